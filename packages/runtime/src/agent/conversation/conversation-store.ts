@@ -1,0 +1,104 @@
+/**
+ * The seam between the turn loop and wherever a conversation lives: memory, files, a cluster.
+ *
+ * Invariants every store keeps:
+ * 1. Records of a turn come back from `open` in the order they were appended, until that turn commits.
+ * 2. `commit` happens once and as a whole: base, extension state and result together, or nothing.
+ * 3. A writer whose epoch is no longer the newest gets `E_FENCED` and changes nothing.
+ */
+import type { JsonValue, Message, MessageEvent, StepResult, TokenUsage, TurnResult } from '@goondan/types';
+
+/** One agent instance. */
+export interface InstanceAddress {
+  readonly agentName: string;
+  readonly instanceKey: string;
+}
+
+/** Who made a change, for blame and replay. */
+export type EventAuthor =
+  | { readonly kind: 'input' }
+  | { readonly kind: 'model' }
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'extension'; readonly name: string }
+  | { readonly kind: 'runtime' };
+
+export type EffectKind = 'model' | 'tool' | 'agent';
+
+/** How an effect ended; an error only where the error is the outcome (a request that timed out). */
+export type EffectOutcome =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+
+/** One line of a running turn's log. `turn-log.ts` says what a log means. */
+export type TurnRecord =
+  /** A change to the conversation. `stepId` when it was made inside a step. */
+  | { readonly type: 'message'; readonly event: MessageEvent; readonly author: EventAuthor; readonly stepId?: string }
+  /** The parts of all turn layers before `next()` are done: what they emitted counts. */
+  | {
+      readonly type: 'entered';
+      readonly metadata: Record<string, JsonValue>;
+      readonly extensionState: Record<string, JsonValue>;
+    }
+  /** An effect is about to happen. */
+  | { readonly type: 'intent'; readonly key: string; readonly kind: EffectKind }
+  /** It happened; a resumed turn gets this instead of doing it again. */
+  | { readonly type: 'effect'; readonly key: string; readonly kind: EffectKind; readonly outcome: EffectOutcome }
+  /** A step ended: its events count, or (`dropped`) none of them do. */
+  | StepRecord
+  /** The turn goes on after a crash: events since the last `entered` or `step` record do not count. */
+  | { readonly type: 'resumed' };
+
+export interface StepRecord {
+  readonly type: 'step';
+  readonly stepId: string;
+  readonly stepIndex: number;
+  /** `kept`: it failed and is retried, but a tool had started, so its events stay. */
+  readonly outcome: 'completed' | 'dropped' | 'kept';
+  /** Present when completed. */
+  readonly result?: StepResult;
+  readonly responseMessageId?: string;
+  readonly usage?: TokenUsage;
+  readonly metadata: Record<string, JsonValue>;
+  readonly extensionState: Record<string, JsonValue>;
+}
+
+/** What a turn changes in the base. */
+export type BaseDelta =
+  | { readonly type: 'append'; readonly messages: readonly Message[] }
+  | { readonly type: 'rewrite'; readonly messages: readonly Message[] };
+
+export interface OpenTurn {
+  /** The fence: every write of this turn carries it. */
+  readonly epoch: number;
+  /** Counts commits. A caller that still has the base of this version need not load it. */
+  readonly version: number;
+  loadBase(): Promise<readonly Message[]>;
+  /** The records of this very turn, if it was interrupted; else empty. */
+  readonly log: readonly TurnRecord[];
+  /** By extension name, as of the last commit. */
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  /** This turn is committed already: this is its result. */
+  readonly finished?: TurnResult;
+}
+
+export interface ConversationSnapshot {
+  readonly version: number;
+  readonly messages: readonly Message[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+}
+
+export interface ConversationStore {
+  open(instance: InstanceAddress, turnId: string): Promise<OpenTurn>;
+  /** Durable when it resolves. `at` is the index of the first of these records in the turn's log. */
+  append(instance: InstanceAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
+  commit(
+    instance: InstanceAddress,
+    epoch: number,
+    turnId: string,
+    delta: BaseDelta,
+    extensionState: Readonly<Record<string, JsonValue>>,
+    result: TurnResult,
+  ): Promise<void>;
+  /** What is committed. */
+  read(instance: InstanceAddress): Promise<ConversationSnapshot>;
+}

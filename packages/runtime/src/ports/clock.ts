@@ -1,0 +1,33 @@
+/** Time as a parameter, so that a test can stop it and a replay can freeze it. */
+export interface Clock {
+  now(): Date;
+  /** Milliseconds that only ever grow, for durations. */
+  elapsed(): number;
+  /** Runs `action` once after `ms`; returns what calls it off. */
+  after(ms: number, action: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  elapsed: () => performance.now(),
+  after(ms, action) {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const giveUp = () => {
+      callOff();
+      reject(signal?.reason);
+    };
+    const callOff = clock.after(ms, () => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    });
+    signal?.addEventListener('abort', giveUp, { once: true });
+  });
+}

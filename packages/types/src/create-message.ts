@@ -1,0 +1,51 @@
+/** Builders, so that an extension need not spell out ids, dates and sources. */
+import type { JsonValue } from './json.ts';
+import type { Message, MessageSource } from './message.ts';
+import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';
+
+/** What a builder may be told beyond the words; everything has a default. */
+export interface MessageOptions {
+  id?: string;
+  createdAt?: Date;
+  source?: MessageSource;
+}
+
+type Metadata = Record<string, JsonValue>;
+
+/** @example createSystemMessage('Earlier: the user asked for tea.', { 'compaction.summary': true }) */
+export function createSystemMessage(content: string, metadata: Metadata = {}, options: MessageOptions = {}): Message {
+  return createMessage({ role: 'system', content }, { type: 'system' }, metadata, options);
+}
+
+/** @example createUserMessage('What is the weather in Seoul?') */
+export function createUserMessage(
+  content: string | UserPart[],
+  metadata: Metadata = {},
+  options: MessageOptions = {},
+): Message {
+  return createMessage({ role: 'user', content }, { type: 'user' }, metadata, options);
+}
+
+/** @example createAssistantMessage('It is sunny.', {}, { source: { type: 'assistant', stepId } }) */
+export function createAssistantMessage(
+  content: string | AssistantPart[],
+  metadata: Metadata = {},
+  options: MessageOptions = {},
+): Message {
+  return createMessage({ role: 'assistant', content }, { type: 'assistant', stepId: '' }, metadata, options);
+}
+
+function createMessage(
+  data: ModelMessage,
+  source: MessageSource,
+  metadata: Metadata,
+  options: MessageOptions,
+): Message {
+  return {
+    id: options.id ?? `msg-${crypto.randomUUID()}`,
+    data,
+    metadata,
+    createdAt: options.createdAt ?? new Date(),
+    source: options.source ?? source,
+  };
+}

@@ -1,0 +1,32 @@
+import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
+
+export interface GoondanErrorOptions {
+  /** What to do about it; the catalogue's own sentence when absent. */
+  suggestion?: string;
+  cause?: unknown;
+  /** The same thing may work if it is tried again: the runtime runs another step. */
+  retryable?: boolean;
+  /** How long to wait before that. */
+  retryAfterMs?: number;
+}
+
+/** An error with a code from the catalogue: something the reader can act on. */
+export class GoondanError extends Error {
+  override readonly name = 'GoondanError';
+  readonly code: ErrorCode;
+  readonly suggestion: string;
+  readonly helpUrl: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  /** The extension it concerns, once known. Set by the onion when a layer throws. */
+  declare extensionName?: string;
+
+  constructor(code: ErrorCode, message: string, options: GoondanErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.suggestion = options.suggestion ?? errorCatalogue[code].suggestion;
+    this.helpUrl = `docs/errors.md#${code.toLowerCase()}`;
+    this.retryable = options.retryable ?? false;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+  }
+}

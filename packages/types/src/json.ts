@@ -1,0 +1,10 @@
+/** Everything that is kept, sent or shown to a model is JSON; these are its types. */
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonArray = JsonValue[];
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+export type JsonValue = JsonPrimitive | JsonArray | JsonObject;
+
+/** A JSON Schema, as tools and extensions declare it. */
+export type JsonSchema = JsonObject;

@@ -1,0 +1,60 @@
+/** Messages as a conversation keeps them, and the four events that change it. */
+import type { JsonValue } from './json.ts';
+import type { ModelMessage } from './model-message.ts';
+
+/** Who put a message there. */
+export type MessageSource =
+  | { readonly type: 'user' }
+  | { readonly type: 'assistant'; readonly stepId: string }
+  | { readonly type: 'tool'; readonly toolCallId: string; readonly toolName: string }
+  | { readonly type: 'system' }
+  | { readonly type: 'extension'; readonly extensionName: string };
+
+/**
+ * One entry of a conversation.
+ *
+ * **Rules** — once emitted it is frozen, metadata too: to change or pin one, emit `replace`. Ids are unique among the
+ * current messages. Metadata keys the runtime itself reads: `goondan.ephemeral` ({@link EphemeralScope}).
+ */
+export interface Message {
+  readonly id: string;
+  readonly data: ModelMessage;
+  metadata: Record<string, JsonValue>;
+  readonly createdAt: Date;
+  readonly source: MessageSource;
+}
+
+/** The metadata key of a message that the model sees but the history does not keep. */
+export const EPHEMERAL = 'goondan.ephemeral';
+
+/** How long an ephemeral message lives: it is removed at the end of the step, or turn, that emitted it. */
+export type EphemeralScope = 'step' | 'turn';
+
+/**
+ * A change to the conversation.
+ *
+ * **When it fires** — you emit it with `ctx.emitMessageEvent(event)`; it shows in `events` and `nextMessages` at once.
+ * **Rules** — `replace` keeps the place, and the new message's id counts from then on. `truncate` removes everything
+ * but the running turn's own input.
+ * **Errors** — an id that is already there: `E_MESSAGE_DUPLICATE`; a malformed message: `E_MESSAGE_INVALID`; after the
+ * turn ended: `E_TURN_ENDED`. `replace` or `remove` of an id that is not there is ignored, with a warning.
+ *
+ * @example ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('Be brief.') })
+ */
+export type MessageEvent =
+  | { readonly type: 'append'; readonly message: Message }
+  | { readonly type: 'replace'; readonly targetId: string; readonly message: Message }
+  | { readonly type: 'remove'; readonly targetId: string }
+  | { readonly type: 'truncate' };
+
+/** What an extension sees of the conversation: `nextMessages = baseMessages + SUM(events)` at every moment. */
+export interface ConversationState {
+  /** The snapshot at turn start; it does not change during the turn. */
+  readonly baseMessages: readonly Message[];
+  /** This turn's events so far, in order. Each read is an immutable snapshot. */
+  readonly events: readonly MessageEvent[];
+  /** The messages as they are now. Each read is an immutable snapshot. */
+  readonly nextMessages: readonly Message[];
+  /** What the model gets: the system prompt, then the messages, every tool call paired with its result. */
+  toLlmMessages(): ModelMessage[];
+}

@@ -1,0 +1,160 @@
+/**
+ * The onion's contracts: three standard kinds of middleware and the one extra kind, `model`.
+ *
+ * All layers of a chain share one context; only `next` belongs to the layer. What a layer assigns to a mutable field
+ * (`toolCatalog`, `args`, …) is what every inner layer and the core see. Assigning a readonly field throws a
+ * `TypeError`.
+ */
+import type { AgentEvent } from './agent-event.ts';
+import type { MiddlewareAgentsApi } from './agents-api.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { ConversationState, MessageEvent } from './message.ts';
+import type { ModelMessage } from './model-message.ts';
+import type { GenerateRequest, ModelParams, ModelReply } from './model.ts';
+import type { StepResult } from './step.ts';
+import type { ToolCallResult, ToolCatalogItem } from './tool.ts';
+import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
+
+export type StandardKind = 'turn' | 'step' | 'toolCall';
+export type MiddlewareKind = StandardKind | 'model';
+
+/** What turn and step layers may do beside passing on. */
+interface LayerPowers {
+  readonly conversationState: ConversationState;
+  readonly agents: MiddlewareAgentsApi;
+  /** Model calls of the layer's own. They pass the `model` chain, are effects, and never stream to the user. */
+  readonly model: { generate(request: GenerateRequest): Promise<ModelReply> };
+  /** Tool calls of the layer's own. They pass the `toolCall` chain and are effects. */
+  readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
+  /** Aborted when the turn is cancelled or out of time. */
+  readonly signal: AbortSignal;
+  /** True when this turn was interrupted by a crash and goes on from its journal. */
+  readonly resumed: boolean;
+  /** Shared by all layers of the turn and by its steps and tool calls. JSON only; lives for one turn. */
+  metadata: Record<string, JsonValue>;
+  emitMessageEvent(event: MessageEvent): void;
+}
+
+/**
+ * Around a whole turn.
+ *
+ * **When it fires** — once for each {@link AgentEvent}, after its input was appended to the conversation.
+ * **Rules** — call `next()` exactly once and await it; events may be emitted before and after it.
+ * **Errors** — a throw ends the turn with `finishReason: 'error'`; the turn's message events are kept.
+ *
+ * @example
+ * api.pipeline.register('turn', async (ctx) => {
+ *   const result = await ctx.next();
+ *   api.logger.info(`finished: ${result.finishReason}`);
+ *   return result;
+ * });
+ */
+export interface TurnMiddlewareContext extends ExecutionContext, LayerPowers {
+  readonly inputEvent: AgentEvent;
+  next(): Promise<TurnResult>;
+}
+
+/**
+ * Around one step: one model call and its tool calls.
+ *
+ * **When it fires** — for every step of a turn; a retried step is a new one, with its own index.
+ * **Rules** — what you assign to `toolCatalog` before `next()` is what the model sees in this step. Retry is not a
+ * second `next()`: throw, with `retryable: true` on the error, and the runtime runs another step.
+ * **Errors** — a throw that is not retryable ends the turn.
+ *
+ * @example
+ * api.pipeline.register('step', (ctx) => {
+ *   ctx.toolCatalog = ctx.toolCatalog.filter((tool) => !tool.name.startsWith('danger'));
+ *   return ctx.next();
+ * });
+ */
+export interface StepMiddlewareContext extends ExecutionContext, LayerPowers {
+  readonly turn: Turn;
+  /** 0-based within the turn. */
+  readonly stepIndex: number;
+  toolCatalog: ToolCatalogItem[];
+  next(): Promise<StepResult>;
+}
+
+/**
+ * Around one tool call.
+ *
+ * **When it fires** — for every call, whoever asked: the model, an extension, a resumed turn.
+ * **Rules** — what you assign to `args` before `next()` is checked against the tool's schema and given to the handler.
+ * A layer that refuses returns an error result without calling `next()`, and says `mayShortCircuit: true`.
+ * **Errors** — a throw becomes this call's error result; the turn goes on.
+ *
+ * @example
+ * api.pipeline.register('toolCall', (ctx) => {
+ *   if (ctx.toolName === 'bash__exec') ctx.args = { ...ctx.args, timeoutMs: 1_000 };
+ *   return ctx.next();
+ * });
+ */
+export interface ToolCallMiddlewareContext extends ExecutionContext {
+  readonly stepIndex: number;
+  /** `{resource}__{export}`. */
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly signal: AbortSignal;
+  args: JsonObject;
+  metadata: Record<string, JsonValue>;
+  next(): Promise<ToolCallResult>;
+}
+
+/**
+ * Around the model call alone, inside `step`: for caching, fail-over and redaction, which need not swallow the tools.
+ *
+ * **When it fires** — for every model call: each step's, and each `ctx.model.generate` of a layer.
+ * **Rules** — `messages`, `tools`, `params` and `modelRef` are this call's own copies: reassign them freely.
+ * **Errors** — a throw fails the step (or the `generate` call); with `retryable: true` the runtime tries again.
+ *
+ * @example
+ * api.pipeline.register('model', async (ctx) => cache.get(key(ctx)) ?? (await ctx.next()), { mayShortCircuit: true });
+ */
+export interface ModelMiddlewareContext extends ExecutionContext {
+  readonly stepIndex: number;
+  readonly signal: AbortSignal;
+  /** The extension that asked through `ctx.model.generate`; absent for the step's own call. */
+  readonly extensionName?: string;
+  messages: ModelMessage[];
+  tools: ToolCatalogItem[];
+  params: ModelParams;
+  /** `Model/name`. Fail-over: throw a retryable error and set another one in the retried step. */
+  modelRef: string;
+  metadata: Record<string, JsonValue>;
+  next(): Promise<ModelReply>;
+}
+
+export type TurnMiddleware = (ctx: TurnMiddlewareContext) => Promise<TurnResult>;
+export type StepMiddleware = (ctx: StepMiddlewareContext) => Promise<StepResult>;
+export type ToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<ToolCallResult>;
+export type ModelMiddleware = (ctx: ModelMiddlewareContext) => Promise<ModelReply>;
+
+export interface MiddlewareOptions {
+  /** Lower is further out; equal ones keep registration order. Default 0. */
+  priority?: number;
+  /** For traces and errors. Default: the function's name, else the kind. */
+  name?: string;
+  /** This layer may leave `next()` uncalled on purpose, so that it is not warned about. Default false. */
+  mayShortCircuit?: boolean;
+  /** The layer's own time, what is inside it excluded. Past it: `E_MIDDLEWARE_TIMEOUT`. Default: none. */
+  timeoutMs?: number;
+  /** `fail`: its error is the chain's error. `skip`: the chain goes on as if it were absent, and the skip is recorded. */
+  onError?: 'fail' | 'skip';
+  /** No streamed text leaves the process before this layer's chain has finished. For redaction and guards. */
+  buffers?: boolean;
+}
+
+/**
+ * Where an extension hangs its layers.
+ *
+ * **Rules** — only while the extension's `register` runs.
+ * **Errors** — an unknown kind: `E_PIPELINE_KIND`; after `register` settled: `E_PIPELINE_CLOSED`; bad options:
+ * `E_PIPELINE_OPTIONS`.
+ */
+export interface PipelineRegistry {
+  register(type: 'turn', fn: TurnMiddleware, options?: MiddlewareOptions): void;
+  register(type: 'step', fn: StepMiddleware, options?: MiddlewareOptions): void;
+  register(type: 'toolCall', fn: ToolCallMiddleware, options?: MiddlewareOptions): void;
+  register(type: 'model', fn: ModelMiddleware, options?: MiddlewareOptions): void;
+}

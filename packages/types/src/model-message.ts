@@ -1,0 +1,103 @@
+/**
+ * The messages a model reads and writes. Same shapes as the AI SDK's `ModelMessage`, with one difference: everything
+ * here is JSON (file data is base64 or a URL, as a string), because a conversation is kept as JSON lines.
+ */
+import type { JsonObject, JsonValue } from './json.ts';
+
+/** Options for one provider, by provider name: `{ anthropic: { cacheControl: … } }`. */
+export type ProviderOptions = Record<string, JsonObject>;
+
+export interface TextPart {
+  type: 'text';
+  text: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface ImagePart {
+  type: 'image';
+  /** Base64, a data URL or a URL. */
+  image: string;
+  mediaType?: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface FilePart {
+  type: 'file';
+  /** Base64, a data URL or a URL. */
+  data: string;
+  mediaType: string;
+  filename?: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface ReasoningPart {
+  type: 'reasoning';
+  text: string;
+  providerOptions?: ProviderOptions;
+}
+
+/** A part only one provider understands, kept as it came: `kind` is `<provider>.<part>`. */
+export interface CustomPart {
+  type: 'custom';
+  kind: `${string}.${string}`;
+  providerOptions?: ProviderOptions;
+}
+
+export interface ToolCallPart {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  /** What the model wrote as arguments. Checked later: a model may write anything. */
+  input: JsonValue;
+  providerOptions?: ProviderOptions;
+  /** The provider ran the tool itself (web search and the like); its result comes in the same message. */
+  providerExecuted?: boolean;
+}
+
+export type ToolResultOutput = (
+  | { type: 'text'; value: string }
+  | { type: 'json'; value: JsonValue }
+  | { type: 'execution-denied'; reason?: string }
+  | { type: 'error-text'; value: string }
+  | { type: 'error-json'; value: JsonValue }
+) & { providerOptions?: ProviderOptions };
+
+export interface ToolResultPart {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: ToolResultOutput;
+  providerOptions?: ProviderOptions;
+}
+
+export type UserPart = TextPart | ImagePart | FilePart;
+export type AssistantPart = TextPart | FilePart | ReasoningPart | CustomPart | ToolCallPart | ToolResultPart;
+
+export interface SystemModelMessage {
+  role: 'system';
+  content: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface UserModelMessage {
+  role: 'user';
+  content: string | UserPart[];
+  providerOptions?: ProviderOptions;
+}
+
+export interface AssistantModelMessage {
+  role: 'assistant';
+  content: string | AssistantPart[];
+  providerOptions?: ProviderOptions;
+}
+
+export interface ToolModelMessage {
+  role: 'tool';
+  content: ToolResultPart[];
+  providerOptions?: ProviderOptions;
+}
+
+export type ModelMessage = SystemModelMessage | UserModelMessage | AssistantModelMessage | ToolModelMessage;
+
+/** The name older documents use for {@link ModelMessage}. */
+export type CoreMessage = ModelMessage;

@@ -1,0 +1,71 @@
+/** What the runtime tells `api.events` listeners. One payload object each; times are ISO strings, durations in ms. */
+import type { TokenUsage } from './model.ts';
+import type { TurnError } from './turn.ts';
+
+export interface TurnStarted {
+  turnId: string;
+  agentName: string;
+  instanceKey: string;
+  timestamp: string;
+}
+export interface TurnCompleted extends TurnStarted {
+  stepCount: number;
+  duration: number;
+  usage: TokenUsage;
+}
+export interface TurnFailed extends TurnStarted {
+  stepCount: number;
+  duration: number;
+  error: TurnError;
+}
+
+export interface StepStarted {
+  stepId: string;
+  stepIndex: number;
+  turnId: string;
+  agentName: string;
+  timestamp: string;
+}
+export interface StepCompleted extends StepStarted {
+  toolCallCount: number;
+  duration: number;
+}
+export interface StepFailed extends StepStarted {
+  duration: number;
+  error: TurnError;
+  /** True when the runtime runs the step again. */
+  willRetry: boolean;
+}
+
+export interface ToolCalled {
+  toolCallId: string;
+  toolName: string;
+  stepId: string;
+  turnId: string;
+  agentName: string;
+  timestamp: string;
+}
+/** The call's chain finished, with a result of either status. */
+export interface ToolCompleted extends ToolCalled {
+  status: 'ok' | 'error';
+  duration: number;
+}
+/** The call's chain threw; the model gets an error result. */
+export interface ToolFailed extends ToolCalled {
+  duration: number;
+  error: TurnError;
+}
+
+export interface RuntimeEvents {
+  'turn.started': TurnStarted;
+  'turn.completed': TurnCompleted;
+  'turn.failed': TurnFailed;
+  'step.started': StepStarted;
+  'step.completed': StepCompleted;
+  'step.failed': StepFailed;
+  'tool.called': ToolCalled;
+  'tool.completed': ToolCompleted;
+  'tool.failed': ToolFailed;
+}
+
+export type RuntimeEventName = keyof RuntimeEvents;

@@ -1,0 +1,12 @@
+import type { JsonValue } from './json.ts';
+import type { ToolCall, ToolCallResult } from './tool.ts';
+
+/** The outcome of one step: one model call and the tool calls it asked for. */
+export interface StepResult {
+  status: 'completed' | 'failed';
+  /** True when the model asked for tools, so that another step follows. */
+  hasToolCalls: boolean;
+  toolCalls: ToolCall[];
+  toolResults: ToolCallResult[];
+  metadata: Record<string, JsonValue>;
+}

@@ -1,0 +1,39 @@
+import type { AgentEvent } from './agent-event.ts';
+import type { Message } from './message.ts';
+import type { ToolCallResult } from './tool.ts';
+
+/** What every middleware and tool context carries. */
+export interface ExecutionContext {
+  readonly agentName: string;
+  readonly instanceKey: string;
+  readonly turnId: string;
+  readonly traceId: string;
+}
+
+/** The running turn, as steps see it. */
+export interface Turn {
+  readonly id: string;
+  readonly agentName: string;
+  readonly instanceKey: string;
+  readonly inputEvent: AgentEvent;
+  readonly startedAt: Date;
+  /** Results so far, in the order the model asked for them. */
+  readonly toolResults: readonly ToolCallResult[];
+}
+
+/** Why a turn failed. */
+export interface TurnError {
+  readonly message: string;
+  readonly code?: string;
+  readonly suggestion?: string;
+  readonly helpUrl?: string;
+  /** The extension whose layer threw, when one did. */
+  readonly extension?: string;
+}
+
+export interface TurnResult {
+  readonly turnId: string;
+  readonly responseMessage?: Message;
+  readonly finishReason: 'text_response' | 'max_steps' | 'error';
+  readonly error?: TurnError;
+}
