@@ -14,6 +14,8 @@ export interface StoreLimits {
   readonly outboxEntries: number;
   /** The oldest ones are dropped, with a warning, when there are more. */
   readonly deadLetters: number;
+  /** Outbox and dead letters are written anew when they have this many lines, most of them of removed entries. */
+  readonly queueCompactionLines: number;
   readonly archive: RotationLimits;
   readonly runtimeEvents: RotationLimits;
 }
@@ -34,6 +36,7 @@ export const defaultLimits: StoreLimits = {
   rememberedTurns: 256,
   outboxEntries: 1000,
   deadLetters: 1000,
+  queueCompactionLines: 512,
   archive: { bytes: 16 * MEGABYTE, files: 64 },
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
 };

@@ -16,13 +16,18 @@ export interface ArchiveTail {
 
 const TAIL_BYTES = 1024 * 1024;
 
-/** `undefined` when the file that is being written is not there. */
+/** `undefined` when there is no archive. */
 export async function readTail(fs: Fs, path: string, turns: number): Promise<ArchiveTail | undefined> {
-  const read = await readEnd(fs, path);
-  if (!read) return undefined;
-  const older = read.lines.length === 0 && !read.damage ? (await rotatedFiles(fs, path)).at(-1) : undefined;
-  const olderRead = older === undefined ? undefined : await readEnd(fs, older);
-  const lines = olderRead?.lines ?? read.lines;
+  const current = await readEnd(fs, path);
+  if (current && (current.lines.length > 0 || current.damage)) return tailOf(current, current.lines, turns);
+  // Nothing in it, or a crash came after it was put away and before the next one was begun.
+  const older = (await rotatedFiles(fs, path)).at(-1);
+  const before = older === undefined ? undefined : await readEnd(fs, older);
+  if (!current && !before) return undefined;
+  return tailOf(current ?? { lines: [], end: 0, torn: false }, before?.lines ?? [], turns);
+}
+
+function tailOf(read: ReadLines, lines: readonly StoredLine[], turns: number): ArchiveTail {
   return { last: lines.at(-1)?.seq ?? 0, read, finished: lastTurns(lines, turns) };
 }
 

@@ -2,8 +2,11 @@
  * The agent's view of its inbox, which another process writes: reads what was added since the last look. A write that
  * is not finished yet is not seen yet.
  */
+import type { AgentEvent } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import { refuseOtherInstance } from '../journal/metadata.ts';
+import { readMetadata } from '../journal/read-metadata.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -70,4 +73,15 @@ export class InboxReader {
 
 export function findEntry(entries: readonly InboxEntry[], turnId: string): InboxEntry | undefined {
   return entries.find(({ event }) => turnIdOf(event) === turnId);
+}
+
+/** For whoever does not own the instance: accepted events whose turn is not committed, oldest first. */
+export async function readPending(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: InstanceAddress,
+): Promise<readonly AgentEvent[]> {
+  const metadata = await readMetadata(ports, paths.metadata);
+  const entries = await new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);
+  return entries.map(({ event }) => event);
 }

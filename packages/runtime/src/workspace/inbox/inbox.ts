@@ -104,14 +104,6 @@ export class Inbox {
     });
   }
 
-  /** Events whose turn is not committed, oldest first. */
-  pending(): Promise<readonly AgentEvent[]> {
-    return this.#serial.run(async () => {
-      this.#handled = await handledUpTo(this.#ports, this.#paths);
-      return this.#entries.filter(({ seq }) => seq > this.#handled).map(({ event }) => event);
-    });
-  }
-
   close(): Promise<void> {
     return this.#log.close();
   }

@@ -29,11 +29,16 @@ async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: Com
   await fs.syncFolder(paths.messages);
 }
 
+/**
+ * `putReply` puts the answer into the outbox, durably. The log goes last: as long as it is there, the instance shows
+ * that something is left to do (`hasWork`).
+ */
 export async function applyPlan(
   { fs }: StorePorts,
   paths: InstancePaths,
   files: InstanceFiles,
   plan: CommitPlan,
+  putReply: () => Promise<void>,
 ): Promise<void> {
   if (plan.isRewrite) await placeBase(fs, paths, files);
   else await files.base.write(plan.baseBytes);
@@ -41,6 +46,7 @@ export async function applyPlan(
   // Both before the events go: until then they are what base and archive are redone from.
   await together([files.base.sync(), files.archive.sync()]);
   await placeExtensions(fs, paths, plan.changed, plan.removed);
+  await putReply();
   // Not synced: events that come back after a loss of power have numbers the commit record already covers.
   await files.events.truncate(0);
   await files.turn.truncate(0);

@@ -1,11 +1,12 @@
 /** What an instance keeps for others to fetch: its answers and its dead letters. */
-import { GoondanError, type JsonValue } from '@goondan/types';
+import { GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
 import { decodeLetter, encodeLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { DurableQueue, type QueueEntry } from '../lines/durable-queue.ts';
-import { encodeReply, type Reply } from '../outbox/reply.ts';
+import { encodeReply } from '../outbox/reply.ts';
 import type { StorePorts } from '../store-ports.ts';
+import type { CommitRecord } from './metadata.ts';
 
 export class InstanceQueues {
   readonly #ports: StorePorts;
@@ -22,7 +23,8 @@ export class InstanceQueues {
   }
 
   static async open(ports: StorePorts, paths: InstancePaths, limits: StoreLimits): Promise<InstanceQueues> {
-    return new InstanceQueues(ports, paths, limits, await DurableQueue.open(ports, paths.outbox));
+    const outbox = await DurableQueue.open(ports, paths.outbox, limits.queueCompactionLines);
+    return new InstanceQueues(ports, paths, limits, outbox);
   }
 
   get outbox(): readonly QueueEntry[] {
@@ -35,9 +37,13 @@ export class InstanceQueues {
     throw new GoondanError('E_OUTBOX_FULL', `${this.#paths.outbox} holds ${this.#outbox.size} answers nobody fetched`);
   }
 
-  /** Beyond the bound too, because its turn is committed: the next turn is what the bound stops. */
-  async putReply(turnId: string, reply: Reply): Promise<void> {
-    await this.#outbox.add(turnId, encodeReply(reply));
+  /**
+   * The answer of the last commit, when somebody waits for it. Idempotent, so that it can be done again after a crash;
+   * beyond the bound too, because the turn is committed: the next one is what the bound stops.
+   */
+  async putReply({ turn }: CommitRecord, finished: ReadonlyMap<string, TurnResult>): Promise<void> {
+    const result = turn && finished.get(turn.id);
+    if (turn?.replyTo && result) await this.#outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
   }
 
   /** Idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
@@ -75,7 +81,8 @@ export class InstanceQueues {
   }
 
   async #openLetters(): Promise<DurableQueue> {
-    this.#letters ??= await DurableQueue.open(this.#ports, this.#paths.deadLetters);
+    const { queueCompactionLines } = this.#limits;
+    this.#letters ??= await DurableQueue.open(this.#ports, this.#paths.deadLetters, queueCompactionLines);
     return this.#letters;
   }
 }

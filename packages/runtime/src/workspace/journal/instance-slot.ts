@@ -2,21 +2,21 @@
  * One instance as this process has it open: the inbox if it accepts for it, lock and writer if it owns it. Whatever the
  * disk failed under is opened anew at the next use, and looks at what is really there.
  */
+import { dirname } from 'node:path';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import { Inbox } from '../inbox/inbox.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
-import { makeFolders } from '../layout/make-folders.ts';
 import type { StoreLimits } from '../limits.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceWriter } from './instance-writer.ts';
 
+/** The folder of all instances is there and durable. */
 export interface SlotContext {
   readonly ports: StorePorts;
   readonly paths: InstancePaths;
   readonly address: InstanceAddress;
   readonly limits: StoreLimits;
-  readonly stateRoot: string;
 }
 
 /** Epochs of one owner of the lock are numbered within the lock's own epoch, so that they grow across owners too. */
@@ -24,6 +24,7 @@ const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
   readonly #context: SlotContext;
+  readonly #holder = crypto.randomUUID();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
   #inboxUsers = 0;
@@ -35,7 +36,15 @@ export class InstanceSlot {
     this.#context = context;
   }
 
-  /** The writer, when this process owns the instance and the disk did not fail under it. */
+  get address(): InstanceAddress {
+    return this.#context.address;
+  }
+
+  get paths(): InstancePaths {
+    return this.#context.paths;
+  }
+
+  /** The writer, as it is. */
   get writer(): InstanceWriter | undefined {
     return this.#writer;
   }
@@ -61,7 +70,7 @@ export class InstanceSlot {
       await this.#closeWriter();
       if (!isOurs) this.#lock = undefined;
       await this.#makeFolder();
-      this.#lock ??= await acquireLock(this.#context.ports, this.#context.paths.lock, this.#name());
+      this.#lock ??= await this.#acquireLock();
       try {
         this.#writer = await this.#loadWriter(this.#lock);
       } catch (error) {
@@ -70,6 +79,11 @@ export class InstanceSlot {
       }
       return this.#writer;
     });
+  }
+
+  /** The writer when this process owns the instance, loaded again if the disk had failed under it. */
+  async ownedWriter(): Promise<InstanceWriter | undefined> {
+    return this.#lock && (await this.#lock.isHeld()) ? this.openWriter() : undefined;
   }
 
   close(): Promise<void> {
@@ -95,14 +109,22 @@ export class InstanceSlot {
     return this.#inbox;
   }
 
+  #acquireLock(): Promise<Lock> {
+    const { ports, paths, address } = this.#context;
+    const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
+    return acquireLock({ fs: ports.fs, processes: ports.processes, holder: this.#holder, what }, paths.lock);
+  }
+
   #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
     return InstanceWriter.load({ ...this.#context, lock, nextEpoch });
   }
 
-  #makeFolder(): Promise<void> {
-    const { ports, paths, stateRoot } = this.#context;
-    return makeFolders(ports.fs, stateRoot, paths.folder);
+  /** Synced also when it was there: whoever made it may have died before it could. */
+  async #makeFolder(): Promise<void> {
+    const { ports, paths } = this.#context;
+    await ports.fs.makeFolder(paths.folder);
+    await ports.fs.syncFolder(dirname(paths.folder));
   }
 
   /** Nothing is lost by a file that does not close: what had to be durable is. */
@@ -123,10 +145,5 @@ export class InstanceSlot {
       () => false,
     );
     if (isReleased) this.#lock = undefined;
-  }
-
-  #name(): string {
-    const { agentName, instanceKey } = this.#context.address;
-    return `Agent ${agentName}, instance ${JSON.stringify(instanceKey)},`;
   }
 }

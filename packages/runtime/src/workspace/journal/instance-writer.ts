@@ -92,16 +92,13 @@ export class InstanceWriter {
     if (found) refuseOtherInstance(paths.metadata, address, found);
     const metadata = found ?? (await createInstance(ports, paths, address, limits));
     const queues = await InstanceQueues.open(ports, paths, limits);
-    const recovered = await recover(ports, paths, limits, metadata).catch(async (error: unknown) => {
+    try {
+      const recovered = await recover(ports, paths, limits, metadata, queues);
+      return new InstanceWriter(context, metadata, recovered, queues);
+    } catch (error) {
       await queues.close();
       throw error;
-    });
-    const writer = new InstanceWriter(context, metadata, recovered, queues);
-    await writer.#putReply().catch(async (error: unknown) => {
-      await writer.close();
-      throw error;
-    });
-    return writer;
+    }
   }
 
   /** The disk failed under it: it does nothing more until it is loaded again. */
@@ -182,7 +179,7 @@ export class InstanceWriter {
   pending(): Promise<readonly AgentEvent[]> {
     return this.#serial.run(async () => {
       const entries = await this.#inbox.pending(this.#metadata.commit.inbox);
-      return entries.map(({ event }) => event).filter((event) => !this.#isFinished(event));
+      return entries.map(({ event }) => event);
     });
   }
 
@@ -287,21 +284,15 @@ export class InstanceWriter {
   /** The turn is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
   async #apply(plan: CommitPlan): Promise<void> {
     const { ports, paths } = this.#context;
+    const { files, finished } = this.#recovered;
+    const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);
     try {
-      await applyPlan(ports, paths, this.#recovered.files, plan);
-      await this.#putReply();
+      await applyPlan(ports, paths, files, plan, putReply);
     } catch (error) {
       this.#serial.stop(error);
       const reason = error instanceof Error ? error.message : String(error);
       ports.warn({ path: paths.folder, message: `committed, but not yet put in place: ${reason}` });
     }
-  }
-
-  /** Idempotent, so that it can be done again after a crash. */
-  async #putReply(): Promise<void> {
-    const { turn } = this.#metadata.commit;
-    const result = turn && this.#recovered.finished.get(turn.id);
-    if (turn?.replyTo && result) await this.#queues.putReply(turn.id, { replyTo: turn.replyTo, result });
   }
 }
 

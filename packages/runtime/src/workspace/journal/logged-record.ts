@@ -13,10 +13,10 @@ export interface LoggedRecord {
   readonly record: TurnRecord;
   /** The number of the first record that was appended together with it. */
   readonly with: number;
-  /** The line, before it is sealed. */
+  /** The line, before it is sealed; of records read back only message records have one, for the archive. */
   readonly text: string;
   /** The message it brings, as the base would have it. */
-  readonly message?: { readonly id: string; readonly text: string };
+  readonly message?: { readonly id: string; readonly text: string } | undefined;
 }
 
 /** Where a record stands in the log of its turn. */
@@ -55,10 +55,19 @@ export function readEventLine(line: StoredLine): LoggedRecord {
   const stored = line.fields as unknown as StoredEventLine;
   const event = reviveEvent(stored.event);
   const step = stored.step === undefined ? {} : { stepId: stored.step };
-  const record: TurnRecord = { type: 'message', event, author: stored.author, ...step };
-  const message = 'message' in event ? { id: event.message.id, text: encodeMessage(event.message) } : undefined;
-  const logged = { seq: line.seq, turnId: stored.turn, with: stored.with ?? line.seq, record };
-  return { ...logged, text: JSON.stringify(line.fields), ...(message && { message }) };
+  return {
+    seq: line.seq,
+    turnId: stored.turn,
+    with: stored.with ?? line.seq,
+    record: { type: 'message', event, author: stored.author, ...step },
+    // Made when they are asked for: only redoing a commit needs them.
+    get text() {
+      return JSON.stringify(line.fields);
+    },
+    get message() {
+      return 'message' in event ? { id: event.message.id, text: encodeMessage(event.message) } : undefined;
+    },
+  };
 }
 
 export function readTurnLine(line: StoredLine): LoggedRecord {
@@ -68,8 +77,7 @@ export function readTurnLine(line: StoredLine): LoggedRecord {
     with?: number;
   };
   // Sealed by logRecord: what is left is the record it was given, and no record but `message` holds a date.
-  const logged = { seq, turnId: turn, with: together, record: record as unknown as TurnRecord };
-  return { ...logged, text: JSON.stringify(line.fields) };
+  return { seq, turnId: turn, with: together, record: record as unknown as TurnRecord, text: '' };
 }
 
 export function reviveEvent(event: StoredMessageEvent): MessageEvent {

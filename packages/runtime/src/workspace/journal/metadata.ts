@@ -2,7 +2,7 @@
  * `metadata.json`: what an instance is and, in `commit`, the last commit. Replacing this file is the only commit point:
  * everything else is prepared before it or can be done again from what it names.
  */
-import { GoondanError, type ReplyAddress, type TurnResult } from '@goondan/types';
+import { GoondanError, type JsonObject, type JsonValue, type ReplyAddress, type TurnResult } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { seal } from '../lines/seal-lines.ts';
@@ -90,26 +90,28 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
  * **Errors** — a format of another version: `E_STORE_FORMAT`.
  */
 export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadata | undefined {
-  refuseOtherFormat(path, bytes);
   const { lines, damage, torn } = readLines(bytes);
-  if (damage || torn || lines.length !== 1 || !lines[0]) return undefined;
-  const { seq: _, ...metadata } = lines[0].fields;
+  const isWhole = !damage && !torn && lines.length === 1;
+  // Another version may seal in another way, so what cannot be read is asked for its version too.
+  const fields = isWhole && lines[0] ? lines[0].fields : parseLoosely(bytes);
+  const formatVersion = fields?.['formatVersion'];
+  if (typeof formatVersion === 'number' && formatVersion !== FORMAT_VERSION) {
+    const known = `this version reads and writes format ${FORMAT_VERSION}`;
+    throw new GoondanError('E_STORE_FORMAT', `${path} is in format ${formatVersion}; ${known}`);
+  }
+  if (!isWhole || !fields) return undefined;
+  const { seq: _, ...metadata } = fields;
   // Sealed by encodeMetadata, in the format this version writes.
   return metadata as unknown as InstanceMetadata;
 }
 
-/** Before the checksum, because another version may seal in another way. */
-function refuseOtherFormat(path: string, bytes: Uint8Array): void {
-  let formatVersion: unknown;
+function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    formatVersion = parsed && typeof parsed === 'object' && 'formatVersion' in parsed ? parsed.formatVersion : undefined;
+    const parsed = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
+    return parsed && typeof parsed === 'object' && !Array.isArray(parsed) ? parsed : undefined;
   } catch {
-    return;
+    return undefined;
   }
-  if (typeof formatVersion !== 'number' || formatVersion === FORMAT_VERSION) return;
-  const known = `this version reads and writes format ${FORMAT_VERSION}`;
-  throw new GoondanError('E_STORE_FORMAT', `${path} is in format ${formatVersion}; ${known}`);
 }
 
 /** **Errors** — `E_STORE_INSTANCE` when the folder belongs to another instance. */

@@ -20,6 +20,7 @@ import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { placeExtensions, readExtensionFiles, removeStrayExtensions, type ExtensionFiles } from './extension-files.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
+import type { InstanceQueues } from './instance-queues.ts';
 import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.ts';
 import { mergeLog, type MergedLog } from './merge-log.ts';
 import type { CommitRecord, InstanceMetadata } from './metadata.ts';
@@ -41,17 +42,20 @@ export async function recover(
   paths: InstancePaths,
   limits: StoreLimits,
   { commit }: InstanceMetadata,
+  queues: InstanceQueues,
 ): Promise<RecoveredInstance> {
   const found = await look(ports, paths, limits, commit);
+  await makeNamesDurable(ports, paths);
   const files = await openInstanceFiles(ports, paths, limits);
   try {
-    await makeDurable(ports, paths, files);
+    await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);
     await finishBase(ports, paths, files, found.base);
     await finishArchive(ports, files, found, commit);
     await placeExtensions(ports.fs, paths, found.extensions.toRename, []);
-    await clearLeftovers(ports, paths, files, found, commit);
     const archive = await readTail(ports.fs, paths.archive, limits.rememberedTurns);
     const finished = archive?.finished ?? new Map<string, TurnResult>();
+    await queues.putReply(commit, finished);
+    await clearLeftovers(ports, paths, files, found, commit);
     return { files, log: found.open.log, extensions: found.extensions.texts, finished };
   } catch (error) {
     await closeInstanceFiles(files);
@@ -94,6 +98,7 @@ async function look(
     .sort((a, b) => a.seq - b.seq);
   const open = mergeLog(eventRecords, turnRecords, commit.base.seq);
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
+  if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
   if (archive.last < commit.base.seq && committed.length !== commit.base.seq - commit.previous.seq - 1) {
     throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
   }
@@ -112,9 +117,14 @@ async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
   return read;
 }
 
-async function makeDurable({ fs }: StorePorts, paths: InstancePaths, files: InstanceFiles): Promise<void> {
-  await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);
+/** Before any name is added: one that was renamed must not come back under, or lose its place to, a new file. */
+async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promise<void> {
   await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));
+  if (await fs.stat(paths.archive)) return;
+  // A crash came while the archive was put away: the next file is begun here.
+  const next = await fs.openFile(paths.archive);
+  await next.close();
+  await fs.syncFolder(paths.messages);
 }
 
 async function finishBase(

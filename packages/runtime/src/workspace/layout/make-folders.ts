@@ -7,8 +7,9 @@ import type { Fs } from '../../ports/fs.ts';
  */
 export async function makeFolders(fs: Fs, root: string, path: string): Promise<void> {
   const parent = dirname(path);
+  if (parent === path) return;
   const isThere = (await fs.stat(path)) !== undefined;
-  if (isThere && (path.length < root.length || parent === path)) return;
+  if (isThere && path.length < root.length) return;
   await makeFolders(fs, root, parent);
   if (!isThere) await fs.makeFolder(path);
   await fs.syncFolder(parent);

@@ -20,27 +20,28 @@ export interface QueueEntry {
 }
 
 const REMEMBERED = 256;
-const COMPACT_AFTER = 512;
 
 export class DurableQueue {
   readonly #ports: StorePorts;
+  readonly #compactAfter: number;
   readonly #entries: Map<string, JsonValue>;
   #removed: string[];
   #lines: number;
   #log: AppendLog;
 
-  private constructor(ports: StorePorts, log: AppendLog, lines: readonly StoredLine[]) {
+  private constructor(ports: StorePorts, compactAfter: number, log: AppendLog, lines: readonly StoredLine[]) {
     const { entries, removed } = replayQueue(lines);
     this.#ports = ports;
+    this.#compactAfter = compactAfter;
     this.#log = log;
     this.#entries = entries;
     this.#removed = removed;
     this.#lines = lines.at(-1)?.seq ?? 0;
   }
 
-  static async open(ports: StorePorts, path: string): Promise<DurableQueue> {
+  static async open(ports: StorePorts, path: string, compactAfter: number): Promise<DurableQueue> {
     const { lines, log } = await openLines(ports, path);
-    return new DurableQueue(ports, log, lines);
+    return new DurableQueue(ports, compactAfter, log, lines);
   }
 
   get size(): number {
@@ -64,7 +65,7 @@ export class DurableQueue {
     await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));
     this.#entries.delete(key);
     this.#removed = [...this.#removed, key].slice(-REMEMBERED);
-    if (this.#lines > COMPACT_AFTER && this.#entries.size * 4 < this.#lines) await this.#compact();
+    if (this.#lines > this.#compactAfter && this.#entries.size * 4 < this.#lines) await this.#compact();
   }
 
   close(): Promise<void> {

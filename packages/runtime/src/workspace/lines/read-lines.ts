@@ -23,6 +23,7 @@ export interface ReadLines {
 }
 
 const NEWLINE = 0x0a;
+const SEAL = /^,"crc":"[0-9a-f]{8}"\}$/;
 const decoder = new TextDecoder();
 
 /** `from` is where a line starts; `after` is the sequence number that every line must exceed. */
@@ -50,15 +51,20 @@ interface DecodedLine extends StoredLine {
 }
 
 function decodeLine(bytes: Uint8Array, start: number): DecodedLine | undefined {
+  const text = decoder.decode(bytes);
+  // All of the seal is ASCII, so that its length in bytes is its length in the text.
+  const seal = text.slice(-SEAL_LENGTH);
   const bodyLength = bytes.length - SEAL_LENGTH;
-  if (bodyLength < 1) return undefined;
-  const sealed = /^,"crc":"([0-9a-f]{8})"\}$/.exec(decoder.decode(bytes.subarray(bodyLength)));
-  if (!sealed?.[1] || checksum(bytes.subarray(0, bodyLength)) !== Number.parseInt(sealed[1], 16)) return undefined;
+  if (bodyLength < 1 || !SEAL.test(seal)) return undefined;
+  if (checksum(bytes.subarray(0, bodyLength)) !== Number.parseInt(seal.slice(8, 16), 16)) return undefined;
   try {
     // The checksum says that these are the bytes sealLines wrote, so they have the shape it was given.
-    const { b, ...fields } = JSON.parse(`${decoder.decode(bytes.subarray(0, bodyLength))}}`) as JsonObject;
-    if (typeof fields['seq'] !== 'number') return undefined;
-    return { seq: fields['seq'], start, fields, writeStart: start - (typeof b === 'number' ? b : 0) };
+    const fields = JSON.parse(text) as JsonObject;
+    const { seq, b = 0 } = fields;
+    if (typeof seq !== 'number' || typeof b !== 'number') return undefined;
+    delete fields['b'];
+    delete fields['crc'];
+    return { seq, start, fields, writeStart: start - b };
   } catch {
     return undefined;
   }

@@ -21,45 +21,55 @@ export interface Lock {
 interface LockFile {
   readonly epoch: number;
   /** `null` once it was released. */
-  readonly owner: ProcessIdentity | null;
+  readonly owner: LockOwner | null;
 }
 
-type LockPorts = { readonly fs: Fs; readonly processes: Processes };
+interface LockOwner extends ProcessIdentity {
+  readonly holder: string;
+}
 
-/**
- * `what` names the locked thing in messages.
- *
- * **Errors** — `E_LOCKED`, naming the owner, while that process lives.
- */
-export async function acquireLock({ fs, processes }: LockPorts, path: string, what: string): Promise<Lock> {
-  const self = processes.self();
+/** Who wants the lock. */
+export interface LockSeeker {
+  readonly fs: Fs;
+  readonly processes: Processes;
+  /** Tells apart who in this process asks; a lock of this same name is one that an earlier attempt failed to finish. */
+  readonly holder: string;
+  /** The locked thing, in messages. */
+  readonly what: string;
+}
+
+/** **Errors** — `E_LOCKED`, naming the owner, while that process lives. */
+export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
+  const { fs, processes, holder } = seeker;
+  const owner = { ...processes.self(), holder };
   const abandoned: string[] = [];
-  let { epoch } = await readUnowned(fs, processes, path, what);
+  let { epoch } = await readUnowned(seeker, path);
   for (;;) {
     epoch += 1;
     const claim = `${path}.${epoch}`;
-    const mine = { epoch, owner: self };
+    const mine = { epoch, owner };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
       // Its maker died before it could rename it, or this refuses: the claim of that epoch is lost, the next is free.
-      await readUnowned(fs, processes, claim, what);
+      await readUnowned(seeker, claim);
       abandoned.push(claim);
       continue;
     }
     const now = await readLock(fs, path);
-    if (now.epoch < epoch && !isOwned(processes, now)) {
+    if (now.epoch < epoch && !isOwned(seeker, now)) {
       await fs.rename(claim, path);
       for (const leftover of abandoned) await fs.remove(leftover);
       return heldLock(fs, path, mine);
     }
     await fs.remove(claim);
-    ({ epoch } = await readUnowned(fs, processes, path, what));
+    ({ epoch } = await readUnowned(seeker, path));
   }
 }
 
 function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
+  const text = encodeLock(mine);
   const isHeld = async () => {
-    const { epoch, owner } = await readLock(fs, path);
-    return epoch === mine.epoch && owner?.pid === mine.owner?.pid && owner?.startedAt === mine.owner?.startedAt;
+    const found = await fs.read(path);
+    return found !== undefined && Buffer.compare(found, text) === 0;
   };
   return {
     epoch: mine.epoch,
@@ -74,14 +84,14 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
   };
 }
 
-async function readUnowned(fs: Fs, processes: Processes, path: string, what: string): Promise<LockFile> {
-  const found = await readLock(fs, path);
-  if (!isOwned(processes, found)) return found;
-  throw new GoondanError('E_LOCKED', `${what} is in use by process ${found.owner?.pid}`);
+async function readUnowned(seeker: LockSeeker, path: string): Promise<LockFile> {
+  const found = await readLock(seeker.fs, path);
+  if (!isOwned(seeker, found)) return found;
+  throw new GoondanError('E_LOCKED', `${seeker.what} is in use by process ${found.owner?.pid}`);
 }
 
-function isOwned(processes: Processes, { owner }: LockFile): boolean {
-  return owner !== null && processes.isAlive(owner);
+function isOwned({ processes, holder }: LockSeeker, { owner }: LockFile): boolean {
+  return owner !== null && owner.holder !== holder && processes.isAlive(owner);
 }
 
 function encodeLock(lock: LockFile): Uint8Array {
@@ -106,5 +116,5 @@ function isLockFile(value: unknown): value is LockFile {
   const { epoch, owner } = value;
   if (typeof epoch !== 'number') return false;
   if (owner === null) return true;
-  return typeof owner === 'object' && owner !== undefined && 'pid' in owner && 'startedAt' in owner;
+  return typeof owner === 'object' && owner !== undefined && 'pid' in owner && 'startedAt' in owner && 'holder' in owner;
 }
