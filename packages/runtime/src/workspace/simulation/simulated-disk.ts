@@ -12,8 +12,7 @@ import type { Random } from './seeded-random.ts';
 export type CrashMode = 'kill' | 'power';
 
 type FileChange =
-  | { readonly type: 'append'; readonly bytes: Uint8Array }
-  | { readonly type: 'truncate'; readonly size: number };
+  { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
 
 /** A name that points to a node, or to nothing. A rename is two of these that happen together. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
@@ -49,8 +48,8 @@ export class SimulatedDisk implements Fs {
   #lastWritten: number | undefined;
   /** Called after every operation that changed something: the moment a crash may come. */
   afterOperation: (() => void) | undefined;
-  /** How long a sync takes, while other things happen. It covers what was there when it began. */
-  syncTicks = 0;
+  /** How long the next sync takes, while other things happen. It covers what was there when it began. */
+  syncTicks: () => number = () => 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
     this.#nodes = nodes;
@@ -64,9 +63,7 @@ export class SimulatedDisk implements Fs {
 
   /** Nodes are never changed, only replaced, so a copy is cheap. */
   copy(): SimulatedDisk {
-    const copy = new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
-    copy.syncTicks = this.syncTicks;
-    return copy;
+    return new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
   }
 
   crash(mode: CrashMode, random: Random): SimulatedDisk {
@@ -141,7 +138,7 @@ export class SimulatedDisk implements Fs {
 
   async #sync(id: number): Promise<void> {
     const last = this.#node(id).changes.at(-1);
-    for (let tick = 0; tick < this.syncTicks; tick += 1) await Promise.resolve();
+    for (let ticks = this.syncTicks(); ticks > 0; ticks -= 1) await Promise.resolve();
     this.#nodes.set(id, synced(this.#node(id), last));
     this.#operated();
   }
@@ -231,11 +228,25 @@ export class SimulatedDisk implements Fs {
 /** Everything up to and with `last` is durable; what came later is not yet. */
 function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   if (node.type === 'file') {
-    const count = node.changes.findIndex((change) => change === last) + 1;
-    return { ...node, durable: node.changes.slice(0, count).reduce(changed, node.durable), changes: node.changes.slice(count) };
+    const { durable, live, changes } = node;
+    if (changes.at(-1) === last) return { type: 'file', durable: live, live, changes: [] };
+    const count = changes.findIndex((change) => change === last) + 1;
+    return {
+      type: 'file',
+      durable: changes.slice(0, count).reduce(changed, durable),
+      live,
+      changes: changes.slice(count),
+    };
   }
-  const count = node.changes.findIndex((change) => change === last) + 1;
-  return { ...node, durable: node.changes.slice(0, count).reduce(renamed, node.durable), changes: node.changes.slice(count) };
+  const { durable, live, changes } = node;
+  if (changes.at(-1) === last) return { type: 'folder', durable: live, live, changes: [] };
+  const count = changes.findIndex((change) => change === last) + 1;
+  return {
+    type: 'folder',
+    durable: changes.slice(0, count).reduce(renamed, durable),
+    live,
+    changes: changes.slice(count),
+  };
 }
 
 function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Array {
@@ -244,7 +255,8 @@ function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Ar
   for (const change of changes.slice(0, kept)) bytes = changed(bytes, change);
   const torn = changes[kept];
   if (torn?.type !== 'append' || torn.bytes.length === 0 || random.chance(0.3)) return bytes;
-  if (random.chance(0.7)) return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
+  if (random.chance(0.7))
+    return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
   const holed = new Uint8Array(torn.bytes);
   const from = random.below(holed.length);
   holed.fill(0, from, from + 1 + random.below(holed.length - from));

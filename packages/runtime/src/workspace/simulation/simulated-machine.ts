@@ -10,7 +10,7 @@ export const simulatedLocation = { stateRoot: '/state', workspaceId: 'simulation
 /** So small that every limit is reached. */
 export const simulatedLimits: StoreLimits = {
   ...defaultLimits,
-  inboxCompactionBytes: 500,
+  inboxCompactionBytes: 300,
   queueCompactionLines: 2,
   archive: { bytes: 3000, files: 1000 },
 };
@@ -21,7 +21,13 @@ export interface SimulatedMachine extends StorePorts {
 
 export function simulatedMachine(fs: Fs, life: number): SimulatedMachine {
   const warnings: StoreWarning[] = [];
-  return { fs, clock: simulatedClock(life), processes: simulatedProcesses(life), warn: (w) => warnings.push(w), warnings };
+  return {
+    fs,
+    clock: simulatedClock(life),
+    processes: simulatedProcesses(life),
+    warn: (w) => warnings.push(w),
+    warnings,
+  };
 }
 
 function simulatedClock(life: number): Clock {
