@@ -291,6 +291,7 @@ test('a lost metadata.json is not a new conversation', async () => {
   const { journal: again } = await open({ root });
   expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(readdirSync(folder)).not.toContain('metadata.json');
 });
 
 test('a damaged file is kept aside once, however often it is opened', async () => {
