@@ -220,6 +220,15 @@ test('an answer somebody waits for is in the outbox from the commit until it is 
   expect(await again.hasWork(coder)).toBe(false);
 });
 
+test('a result longer than what is read of the archive at first is still known after a restart', async () => {
+  const { journal, root } = await open();
+  await journal.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
+  await runSimpleTurn(journal, coder, 'a', { text: 'x'.repeat(3 * 2 ** 20) });
+  await journal.close();
+  const { journal: again } = await open({ root });
+  expect((await again.open(coder, 'turn-a')).finished?.responseMessage?.id).toBe('answer-a');
+});
+
 test('no turn starts while the outbox is full', async () => {
   const { journal } = await open({ limits: { outboxEntries: 1 } });
   await journal.outbox.add(coder, 'k', 'anything');
