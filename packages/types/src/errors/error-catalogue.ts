@@ -11,6 +11,10 @@ interface CatalogueEntry {
 }
 
 export const errorCatalogue = {
+  E_AGENT_CLOSED: {
+    meaning: 'The agent is shut down and takes no more input.',
+    suggestion: 'Start it again.',
+  },
   E_AGENT_CYCLE: {
     meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
     suggestion: 'Use `send`, which does not wait, or another instanceKey.',
@@ -18,6 +22,10 @@ export const errorCatalogue = {
   E_AGENT_FAILED: {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
+  },
+  E_AGENT_REQUEST: {
+    meaning: 'A request or send to another agent has a parameter that is not what it should be.',
+    suggestion: 'Correct the parameter the message names.',
   },
   E_AGENT_TIMEOUT: {
     meaning: 'The called agent did not answer in time.',
@@ -27,9 +35,18 @@ export const errorCatalogue = {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
+  E_BUN_MISSING: {
+    meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
+    suggestion:
+      'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  },
   E_CANCELLED: {
     meaning: 'The turn was cancelled.',
     suggestion: 'Nothing is wrong: somebody asked for it. Send the input again to start over.',
+  },
+  E_EVENT_INVALID: {
+    meaning: 'An event for an agent is malformed.',
+    suggestion: 'Correct the field the message names.',
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
@@ -54,6 +71,10 @@ export const errorCatalogue = {
   E_FENCED: {
     meaning: 'Another process took over this agent instance while this one was still writing.',
     suggestion: 'Nothing was overwritten. Let the newer process go on.',
+  },
+  E_INBOX_FULL: {
+    meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
+    suggestion: 'Send it again later, or find out why the agent does not keep up.',
   },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
@@ -90,6 +111,10 @@ export const errorCatalogue = {
   E_MODEL_REPLY: {
     meaning: 'The model answered something that is not a reply.',
     suggestion: 'If this repeats, the provider or the endpoint speaks another format than the one configured.',
+  },
+  E_MODEL_REQUEST: {
+    meaning: '`ctx.model.generate` got a request that is none.',
+    suggestion: 'Pass `{ messages: [...] }`.',
   },
   E_MODEL_SCRIPT: {
     meaning: 'The script of a scripted model is malformed.',
@@ -190,6 +215,10 @@ export const errorCatalogue = {
   E_TURN_TIMEOUT: {
     meaning: 'The turn ran past its deadline.',
     suggestion: 'Split the work, or raise the deadline.',
+  },
+  E_TURN_TOKENS: {
+    meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
+    suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

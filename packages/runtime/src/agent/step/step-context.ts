@@ -1,0 +1,31 @@
+import type { ToolCatalogItem } from '@goondan/types';
+import { runOf } from '../turn/execution-context.ts';
+import { PowerfulContext } from '../turn/powerful-context.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { RunningStep } from './running-step.ts';
+
+const stepKey = Symbol('runningStep');
+
+/** What a step chain's layers share. */
+export class StepContext extends PowerfulContext {
+  readonly [stepKey]: RunningStep;
+
+  constructor(run: TurnRun, step: RunningStep) {
+    super(run, step);
+    this[stepKey] = step;
+  }
+
+  get turn() {
+    return this[runOf].turn;
+  }
+  get stepIndex() {
+    return this[stepKey].stepIndex;
+  }
+  get toolCatalog() {
+    return this[stepKey].toolCatalog;
+  }
+  set toolCatalog(catalog: ToolCatalogItem[]) {
+    if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
+    this[stepKey].toolCatalog = catalog;
+  }
+}
