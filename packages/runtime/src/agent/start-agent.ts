@@ -54,7 +54,10 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   for (const tool of plan.tools ?? []) await loadTool(tool, parts.tools);
   const { layers, tools, states, bus } = parts;
   const loggerFor = (extension: string) =>
-    createLogger((level, message) => parts.log(level, message, { extension }), clock.elapsed);
+    createLogger(
+      (level, message) => parts.log(level, message, { extension }),
+      () => clock.elapsed(),
+    );
   const extensions = await loadExtensions(
     plan.extensions ?? [],
     { layers, tools, states, bus, loggerFor },
@@ -122,7 +125,10 @@ async function assemble(
     clock,
     mask,
     log,
-    toolLogger: createLogger((level, message) => log(level, message), clock.elapsed),
+    toolLogger: createLogger(
+      (level, message) => log(level, message),
+      () => clock.elapsed(),
+    ),
     warm: undefined,
   };
 }

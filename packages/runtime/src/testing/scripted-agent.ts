@@ -139,7 +139,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       return { ...outcome, text: textOf(outcome.result.responseMessage), deltas, trace: recorder.turn() };
     },
     messages: async () => (await store.read(agent.parts.address)).messages,
-    stateOf: async (extension) => (await store.read(agent.parts.address)).extensionState[extension],
+    stateOf: async (name) => (await store.read(agent.parts.address)).extensionState[name],
     layers: (kind) => agent.layers(kind).map((layer) => `${layer.extension}/${layer.name}`),
     close: (graceMs) => agent.close(graceMs),
   };

@@ -10,6 +10,7 @@ import {
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { valueOf } from '../effects.ts';
 import { textOf } from '../conversation/text-of.ts';
+import type { EffectOutcome } from '../conversation/conversation-store.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
 /** For one asker; `scope` keys its effects. */
@@ -27,7 +28,7 @@ async function request(
 ): Promise<{ target: string; response: string }> {
   const key = run.effects.nextKey(scope, 'agent');
   const recorded = run.effects.recorded(key);
-  if (recorded !== undefined) return { target: params.target, response: String(valueOf(recorded)) };
+  if (recorded !== undefined) return { target: params.target, response: recordedResponse(recorded) };
   const timeoutMs = params.timeoutMs ?? run.agent.policy.requestTimeoutMs;
   run.effects.intend(key, 'agent');
   try {
@@ -46,6 +47,12 @@ async function request(
     }
     throw error;
   }
+}
+
+/** A request's recorded value is its answer's text. */
+function recordedResponse(recorded: EffectOutcome): string {
+  const response = valueOf(recorded);
+  return typeof response === 'string' ? response : JSON.stringify(response);
 }
 
 async function send(run: TurnRun, scope: string, params: AgentSend): Promise<{ accepted: boolean }> {

@@ -33,7 +33,7 @@ export function checkMessage(message: unknown): Message {
   return Object.freeze({
     id: checkText(id, 'message.id'),
     data: checkModelMessage(data),
-    metadata: frozenCopy(metadata ?? {}, 'message.metadata') as Message['metadata'],
+    metadata: frozenCopy(metadata ?? {}, 'message.metadata'),
     createdAt: new Date(createdAt),
     source: checkSource(source),
   });

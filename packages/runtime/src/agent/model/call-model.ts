@@ -50,15 +50,15 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   return reply;
 }
 
-async function askModel(run: TurnRun, { call, onDelta }: ModelAsk): Promise<ModelReply> {
+async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const { agent, signal, turnId } = run;
-  const model = await agent.models.open(call.modelRef);
-  const { messages, tools, params, modelRef } = call;
+  const model = await agent.models.open(ask.call.modelRef);
+  const { messages, tools, params, modelRef } = ask.call;
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
-    model.generate({ messages, tools, params, signal: inner, turnId, onDelta }),
+    model.generate({ messages, tools, params, signal: inner, turnId, onDelta: (delta) => ask.onDelta(delta) }),
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);
   });

@@ -144,6 +144,7 @@ class LayerRun<Result> {
     const attached = attachExtension(error, this.layer.extension);
     if (this.layer.onError === 'fail') {
       this.span?.exit({ error: attached });
+      // eslint-disable-next-line only-throw-error -- the very object the layer threw, whatever it is
       throw attached;
     }
     this.span?.exit({ error: attached, skipped: true });

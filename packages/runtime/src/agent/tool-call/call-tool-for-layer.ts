@@ -10,7 +10,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
   return runToolCall(run, {
     // Stable across a resume, as every tool call's id must be.
     toolCallId: `${run.turnId}:${key}`,
-    toolName: String(name),
+    toolName: name,
     input: args,
     stepIndex: step?.stepIndex ?? run.stepCount,
     stepId: step?.stepId ?? run.turnId,
