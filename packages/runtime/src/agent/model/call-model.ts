@@ -26,7 +26,7 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
     const reply = await runOnion<ModelReply>({
       kind: 'model',
       layers: run.agent.layers.of('model'),
-      context: new ModelContext(run, call),
+      contextFor: (asking, next) => new ModelContext(run, call, asking, next),
       core: () => recordedOrAsked(run, ask),
       problemWith: problemWithModelReply,
       clock: run.agent.clock,

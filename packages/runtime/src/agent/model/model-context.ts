@@ -1,5 +1,6 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
-import { ExecutionChainContext } from '../turn/execution-context.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
 /** One model call on its way through the model chain. Layers may change every field but the last two. */
@@ -15,12 +16,12 @@ export interface ModelCall {
 
 const callKey = Symbol('call');
 
-/** What the model chain's layers share. */
+/** What a model layer is given. */
 export class ModelContext extends ExecutionChainContext {
   readonly [callKey]: ModelCall;
 
-  constructor(run: TurnRun, call: ModelCall) {
-    super(run);
+  constructor(run: TurnRun, call: ModelCall, asking: AskingLayer, next: Next) {
+    super(run, asking, next);
     this[callKey] = call;
   }
 

@@ -1,11 +1,11 @@
 /**
- * What a layer is given. All layers of a chain share one context and its state; a layer's own object adds only `next`,
- * and is frozen, so that an assignment either goes through a setter of the shared context or throws a TypeError.
+ * What a layer is given: an object of its own with `next`, whose other members are getters and setters that reach the
+ * state all layers of the chain share. A member without a setter cannot be assigned: JavaScript throws a TypeError.
  */
 import type { LayerSpan } from '../../trace/layer-span.ts';
 import type { Layer } from './layer.ts';
 
-/** Where shared getters find the layer that is asking: `this[askingLayer]`. */
+/** Where getters find the layer that is asking: `this[askingLayer]`. A symbol, so that authors see only the contract. */
 export const askingLayer = Symbol('askingLayer');
 
 export interface AskingLayer {
@@ -13,16 +13,12 @@ export interface AskingLayer {
   readonly span: LayerSpan | undefined;
 }
 
-/** A shared context: a class whose getters and setters reach the chain's state. */
-export abstract class ChainContext {
-  // Present on every object a layer gets, never on the shared one.
-  declare readonly [askingLayer]: AskingLayer;
-}
+export abstract class LayerContext {
+  readonly [askingLayer]: AskingLayer;
+  readonly next: () => Promise<unknown>;
 
-export function layerContext(shared: ChainContext, asking: AskingLayer, next: () => Promise<unknown>): object {
-  // Object.create is typed `any`; it is an object whose prototype is the shared context.
-  const own = Object.create(shared) as Record<PropertyKey, unknown>;
-  own.next = next;
-  own[askingLayer] = asking;
-  return Object.freeze(own);
+  constructor(asking: AskingLayer, next: () => Promise<unknown>) {
+    this[askingLayer] = asking;
+    this.next = next;
+  }
 }

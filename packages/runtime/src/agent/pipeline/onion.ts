@@ -11,14 +11,15 @@ import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/type
 import type { Clock } from '../../ports/clock.ts';
 import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
-import { type ChainContext, layerContext } from './layer-context.ts';
+import type { AskingLayer, LayerContext } from './layer-context.ts';
 import type { Layer } from './layer.ts';
 
 export interface Chain<Result> {
   readonly kind: MiddlewareKind;
   /** Outermost first. */
   readonly layers: readonly Layer[];
-  readonly context: ChainContext;
+  /** The object one layer is given; what it reaches is shared by all. */
+  readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
   readonly core: () => Promise<Result>;
   /** Why a value is not a result of this kind; undefined when it is one. */
   readonly problemWith: (value: unknown) => string | undefined;
@@ -35,28 +36,40 @@ export interface LayerWarning {
 }
 
 export function runOnion<Result>(chain: Chain<Result>): Promise<Result> {
-  return runFrom(chain, 0);
+  return runFrom(chain, 0, undefined);
 }
 
-function runFrom<Result>(chain: Chain<Result>, index: number): Promise<Result> {
+function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Result> | undefined): Promise<Result> {
   const layer = chain.layers[index];
-  if (layer !== undefined) return new LayerRun(chain, index, layer).run();
-  return chain.core();
+  return layer === undefined ? runCore(chain, outer) : new LayerRun(chain, index, layer, outer).run();
 }
 
-class LayerRun<Result> {
+async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
+  try {
+    const result = await chain.core();
+    outer?.innerResolved(result);
+    return result;
+  } catch (error) {
+    outer?.innerRejected(error);
+    throw error;
+  }
+}
+
+/** One layer's run. What is inside it tells it directly how it ended, just before the promise of `next()` settles. */
+class LayerRun<Result> implements AskingLayer {
+  readonly span: LayerSpan | undefined;
   private inner: Promise<Result> | undefined;
-  private innerState: 'running' | 'resolved' | 'rejected' = 'running';
+  private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
   private innerValue: unknown;
-  private calls = 0;
+  private calledTwice = false;
   private ended = false;
   private deadline: OwnTimeDeadline | undefined;
-  private readonly span: LayerSpan | undefined;
 
   constructor(
     private readonly chain: Chain<Result>,
     private readonly index: number,
-    private readonly layer: Layer,
+    readonly layer: Layer,
+    private readonly outer: LayerRun<Result> | undefined,
   ) {
     this.span = chain.span?.enter(layer);
   }
@@ -66,20 +79,33 @@ class LayerRun<Result> {
     try {
       returned = await this.call();
     } catch (error) {
-      this.ended = true;
-      await this.innerSettled();
-      return this.fail(error);
+      return this.threw(error);
     }
     this.ended = true;
-    const mistake = await this.findMistake(returned);
+    if (this.innerState === 'running') return this.didNotWait();
+    const mistake = this.mistakeIn(returned);
     if (mistake !== undefined) return this.fail(mistake);
+    if (this.innerState === 'none') this.shortCircuit();
     this.span?.exit({ result: returned });
-    // findMistake has just checked it.
+    this.outer?.innerResolved(returned);
+    // mistakeIn has just looked at it.
     return returned as Result;
   }
 
+  innerResolved(value: unknown): void {
+    this.innerState = 'resolved';
+    this.innerValue = value;
+    this.innerSettled(value);
+  }
+
+  innerRejected(error: unknown): void {
+    this.innerState = 'rejected';
+    this.innerValue = error;
+    this.innerSettled(undefined);
+  }
+
   private call(): unknown {
-    const context = layerContext(this.chain.context, { layer: this.layer, span: this.span }, this.next);
+    const context = this.chain.contextFor(this, () => this.next());
     const { timeoutMs } = this.layer;
     if (timeoutMs === undefined) return this.layer.run(context);
     this.deadline = new OwnTimeDeadline(this.chain.clock, timeoutMs, () =>
@@ -89,39 +115,29 @@ class LayerRun<Result> {
   }
 
   /** What the layer calls to go on inwards. */
-  private readonly next = (): Promise<Result> => {
-    this.calls++;
+  private next(): Promise<Result> {
     if (this.ended) return Promise.reject(this.late());
-    if (this.inner !== undefined) return Promise.reject(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
+    if (this.innerState !== 'none') {
+      this.calledTwice = true;
+      return Promise.reject(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
+    }
+    this.innerState = 'running';
     this.deadline?.pause();
     this.span?.next();
-    const inner = runFrom(this.chain, this.index + 1);
-    this.inner = inner;
-    inner.then(
-      (value) => this.settle('resolved', value),
-      (error: unknown) => this.settle('rejected', error),
-    );
-    return inner;
-  };
+    this.inner = runFrom(this.chain, this.index + 1, this);
+    return this.inner;
+  }
 
-  private settle(state: 'resolved' | 'rejected', value: unknown): void {
-    this.innerState = state;
-    this.innerValue = value;
-    this.span?.innerSettled(state === 'resolved' ? value : undefined);
+  private innerSettled(result: unknown): void {
+    this.span?.innerSettled(result);
     if (!this.ended) this.deadline?.resume();
   }
 
-  private async findMistake(returned: unknown): Promise<GoondanError | undefined> {
-    if (this.inner !== undefined && this.innerState === 'running') {
-      await this.innerSettled();
-      return this.mistake('E_NEXT_NOT_AWAITED', 'returned before next() was finished');
-    }
-    if (this.calls > 1) return this.mistake('E_NEXT_TWICE', 'called next() more than once');
+  private mistakeIn(returned: unknown): GoondanError | undefined {
+    if (this.calledTwice) return this.mistake('E_NEXT_TWICE', 'called next() more than once');
     const problem = this.chain.problemWith(returned);
-    if (problem !== undefined)
-      return this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
-    if (this.inner === undefined) this.shortCircuit();
-    return undefined;
+    if (problem === undefined) return undefined;
+    return this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
   }
 
   private shortCircuit(): void {
@@ -134,31 +150,53 @@ class LayerRun<Result> {
     });
   }
 
+  private async didNotWait(): Promise<Result> {
+    await this.waitForInner();
+    return this.fail(this.mistake('E_NEXT_NOT_AWAITED', 'returned before next() was finished'));
+  }
+
+  private async threw(error: unknown): Promise<Result> {
+    this.ended = true;
+    await this.waitForInner();
+    return this.fail(error);
+  }
+
   /** The chain's error, or, for a layer that says `onError: 'skip'`, the chain without this layer. */
   private async fail(error: unknown): Promise<Result> {
-    const ownError = this.innerState !== 'rejected' || error !== this.innerValue;
-    if (!ownError) {
-      this.span?.exit({ error });
-      throw error;
+    const passedOn = this.innerState === 'rejected' && error === this.innerValue;
+    const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
+    if (passedOn || this.layer.onError === 'fail') {
+      this.span?.exit({ error: thrown });
+      return this.reject(thrown);
     }
-    const attached = attachExtension(error, this.layer.extension);
-    if (this.layer.onError === 'fail') {
-      this.span?.exit({ error: attached });
-      // eslint-disable-next-line only-throw-error -- the very object the layer threw, whatever it is
-      throw attached;
-    }
-    this.span?.exit({ error: attached, skipped: true });
+    this.span?.exit({ error: thrown, skipped: true });
     this.chain.warn({
       event: 'middleware.skipped',
       layer: this.layer,
-      message: `${this.described()} failed and was skipped (onError: 'skip'): ${toTurnError(attached).message}`,
+      message: `${this.described()} failed and was skipped (onError: 'skip'): ${toTurnError(thrown).message}`,
     });
-    return this.inner ?? runFrom(this.chain, this.index + 1);
+    return this.goOnWithout();
   }
 
-  private async innerSettled(): Promise<void> {
-    if (this.inner === undefined || this.innerState !== 'running') return;
-    await this.inner.then(
+  private async goOnWithout(): Promise<Result> {
+    try {
+      const result = await (this.inner ?? runFrom(this.chain, this.index + 1, undefined));
+      this.outer?.innerResolved(result);
+      return result;
+    } catch (error) {
+      return this.reject(error);
+    }
+  }
+
+  private reject(thrown: unknown): never {
+    this.outer?.innerRejected(thrown);
+    // eslint-disable-next-line only-throw-error -- the very object the layer threw, whatever it is
+    throw thrown;
+  }
+
+  private async waitForInner(): Promise<void> {
+    if (this.innerState !== 'running') return;
+    await this.inner?.then(
       () => undefined,
       () => undefined,
     );

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../json/copy-json.ts';
 type Problem = string | undefined;
 
 export function problemWithTurnResult(value: unknown): Problem {
-  if (!isPlainObject(value)) return notAnObject(value);
+  if (!isObject(value)) return notAnObject(value);
   const { turnId, finishReason, responseMessage, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
@@ -17,7 +17,7 @@ export function problemWithTurnResult(value: unknown): Problem {
 }
 
 export function problemWithStepResult(value: unknown): Problem {
-  if (!isPlainObject(value)) return notAnObject(value);
+  if (!isObject(value)) return notAnObject(value);
   const { status, hasToolCalls, toolCalls, toolResults, metadata } = value as Partial<StepResult>;
   if (status !== 'completed' && status !== 'failed') return 'status is neither completed nor failed';
   if (typeof hasToolCalls !== 'boolean') return 'hasToolCalls is not a boolean';
@@ -29,7 +29,7 @@ export function problemWithStepResult(value: unknown): Problem {
 
 /** A result must answer the call that was made. */
 export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): Problem {
-  if (!isPlainObject(value)) return notAnObject(value);
+  if (!isObject(value)) return notAnObject(value);
   const { status, error } = value as Partial<ToolCallResult>;
   if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
@@ -39,7 +39,7 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
 }
 
 export function problemWithModelReply(value: unknown): Problem {
-  if (!isPlainObject(value)) return notAnObject(value);
+  if (!isObject(value)) return notAnObject(value);
   if (!Array.isArray(value.content)) return 'content is not an array of parts';
   const called = new Set<string>();
   for (const part of value.content as unknown[]) {

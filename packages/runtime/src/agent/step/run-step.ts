@@ -34,7 +34,7 @@ export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResu
   const result = await runOnion<StepResult>({
     kind: 'step',
     layers: run.agent.layers.of('step'),
-    context: new StepContext(run, step),
+    contextFor: (asking, next) => new StepContext(run, step, asking, next),
     core: () => callModelAndTools(run, step),
     problemWith: problemWithStepResult,
     clock: run.agent.clock,

@@ -1,17 +1,18 @@
 import type { ToolCatalogItem } from '@goondan/types';
-import { runOf } from '../turn/execution-context.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { type Next, runOf } from '../turn/execution-context.ts';
 import { PowerfulContext } from '../turn/powerful-context.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { RunningStep } from './running-step.ts';
 
 const stepKey = Symbol('runningStep');
 
-/** What a step chain's layers share. */
+/** What a step layer is given. */
 export class StepContext extends PowerfulContext {
   readonly [stepKey]: RunningStep;
 
-  constructor(run: TurnRun, step: RunningStep) {
-    super(run, step);
+  constructor(run: TurnRun, step: RunningStep, asking: AskingLayer, next: Next) {
+    super(run, step, asking, next);
     this[stepKey] = step;
   }
 

@@ -57,7 +57,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     const result = await runOnion<ToolCallResult>({
       kind: 'toolCall',
       layers: agent.layers.of('toolCall'),
-      context: new ToolCallContext(run, call),
+      contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
       // Arguments that were no object are refused, unless a layer has put an object in their place.
       core: () => invokeTool(run, ask, call.args === placeholder ? ask.input : call.args),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),

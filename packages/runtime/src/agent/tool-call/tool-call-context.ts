@@ -1,6 +1,7 @@
 import type { JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
-import { ExecutionChainContext } from '../turn/execution-context.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
 /** One tool call on its way through the toolCall chain. Layers may change `args` only. */
@@ -13,12 +14,12 @@ export interface RunningToolCall {
 
 const callKey = Symbol('call');
 
-/** What the toolCall chain's layers share. It has no `agents`, on purpose. */
+/** What a toolCall layer is given. It has no `agents`, on purpose. */
 export class ToolCallContext extends ExecutionChainContext {
   readonly [callKey]: RunningToolCall;
 
-  constructor(run: TurnRun, call: RunningToolCall) {
-    super(run);
+  constructor(run: TurnRun, call: RunningToolCall, asking: AskingLayer, next: Next) {
+    super(run, asking, next);
     this[callKey] = call;
   }
 

@@ -1,17 +1,19 @@
 /** What the contexts of all four chains share: who and where, the turn's metadata, its signal. */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
-import { ChainContext } from '../pipeline/layer-context.ts';
+import { type AskingLayer, LayerContext } from '../pipeline/layer-context.ts';
 import type { TurnRun } from './turn-run.ts';
+
+export type Next = () => Promise<unknown>;
 
 /** The turn behind a context. A symbol, so that authors see only the contract. */
 export const runOf = Symbol('run');
 
-export abstract class ExecutionChainContext extends ChainContext {
+export abstract class ExecutionChainContext extends LayerContext {
   readonly [runOf]: TurnRun;
 
-  constructor(run: TurnRun) {
-    super();
+  constructor(run: TurnRun, asking: AskingLayer, next: Next) {
+    super(asking, next);
     this[runOf] = run;
   }
 

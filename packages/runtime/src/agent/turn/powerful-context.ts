@@ -5,7 +5,7 @@ import { generateForLayer } from '../model/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
 import type { RunningStep } from '../step/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { ExecutionChainContext, runOf } from './execution-context.ts';
+import { ExecutionChainContext, type Next, runOf } from './execution-context.ts';
 import type { TurnRun } from './turn-run.ts';
 
 const stepOf = Symbol('step');
@@ -14,8 +14,8 @@ const stepOf = Symbol('step');
 export abstract class PowerfulContext extends ExecutionChainContext {
   readonly [stepOf]: RunningStep | undefined;
 
-  constructor(run: TurnRun, step: RunningStep | undefined) {
-    super(run);
+  constructor(run: TurnRun, step: RunningStep | undefined, asking: AskingLayer, next: Next) {
+    super(run, asking, next);
     this[stepOf] = step;
   }
 

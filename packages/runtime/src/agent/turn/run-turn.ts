@@ -57,7 +57,7 @@ async function runChain(run: TurnRun): Promise<TurnResult> {
     const result = await runOnion<TurnResult>({
       kind: 'turn',
       layers: agent.layers.of('turn'),
-      context: new TurnContext(run),
+      contextFor: (asking, next) => new TurnContext(run, asking, next),
       core: () => enterSteps(run, span),
       problemWith: problemWithTurnResult,
       clock: agent.clock,

@@ -1,11 +1,12 @@
-import { runOf } from './execution-context.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { type Next, runOf } from './execution-context.ts';
 import { PowerfulContext } from './powerful-context.ts';
 import type { TurnRun } from './turn-run.ts';
 
-/** What the turn chain's layers share. */
+/** What a turn layer is given. */
 export class TurnContext extends PowerfulContext {
-  constructor(run: TurnRun) {
-    super(run, undefined);
+  constructor(run: TurnRun, asking: AskingLayer, next: Next) {
+    super(run, undefined, asking, next);
   }
 
   get inputEvent() {

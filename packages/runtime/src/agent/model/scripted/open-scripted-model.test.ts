@@ -193,7 +193,7 @@ describe('failures', () => {
     const model = openScriptedModel({ script }, stoppedClock());
     const messages: unknown[] = [];
     for (let round = 0; round < 4; round += 1) {
-      await model.generate(request([user('x')])).catch((error: unknown) => messages.push(String(error)));
+      await model.generate(request([user('x')])).catch((error: unknown) => messages.push((error as Error).message));
     }
     expect(messages).toEqual(['a', 'b', 'b', 'b']);
   });
