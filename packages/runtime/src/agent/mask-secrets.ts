@@ -1,7 +1,8 @@
 /**
  * Secrets leave the process in no form: their text is replaced wherever something is written down or shown, also when
- * it was JSON-escaped or URL-encoded on the way.
+ * it was JSON-escaped, URL-encoded or printed as part of an object on the way.
  */
+import { inspect } from 'node:util';
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
@@ -11,15 +12,26 @@ const SHORTEST_SECRET = 8;
 
 /** Values shorter than 8 characters are not secrets: replacing them would maul ordinary text. */
 export function maskSecrets(secrets: readonly string[]): Mask {
-  const forms = new Set(
-    secrets
-      .filter((secret) => secret.length >= SHORTEST_SECRET)
-      .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
-  );
+  // Printed as part of an object, a text of several lines comes line by line.
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
+  const forms = new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf));
   if (forms.size === 0) return (text) => text;
   // Longest first, so that a secret that contains another one goes as a whole.
   const ordered = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
+}
+
+/** How a text looks after what usually happens to it before it is written. */
+function formsOf(secret: string): string[] {
+  // Half a character cannot be URL-encoded; it is shown as the replacement character then.
+  const encodable = secret.toWellFormed();
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    inspect(secret).slice(1, -1),
+    encodeURIComponent(encodable),
+    new URLSearchParams([['', encodable]]).toString().slice(1),
+  ];
 }
 
 /** The same for every text inside a JSON value, keys too. */

@@ -23,7 +23,7 @@ const DEEPEST = 256;
 
 /** A deep copy of `value`. Throws {@link NotJson} naming the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
-  return copy(value, '', [], options);
+  return copy(value, { options, above: [], keys: [] });
 }
 
 /** Like {@link copyJson}, for places where only an object will do. */
@@ -40,44 +40,61 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-function copy(value: unknown, path: string, above: object[], options: CopyJsonOptions): JsonValue {
+/** Where the copying stands. The path is only put into words when something is wrong. */
+interface Walk {
+  readonly options: CopyJsonOptions;
+  readonly above: object[];
+  readonly keys: (string | number)[];
+}
+
+function copy(value: unknown, walk: Walk): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value;
-    throw new NotJson(path, `${value}, which JSON cannot hold`);
+    throw notJson(walk, `${value}, which JSON cannot hold`);
   }
-  if (typeof value !== 'object') throw new NotJson(path, `${describe(value)}, which JSON cannot hold`);
-  if (above.includes(value)) throw new NotJson(path, 'part of a cycle');
-  if (above.length >= DEEPEST) throw new NotJson(path, `nested deeper than ${DEEPEST} levels`);
+  if (typeof value !== 'object') throw notJson(walk, `${describe(value)}, which JSON cannot hold`);
+  const { above, options } = walk;
+  if (above.includes(value)) throw notJson(walk, 'part of a cycle');
+  if (above.length >= DEEPEST) throw notJson(walk, `nested deeper than ${DEEPEST} levels`);
   above.push(value);
-  const copied = Array.isArray(value)
-    ? copyArray(value, path, above, options)
-    : copyObject(value, path, above, options);
+  const copied = Array.isArray(value) ? copyArray(value, walk) : copyObject(value, walk);
   above.pop();
   if (options.freeze) Object.freeze(copied);
   return copied;
 }
 
-function copyArray(value: unknown[], path: string, above: object[], options: CopyJsonOptions): JsonValue[] {
-  return Array.from(value, (item, index) => {
-    if (item === undefined && options.omitUndefined) return null;
-    return copy(item, `${path}[${index}]`, above, options);
-  });
+function copyArray(value: readonly unknown[], walk: Walk): JsonValue[] {
+  const copied: JsonValue[] = [];
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    walk.keys.push(index);
+    copied.push(item === undefined && walk.options.omitUndefined ? null : copy(item, walk));
+    walk.keys.pop();
+  }
+  return copied;
 }
 
-function copyObject(value: object, path: string, above: object[], options: CopyJsonOptions): JsonObject {
-  if (!isPlainObject(value)) throw new NotJson(path, `${describe(value)}, not a plain object`);
+function copyObject(value: object, walk: Walk): JsonObject {
+  if (!isPlainObject(value)) throw notJson(walk, `${describe(value)}, not a plain object`);
   const copied: JsonObject = {};
   for (const key of Object.keys(value)) {
     const item = value[key];
-    if (item === undefined && options.omitUndefined) continue;
-    const copiedItem = copy(item, path === '' ? key : `${path}.${key}`, above, options);
+    if (item === undefined && walk.options.omitUndefined) continue;
+    walk.keys.push(key);
+    const copiedItem = copy(item, walk);
+    walk.keys.pop();
     if (key === '__proto__') {
       // Plain assignment would set the prototype instead of a property.
       Object.defineProperty(copied, key, { value: copiedItem, enumerable: true, configurable: true, writable: true });
     } else copied[key] = copiedItem;
   }
   return copied;
+}
+
+function notJson({ keys }: Walk, problem: string): NotJson {
+  const path = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return new NotJson(path.replace(/^\./, ''), problem);
 }
 
 function describe(value: unknown): string {

@@ -220,6 +220,10 @@ export const errorCatalogue = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_USAGE: {
+    meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
+    suggestion: 'Run it with `--help` to see what there is.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -23,6 +23,8 @@ export function checkMessageEvent(event: unknown): MessageEvent {
   }
 }
 
+const noMetadata: Message['metadata'] = Object.freeze({});
+
 /** A frozen copy of a message. */
 export function checkMessage(message: unknown): Message {
   if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
@@ -33,7 +35,7 @@ export function checkMessage(message: unknown): Message {
   return Object.freeze({
     id: checkText(id, 'message.id'),
     data: checkModelMessage(data),
-    metadata: frozenCopy(metadata ?? {}, 'message.metadata'),
+    metadata: metadata === undefined ? noMetadata : frozenCopy(metadata, 'message.metadata'),
     createdAt: new Date(createdAt),
     source: checkSource(source),
   });
@@ -67,18 +69,19 @@ function checkParts(content: unknown, role: string): void {
   }
 }
 
+const neededBySource: Record<string, readonly string[]> = {
+  user: [],
+  system: [],
+  assistant: ['stepId'],
+  tool: ['toolCallId', 'toolName'],
+  extension: ['extensionName'],
+};
+
 function checkSource(source: unknown): MessageSource {
   if (!isPlainObject(source)) throw invalid('message.source is not an object');
-  const needed: Record<string, readonly string[]> = {
-    user: [],
-    system: [],
-    assistant: ['stepId'],
-    tool: ['toolCallId', 'toolName'],
-    extension: ['extensionName'],
-  };
-  const fields = typeof source.type === 'string' ? needed[source.type] : undefined;
+  const fields = typeof source.type === 'string' ? neededBySource[source.type] : undefined;
   if (fields === undefined) {
-    throw invalid(`message.source.type "${String(source.type)}" is none of ${Object.keys(needed).join(', ')}`);
+    throw invalid(`message.source.type "${String(source.type)}" is none of ${Object.keys(neededBySource).join(', ')}`);
   }
   for (const field of fields) {
     if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);

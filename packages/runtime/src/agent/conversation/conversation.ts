@@ -8,6 +8,8 @@
  */
 import {
   type ConversationState,
+  EPHEMERAL,
+  type EphemeralScope,
   GoondanError,
   type Message,
   type MessageEvent,
@@ -48,6 +50,9 @@ export class Conversation {
   /** The input's id now: it follows a `replace`. */
   private inputId: string | undefined;
   private ended = false;
+  private ephemerals: Message[] = [];
+  /** Old id → new id. */
+  private readonly replacements = new Map<string, string>();
   readonly state: ConversationState;
 
   constructor(
@@ -102,6 +107,9 @@ export class Conversation {
     this.baseEnd = list.end;
     this.warm = { list, view: new LlmView(list, this.systemPrompt) };
     this.events = [];
+    this.eventsTaken = undefined;
+    this.ephemerals = [];
+    this.replacements.clear();
     this.restore(kept, this.firstInputId);
   }
 
@@ -109,10 +117,17 @@ export class Conversation {
     return this.warm.list.get(id);
   }
 
-  /** Messages this turn put in, still there, whose metadata has this value. */
-  addedWith(key: string, value: string): Message[] {
-    const added = this.events.flatMap((event) => ('message' in event ? [event.message] : []));
-    return added.filter((message) => message.metadata[key] === value && this.get(message.id) === message);
+  /** A message by an id it had in this turn: a replaced one is found under its old id too. */
+  newest(id: string): Message | undefined {
+    const replacedBy = this.replacements.get(id);
+    return replacedBy === undefined ? this.get(id) : this.newest(replacedBy);
+  }
+
+  /** Ephemeral messages this turn put in that are still there. */
+  ephemeral(scope: EphemeralScope): Message[] {
+    return this.ephemerals.filter(
+      (message) => message.metadata[EPHEMERAL] === scope && this.get(message.id) === message,
+    );
   }
 
   /** What the turn changed in the base: only what is new, when it only appended. */
@@ -134,7 +149,16 @@ export class Conversation {
     this.inputId = followReplace(this.inputId, event);
     this.events.push(event);
     this.eventsTaken = undefined;
+    if ('message' in event) this.noteMessage(event);
     return true;
+  }
+
+  private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
+    const { message } = event;
+    if (message.metadata[EPHEMERAL] !== undefined) this.ephemerals.push(message);
+    // An id may be used again: from then on it is the new message's.
+    this.replacements.delete(message.id);
+    if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
   }
 
   /** Takes the base down before an event changes it. */

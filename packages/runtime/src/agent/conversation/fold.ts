@@ -9,8 +9,7 @@ export function fold(base: readonly Message[], events: readonly MessageEvent[], 
   const list = MessageList.of(base);
   let input = inputId;
   for (const event of events) {
-    list.apply(event, input);
-    input = followReplace(input, event);
+    if (list.apply(event, input)) input = followReplace(input, event);
   }
   return list.snapshot();
 }

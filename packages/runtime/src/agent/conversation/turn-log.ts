@@ -70,10 +70,14 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
 /** How many records may wait for a flush before one is started unasked. */
 const MOST_WAITING = 512;
 
-/** Collects a turn's records; `flush` makes them durable in one go, at the boundaries the turn loop chooses. */
+/**
+ * Collects a turn's records and makes them durable in batches, one at a time and in order: what is written while a
+ * batch is on its way goes with the next one. After a failure nothing more is appended.
+ */
 export class TurnLogWriter {
   private waiting: TurnRecord[] = [];
-  private lastFlush: Promise<void> = Promise.resolve();
+  private running: Promise<void> = Promise.resolve();
+  private scheduled: Promise<void> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -83,30 +87,39 @@ export class TurnLogWriter {
 
   write(record: TurnRecord): void {
     this.waiting.push(record);
-    if (this.waiting.length >= MOST_WAITING) void this.startFlush();
+    if (this.waiting.length >= MOST_WAITING) this.flushSoon();
+  }
+
+  /** Starts making everything written so far durable; nobody waits. A failure shows at the next `flush`. */
+  flushSoon(): void {
+    void this.schedule();
   }
 
   /** Resolves when everything written so far is durable; rejects when that failed, now or earlier. */
   async flush(): Promise<void> {
-    await this.startFlush();
+    await this.schedule();
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  /** One at a time, in order; after a failure nothing more is appended. Never rejects. */
-  private startFlush(): Promise<void> {
-    if (this.waiting.length === 0) return this.lastFlush;
+  /** The next batch; never rejects. */
+  private schedule(): Promise<void> {
+    if (this.waiting.length === 0) return this.running;
+    this.scheduled ??= this.running.then(() => this.appendWaiting());
+    this.running = this.scheduled;
+    return this.scheduled;
+  }
+
+  private async appendWaiting(): Promise<void> {
+    this.scheduled = undefined;
     const records = this.waiting;
-    const at = this.written;
     this.waiting = [];
+    if (this.failure !== undefined) return;
+    const at = this.written;
     this.written += records.length;
-    this.lastFlush = this.lastFlush.then(async () => {
-      if (this.failure !== undefined) return;
-      try {
-        await this.append(at, records);
-      } catch (error) {
-        this.failure = { error };
-      }
-    });
-    return this.lastFlush;
+    try {
+      await this.append(at, records);
+    } catch (error) {
+      this.failure = { error };
+    }
   }
 }

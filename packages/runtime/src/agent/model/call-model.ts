@@ -58,7 +58,14 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
-    model.generate({ messages, tools, params, signal: inner, turnId, onDelta: (delta) => ask.onDelta(delta) }),
+    model.generate({
+      messages,
+      tools: tools.items,
+      params,
+      signal: inner,
+      turnId,
+      onDelta: (delta) => ask.onDelta(delta),
+    }),
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);
   });
@@ -82,5 +89,10 @@ function withCode(error: unknown, modelRef: string): unknown {
 
 function inspect({ messages, tools, params, modelRef }: ModelCall): JsonValue {
   // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
-  return { modelRef, params, tools: tools.map((tool) => tool.name), messages: [...messages] } as unknown as JsonValue;
+  return {
+    modelRef,
+    params,
+    tools: tools.items.map((tool) => tool.name),
+    messages: [...messages],
+  } as unknown as JsonValue;
 }

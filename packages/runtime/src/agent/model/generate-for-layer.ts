@@ -1,5 +1,6 @@
 /** `ctx.model.generate`: a layer's own model call. It takes the one road, and never streams to the user. */
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
+import { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { LayerAsk } from '../turn/powerful-context.ts';
 import { addUsage } from '../turn/turn-run.ts';
 import { callModel } from './call-model.ts';
@@ -15,7 +16,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   const reply = await callModel(run, {
     call: {
       messages: [...request.messages],
-      tools: [...(request.tools ?? [])],
+      tools: new ToolCatalog(request.tools ?? []),
       params: { ...run.agent.params, ...request.params },
       modelRef: request.modelRef ?? run.agent.modelRef,
       stepIndex: step?.stepIndex ?? run.stepCount,

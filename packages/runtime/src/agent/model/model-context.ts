@@ -1,12 +1,13 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
+import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
-/** One model call on its way through the model chain. Layers may change every field but the last two. */
+/** One model call on its way through the model chain. Layers may change all but the last two. */
 export interface ModelCall {
   messages: ModelMessage[];
-  tools: ToolCatalogItem[];
+  readonly tools: ToolCatalog;
   params: ModelParams;
   modelRef: string;
   readonly stepIndex: number;
@@ -39,11 +40,11 @@ export class ModelContext extends ExecutionChainContext {
     this[callKey].messages = messages;
   }
   get tools() {
-    return this[callKey].tools;
+    return this[callKey].tools.changeable;
   }
   set tools(tools: ToolCatalogItem[]) {
     if (!Array.isArray(tools)) throw new TypeError('ctx.tools must be an array of tools.');
-    this[callKey].tools = tools;
+    this[callKey].tools.changeable = tools;
   }
   get params() {
     return this[callKey].params;

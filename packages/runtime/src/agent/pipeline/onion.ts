@@ -62,6 +62,7 @@ class LayerRun<Result> implements AskingLayer {
   private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
   private innerValue: unknown;
   private calledTwice = false;
+  private didNotWait = false;
   private ended = false;
   private deadline: OwnTimeDeadline | undefined;
 
@@ -82,7 +83,7 @@ class LayerRun<Result> implements AskingLayer {
       return this.threw(error);
     }
     this.ended = true;
-    if (this.innerState === 'running') return this.didNotWait();
+    if (this.didNotWait || this.innerState === 'running') return this.failForNotWaiting();
     const mistake = this.mistakeIn(returned);
     if (mistake !== undefined) return this.fail(mistake);
     if (this.innerState === 'none') this.shortCircuit();
@@ -98,28 +99,36 @@ class LayerRun<Result> implements AskingLayer {
     this.innerSettled(value);
   }
 
-  innerRejected(error: unknown): void {
+  innerRejected(thrown: unknown): void {
     this.innerState = 'rejected';
-    this.innerValue = error;
+    this.innerValue = thrown;
+    // The layer may have dropped the promise of next(): its rejection must not end the process.
+    this.inner?.catch(() => undefined);
     this.innerSettled(undefined);
   }
 
   private call(): unknown {
-    const context = this.chain.contextFor(this, () => this.next());
     const { timeoutMs } = this.layer;
-    if (timeoutMs === undefined) return this.layer.run(context);
+    if (timeoutMs === undefined) return this.callLayer();
     this.deadline = new OwnTimeDeadline(this.chain.clock, timeoutMs, () =>
       this.mistake('E_MIDDLEWARE_TIMEOUT', `ran longer than its timeoutMs of ${timeoutMs}`),
     );
-    return this.deadline.race(() => this.layer.run(context));
+    return this.deadline.race(() => this.callLayer());
+  }
+
+  private callLayer(): unknown {
+    const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
+    // What is inside may be done a moment later, before anybody could look again.
+    this.didNotWait = this.innerState === 'running' && isSettled(returned);
+    return returned;
   }
 
   /** What the layer calls to go on inwards. */
   private next(): Promise<Result> {
-    if (this.ended) return Promise.reject(this.late());
+    if (this.ended) return refuse(this.late());
     if (this.innerState !== 'none') {
       this.calledTwice = true;
-      return Promise.reject(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
+      return refuse(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
     }
     this.innerState = 'running';
     this.deadline?.pause();
@@ -150,7 +159,7 @@ class LayerRun<Result> implements AskingLayer {
     });
   }
 
-  private async didNotWait(): Promise<Result> {
+  private async failForNotWaiting(): Promise<Result> {
     await this.waitForInner();
     return this.fail(this.mistake('E_NEXT_NOT_AWAITED', 'returned before next() was finished'));
   }
@@ -190,7 +199,6 @@ class LayerRun<Result> implements AskingLayer {
 
   private reject(thrown: unknown): never {
     this.outer?.innerRejected(thrown);
-    // eslint-disable-next-line only-throw-error -- the very object the layer threw, whatever it is
     throw thrown;
   }
 
@@ -216,6 +224,19 @@ class LayerRun<Result> implements AskingLayer {
     const { kind, extension, name } = this.layer;
     return `The ${kind} layer "${name}" of extension "${extension}"`;
   }
+}
+
+/** A rejection that counts as handled: an author who drops it gets the chain's error, not the end of the process. */
+function refuse(mistake: GoondanError): Promise<never> {
+  const refused = Promise.reject(mistake);
+  refused.catch(() => undefined);
+  return refused;
+}
+
+/** Nothing can be waited for any more in what gave this value. */
+function isSettled(returned: unknown): boolean {
+  if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
+  return typeof returned !== 'object' || returned === null || !('then' in returned);
 }
 
 /** Counts only the layer's own time: the clock stands still while what is inside it runs. */

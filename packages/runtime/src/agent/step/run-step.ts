@@ -5,8 +5,8 @@ import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
 import { runOnion } from '../pipeline/onion.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
+import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { addUsage, type TurnRun, watch } from '../turn/turn-run.ts';
-import { offeredNames } from './offered-names.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from './running-step.ts';
 import { StepContext } from './step-context.ts';
@@ -23,7 +23,7 @@ export function startStep(run: TurnRun, stepIndex: number, parent: ChainSpan | u
     stepId,
     stepIndex,
     span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, parent),
-    toolCatalog: run.agent.tools.catalog(),
+    catalog: new ToolCatalog(run.agent.tools.items()),
     replyId: undefined,
     toolStarted: false,
   };
@@ -46,11 +46,11 @@ export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResu
 }
 
 async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
-  offeredNames(step.toolCatalog);
+  step.catalog.check();
   const reply = await callModel(run, {
     call: {
       messages: run.conversation.state.toLlmMessages(),
-      tools: [...step.toolCatalog],
+      tools: new ToolCatalog(step.catalog.items),
       params: { ...run.agent.params },
       modelRef: run.agent.modelRef,
       stepIndex: step.stepIndex,
@@ -63,7 +63,8 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
   addUsage(run.usage, reply.usage);
   run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(run, step, reply);
-  await run.log.flush();
+  // On its way to disk while the calls' layers run: one of them may wait for a person.
+  run.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
   const toolResults = await runToolCalls(run, step, parts, message);
@@ -84,6 +85,6 @@ function isOurs(part: ToolCallPart): boolean {
 }
 
 function inspect(step: RunningStep): JsonValue {
-  const items = step.toolCatalog.map((item) => [item.name, structuredClone(item)] as const);
+  const items = step.catalog.items.map((item) => [item.name, structuredClone(item)] as const);
   return { toolCatalog: Object.fromEntries(items) } as unknown as JsonValue;
 }

@@ -3,7 +3,6 @@ import type { Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/t
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall, type ToolCallAsk } from '../tool-call/run-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
-import { offeredNames } from './offered-names.ts';
 import type { RunningStep } from './running-step.ts';
 
 /** Results in the order the model asked, whatever order they came in. */
@@ -13,8 +12,7 @@ export async function runToolCalls(
   parts: readonly ToolCallPart[],
   message: Message | undefined,
 ): Promise<ToolCallResult[]> {
-  const offered = offeredNames(step.toolCatalog);
-  const asks = parts.map((part) => askFor(step, part, offered, message));
+  const asks = parts.map((part) => askFor(step, part, message));
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => run.agent.tools.get(ask.toolName)?.parallel === true;
   await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(run, ask))));
@@ -29,19 +27,14 @@ export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
 }
 
-function askFor(
-  step: RunningStep,
-  part: ToolCallPart,
-  offered: ReadonlySet<string>,
-  message: Message | undefined,
-): ToolCallAsk {
+function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined): ToolCallAsk {
   return {
     toolCallId: part.toolCallId,
     toolName: part.toolName,
     input: part.input,
     stepIndex: step.stepIndex,
     stepId: step.stepId,
-    offered,
+    offered: step.catalog,
     key: `${step.stepIndex}/call/${part.toolCallId}`,
     message,
     parent: step.span,

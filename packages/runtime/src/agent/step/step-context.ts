@@ -23,10 +23,10 @@ export class StepContext extends PowerfulContext {
     return this[stepKey].stepIndex;
   }
   get toolCatalog() {
-    return this[stepKey].toolCatalog;
+    return this[stepKey].catalog.changeable;
   }
   set toolCatalog(catalog: ToolCatalogItem[]) {
     if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
-    this[stepKey].toolCatalog = catalog;
+    this[stepKey].catalog.changeable = catalog;
   }
 }

@@ -1,6 +1,5 @@
 /** `ctx.tools.call`: a layer's own tool call. It takes the one road; the conversation does not hear of it. */
 import type { JsonObject, ToolCallResult } from '@goondan/types';
-import { offeredNames } from '../step/offered-names.ts';
 import type { LayerAsk } from '../turn/powerful-context.ts';
 import { runToolCall } from './run-tool-call.ts';
 
@@ -14,7 +13,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
     input: args,
     stepIndex: step?.stepIndex ?? run.stepCount,
     stepId: step?.stepId ?? run.turnId,
-    offered: step === undefined ? undefined : offeredNames(step.toolCatalog),
+    offered: step?.catalog,
     key,
     message: undefined,
     parent: step?.span,

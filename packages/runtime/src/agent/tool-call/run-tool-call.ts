@@ -5,6 +5,7 @@ import type { ChainSpan } from '../../trace/layer-span.ts';
 import { runOnion } from '../pipeline/onion.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
+import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
@@ -17,8 +18,8 @@ export interface ToolCallAsk {
   readonly input: JsonValue;
   readonly stepIndex: number;
   readonly stepId: string;
-  /** Names offered; undefined when every registered tool is. */
-  readonly offered: ReadonlySet<string> | undefined;
+  /** What the step offers; undefined when every registered tool is. */
+  readonly offered: ToolCatalog | undefined;
   /** Names the effect. */
   readonly key: string;
   readonly message: Message | undefined;

@@ -30,17 +30,12 @@ export async function invokeTool(run: TurnRun, ask: ToolCallAsk, args: JsonValue
 function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
   const { toolName, offered } = ask;
   const tool = run.agent.tools.get(toolName);
-  const choices = [...(offered ?? run.agent.tools.names())].join(', ') || 'none';
+  if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
+  const choices = (offered?.items ?? run.agent.tools.items()).map((item) => item.name).join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }
-  if (offered !== undefined && !offered.has(toolName)) {
-    throw new GoondanError(
-      'E_TOOL_NOT_OFFERED',
-      `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`,
-    );
-  }
-  return tool;
+  throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
 }
 
 async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
@@ -86,7 +81,7 @@ async function runHandler(
     result = errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
   effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
-  await run.log.flush();
+  run.log.flushSoon();
   return result;
 }
 

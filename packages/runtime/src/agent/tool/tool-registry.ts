@@ -1,6 +1,6 @@
 /** The tools an agent has: those its plan declares and those its extensions register. */
 import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
-import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { checkToolName } from './tool-name.ts';
 
 /** What the runtime itself knows about a tool; the catalog shows only `item`. */
@@ -19,6 +19,7 @@ export interface RegisteredTool {
 
 export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
+  private listed: readonly ToolCatalogItem[] | undefined;
 
   declare(tool: Omit<RegisteredTool, 'extension'>): void {
     const item = checkItem(tool.item);
@@ -26,6 +27,7 @@ export class ToolRegistry {
       throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
     }
     this.tools.set(item.name, { ...tool, item, extension: undefined });
+    this.listed = undefined;
   }
 
   /** Registering a name again replaces the tool and keeps its place in the catalog. */
@@ -59,20 +61,17 @@ export class ToolRegistry {
       errorMessageLimit: undefined,
       extension,
     });
+    this.listed = undefined;
   }
 
   get(name: string): RegisteredTool | undefined {
     return this.tools.get(name);
   }
 
-  names(): string[] {
-    return [...this.tools.keys()];
-  }
-
-  /** A step's own copy: its layers may change any of it. Always in the same order. */
-  catalog(): ToolCatalogItem[] {
-    // The items were checked to be JSON when they came in.
-    return Array.from(this.tools.values(), ({ item }) => copyJson(item) as unknown as ToolCatalogItem);
+  /** What the model may be offered now, always in the same order. The array and its items are frozen. */
+  items(): readonly ToolCatalogItem[] {
+    this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
+    return this.listed;
   }
 }
 

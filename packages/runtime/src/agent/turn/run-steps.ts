@@ -2,7 +2,6 @@
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { sleep } from '../../ports/clock.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
-import { followReplace } from '../conversation/fold.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../step/running-step.ts';
@@ -57,7 +56,7 @@ function progressOf(run: TurnRun): Progress {
     run.stepCount++;
     run.toolResults.push(...record.result.toolResults);
     if (record.responseMessageId !== undefined) {
-      progress.response = run.conversation.get(record.responseMessageId) ?? progress.response;
+      progress.response = run.conversation.newest(record.responseMessageId) ?? progress.response;
     }
   }
   return progress;
@@ -135,9 +134,7 @@ async function seal(
 
 /** The step's reply as its layers left it: they may have replaced or removed it. */
 function replyOf(run: TurnRun, step: RunningStep): Message | undefined {
-  if (step.replyId === undefined) return undefined;
-  const id = run.conversation.state.events.reduce(followReplace, step.replyId);
-  return run.conversation.get(id ?? '');
+  return step.replyId === undefined ? undefined : run.conversation.newest(step.replyId);
 }
 
 function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
