@@ -1,5 +1,6 @@
 /** What is known about a thrown thing: which extension threw it, and how it looks in results and events. */
 import { GoondanError, type TurnError } from '@goondan/types';
+import type { Mask } from '../mask-secrets.ts';
 
 /**
  * Notes on what a layer threw which extension threw it, without wrapping it, so that an outer `catch` sees the very
@@ -22,16 +23,21 @@ export function extensionOf(thrown: unknown): string | undefined {
   return textField(thrown, 'extensionName');
 }
 
-/** Any thrown thing as results and events show it. `fallbackCode` is for errors that have no code of their own. */
-export function toTurnError(thrown: unknown, fallbackCode?: string): TurnError {
+const asItIs: Mask = (text) => text;
+
+/**
+ * Any thrown thing as results and events show it. `fallbackCode` is for errors that have no code of their own; `mask`
+ * takes secrets out of what leaves the process.
+ */
+export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask = asItIs): TurnError {
   const code = textField(thrown, 'code') ?? fallbackCode;
   const suggestion = textField(thrown, 'suggestion');
   const helpUrl = textField(thrown, 'helpUrl');
   const extension = extensionOf(thrown);
   return {
-    message: messageOf(thrown),
+    message: mask(messageOf(thrown)),
     ...(code === undefined ? {} : { code }),
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(suggestion === undefined ? {} : { suggestion: mask(suggestion) }),
     ...(helpUrl === undefined ? {} : { helpUrl }),
     ...(extension === undefined ? {} : { extension }),
   };

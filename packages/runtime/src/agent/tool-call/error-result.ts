@@ -11,16 +11,16 @@ export function errorResult(
 ): ToolCallResult {
   const { tools, policy, mask } = run.agent;
   const limit = tools.get(call.toolName)?.errorMessageLimit ?? policy.errorMessageLimit;
-  const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode);
+  const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
   return {
     toolCallId: call.toolCallId,
     toolName: call.toolName,
     status: 'error',
     error: {
       ...(thrown instanceof Error ? { name: thrown.name } : {}),
-      message: cut(mask(message), limit),
+      message: cut(message, limit),
       ...(code === undefined ? {} : { code }),
-      ...(suggestion === undefined ? {} : { suggestion: mask(suggestion) }),
+      ...(suggestion === undefined ? {} : { suggestion }),
       ...(helpUrl === undefined ? {} : { helpUrl }),
     },
   };

@@ -73,7 +73,11 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   } catch (error) {
     span?.end(error);
     const duration = agent.clock.elapsed() - startedAt;
-    agent.bus.tell('tool.failed', () => ({ ...named(), duration, error: toTurnError(error, 'E_EXT_MIDDLEWARE') }));
+    agent.bus.tell('tool.failed', () => ({
+      ...named(),
+      duration,
+      error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask),
+    }));
     return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
   }
 }

@@ -23,8 +23,9 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   const ajv = await validator;
   let validate: ValidateFunction;
   try {
-    // A schema with an $id would stay in the shared validator and clash with the next one of the same $id.
-    const { $id: _, ...anonymous } = schema;
+    // With its $id a schema would stay in the shared validator and clash with the next one of the same $id; with its
+    // $schema another draft's would be refused unread; with $async the check would be a promise.
+    const { $id: _id, $schema: _draft, $async: _async, ...anonymous } = schema;
     validate = ajv.compile(anonymous);
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });

@@ -96,7 +96,7 @@ async function tryStep(run: TurnRun, progress: Progress, parent: ChainSpan | und
     step.span?.end(error);
     const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     const duration = agent.clock.elapsed() - startedAt;
-    const failure = toTurnError(error, 'E_EXT_MIDDLEWARE');
+    const failure = toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask);
     agent.bus.tell('step.failed', () => ({ ...named(), duration, error: failure, willRetry: retry !== undefined }));
     if (retry === undefined) throw error;
     agent.log('warn', `Step ${stepIndex} failed and is tried again in ${retry.delayMs} ms: ${failure.message}`, {

@@ -99,13 +99,8 @@ async function enterSteps(run: TurnRun, span: ChainSpan | undefined): Promise<Tu
 }
 
 function failed(run: TurnRun, error: unknown): TurnResult {
-  const turnError = toTurnError(error, 'E_EXT_MIDDLEWARE');
-  const { mask } = run.agent;
-  return {
-    turnId: run.turnId,
-    finishReason: 'error',
-    error: { ...turnError, message: mask(turnError.message) },
-  };
+  const { turnId, agent } = run;
+  return { turnId, finishReason: 'error', error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask) };
 }
 
 /** The turn's only commit. A failed turn keeps its messages and loses what it did to extension states. */
