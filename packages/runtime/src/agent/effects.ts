@@ -1,6 +1,7 @@
 /**
  * Effects: model calls, tool calls and requests to other agents. Each is recorded when it completes; a resumed turn
- * gets the record and does not do it again.
+ * gets the record and does not do it again. Outcomes are copied on the way in and out: layers may change a reply or a
+ * result in place, and on resume they do so again, to what was recorded.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
 import type { EffectKind, EffectOutcome } from './conversation/conversation-store.ts';
@@ -23,12 +24,18 @@ export class Effects {
   }
 
   recorded(key: string): EffectOutcome | undefined {
-    return this.before.effects.get(key);
+    const outcome = this.before.effects.get(key);
+    return outcome === undefined ? undefined : structuredClone(outcome);
+  }
+
+  /** It was begun before a crash, however it ended. */
+  wasBegun(key: string): boolean {
+    return this.before.intents.has(key);
   }
 
   /** It was begun before a crash and nobody knows how it ended. */
   isInterrupted(key: string): boolean {
-    return this.before.intents.has(key) && !this.before.effects.has(key);
+    return this.wasBegun(key) && !this.before.effects.has(key);
   }
 
   intend(key: string, kind: EffectKind): void {
@@ -36,7 +43,7 @@ export class Effects {
   }
 
   record(key: string, kind: EffectKind, outcome: EffectOutcome): void {
-    this.writer.write({ type: 'effect', key, kind, outcome });
+    this.writer.write({ type: 'effect', key, kind, outcome: structuredClone(outcome) });
   }
 }
 

@@ -12,7 +12,7 @@ import { EventBus } from './extension/event-bus.ts';
 import { createLogger } from './extension/extension-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import { loadExtensions } from './extension/load-extensions.ts';
-import { type LogSink, stderrSink } from './log.ts';
+import { cutMessage, type LogSink, stderrSink } from './log.ts';
 import { maskJson, maskSecrets } from './mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
 import type { Layer } from './pipeline/layer.ts';
@@ -65,29 +65,28 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
     (problem, extension) => parts.log('error', problem, { extension, event: 'extension.cleanup_failed' }),
   );
   const queue = new TurnQueue(MOST_WAITING);
-  let closed = false;
+  let closing: Promise<void> | undefined;
+  const shutDown = async (graceMs: number) => {
+    const startedAt = clock.elapsed();
+    const graceOver = Promise.withResolvers<void>();
+    const callOff = clock.after(graceMs, () => graceOver.resolve());
+    await Promise.race([queue.idle(), graceOver.promise]);
+    callOff();
+    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+  };
   return {
     parts,
     extensions: extensions.names,
     layers: (kind) => layers.of(kind),
     async handle(event, options) {
-      if (closed) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
+      if (closing !== undefined) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
       const checked = checkAgentEvent(event, parts.address.instanceKey);
       return queue.run(async () => {
         current.event = checked;
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    async close(graceMs = 30_000) {
-      if (closed) return;
-      closed = true;
-      const startedAt = clock.elapsed();
-      const graceOver = Promise.withResolvers<void>();
-      const callOff = clock.after(graceMs, () => graceOver.resolve());
-      await Promise.race([queue.idle(), graceOver.promise]);
-      callOff();
-      await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
-    },
+    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
   };
 }
 
@@ -106,6 +105,7 @@ async function assemble(
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
   // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
   await models.open(modelRef);
+  const committed = await store.read(address);
   return {
     address,
     systemPrompt: plan.systemPrompt,
@@ -116,7 +116,8 @@ async function assemble(
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
-    states: new ExtensionStates((await store.read(address)).extensionState),
+    states: new ExtensionStates(committed.extensionState),
+    statesVersion: committed.version,
     bus: new EventBus((event, error) =>
       log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
     ),
@@ -145,7 +146,7 @@ function logFor(
     sink({
       time: clock.now().toISOString(),
       level,
-      message: mask(message),
+      message: cutMessage(mask(message)),
       agent: address.agentName,
       instance: address.instanceKey,
       ...(about.extension === undefined ? {} : { extension: about.extension }),

@@ -15,10 +15,6 @@ export const errorCatalogue = {
     meaning: 'The agent is shut down and takes no more input.',
     suggestion: 'Start it again.',
   },
-  E_AGENT_CYCLE: {
-    meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
-    suggestion: 'Use `send`, which does not wait, or another instanceKey.',
-  },
   E_AGENT_FAILED: {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",

@@ -1,7 +1,8 @@
 /**
- * What the model is shown of a conversation, built once and then only added to. Everything before the newest message
- * that asked for tools is settled: only that message's results can still come. A change to the past goes back to the
- * last checkpoint before it, not to the beginning.
+ * What the model is shown of a conversation: `pairToolCalls` over all of it, built once and then only added to.
+ * What comes before the newest message that asked for tools is settled, and that message too once its results are
+ * there. A change to the past goes back to the last checkpoint before it; a result that comes late, for a call settled
+ * without it, goes back to the beginning.
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from './message-list.ts';
@@ -25,19 +26,20 @@ export class LlmView {
     private readonly list: MessageList,
     systemPrompt: string | undefined,
   ) {
-    this.settled = systemPrompt === undefined ? [] : [{ role: 'system', content: systemPrompt }];
+    // Frozen like every message: each call is given this very object.
+    this.settled = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
     this.start = { place: 0, shown: this.settled.length };
   }
 
   messages(): ModelMessage[] {
-    const from = this.goBackTo(this.list.takeLowestRewrite());
-    const asking = this.newestAsking(from.place);
-    if (asking > from.place) {
-      for (const message of pairToolCalls(this.dataBetween(from.place, asking))) this.settled.push(message);
-      this.checkpoints.push({ place: asking, shown: this.settled.length });
-      if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.shift();
-    }
-    return this.settled.concat(pairToolCalls(this.dataBetween(asking, this.list.end)));
+    let from = this.goBackTo(this.list.takeLowestRewrite());
+    if (this.hasStrangers(from.place)) from = this.goBackTo(0);
+    const to = this.firstUnsettled(from.place);
+    if (to === from.place || this.hasStrangers(to)) return this.settled.concat(this.pair(from.place, this.list.end));
+    for (const message of this.pair(from.place, to)) this.settled.push(message);
+    this.checkpoints.push({ place: to, shown: this.settled.length });
+    if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.shift();
+    return this.settled.concat(this.pair(to, this.list.end));
   }
 
   private goBackTo(place: number): Checkpoint {
@@ -47,16 +49,33 @@ export class LlmView {
     return checkpoint;
   }
 
-  /** The place of the newest message that asked for tools; the end when there is none. */
-  private newestAsking(from: number): number {
+  /** Whether a result from this place on answers a call before it, or none at all. */
+  private hasStrangers(from: number): boolean {
+    const asked = new Set<string>();
+    for (let place = from; place < this.list.end; place++) {
+      const data = this.list.at(place)?.data;
+      if (data === undefined) continue;
+      if (data.role === 'tool' && data.content.some((part) => !asked.has(part.toolCallId))) return true;
+      for (const toolCallId of callsOf(data).keys()) asked.add(toolCallId);
+    }
+    return false;
+  }
+
+  /** The place of the newest message that asked for tools, when a result is still missing; else the end. */
+  private firstUnsettled(from: number): number {
+    const answered = new Set<string>();
     for (let place = this.list.end - 1; place >= from; place--) {
-      const message = this.list.at(place);
-      if (message !== undefined && callsOf(message.data).size > 0) return place;
+      const data = this.list.at(place)?.data;
+      if (data === undefined) continue;
+      if (data.role === 'tool') for (const part of data.content) answered.add(part.toolCallId);
+      const calls = callsOf(data);
+      if (calls.size === 0) continue;
+      return calls.keys().every((toolCallId) => answered.has(toolCallId)) ? this.list.end : place;
     }
     return this.list.end;
   }
 
-  private dataBetween(from: number, to: number): ModelMessage[] {
-    return this.list.between(from, to).map((message) => message.data);
+  private pair(from: number, to: number): ModelMessage[] {
+    return pairToolCalls(this.list.between(from, to).map((message) => message.data));
   }
 }

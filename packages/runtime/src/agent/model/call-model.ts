@@ -64,7 +64,10 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
       params,
       signal: inner,
       turnId,
-      onDelta: (delta) => ask.onDelta(delta),
+      onDelta: (delta) => {
+        // A model that was given up on may go on writing: nobody listens to it any more.
+        if (!inner.aborted) ask.onDelta(delta);
+      },
     }),
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);

@@ -23,7 +23,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       extensionName: layer.layer.extension,
     },
     key: run.effects.nextKey(scope, 'model'),
-    parent: step?.span,
+    parent: step?.span ?? run.span,
     onDelta: () => undefined,
   });
   addUsage(run.usage, reply.usage);

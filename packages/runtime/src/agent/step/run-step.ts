@@ -1,6 +1,5 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
 import type { JsonValue, StepResult, ToolCallPart } from '@goondan/types';
-import type { ChainSpan } from '../../trace/layer-span.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
 import { runOnion } from '../pipeline/onion.ts';
@@ -17,12 +16,12 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
 }
 
-export function startStep(run: TurnRun, stepIndex: number, parent: ChainSpan | undefined): RunningStep {
+export function startStep(run: TurnRun, stepIndex: number): RunningStep {
   const stepId = stepIdOf(run.turnId, stepIndex);
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, parent),
+    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, run.span),
     catalog: new ToolCatalog(run.agent.tools.items()),
     replyId: undefined,
     toolStarted: false,

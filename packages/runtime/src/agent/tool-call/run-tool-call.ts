@@ -1,6 +1,6 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
-import type { JsonValue, Message, ToolCallResult } from '@goondan/types';
-import { copyJson, copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
+import type { JsonObject, JsonValue, Message, ToolCallResult } from '@goondan/types';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import { runOnion } from '../pipeline/onion.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
@@ -43,12 +43,9 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   agent.bus.tell('tool.called', named);
 
   const placeholder = {};
-  const call: RunningToolCall = {
-    toolCallId,
-    toolName,
-    stepIndex,
-    args: isPlainObject(ask.input) ? copyJsonObject(ask.input) : placeholder,
-  };
+  const call: RunningToolCall = { toolCallId, toolName, stepIndex, args: copyArguments(ask.input) ?? placeholder };
+  // Arguments that were none are refused as they were, unless a layer has put some in their place.
+  const finalArguments = () => (isUntouched(call.args, placeholder) ? ask.input : call.args);
   const span = watch(
     run,
     { kind: 'toolCall', label: toolName, id: toolCallId, inspect: () => inspect(call) },
@@ -59,8 +56,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       kind: 'toolCall',
       layers: agent.layers.of('toolCall'),
       contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
-      // Arguments that were no object are refused, unless a layer has put an object in their place.
-      core: () => invokeTool(run, ask, call.args === placeholder ? ask.input : call.args),
+      core: () => invokeTool(run, ask, finalArguments()),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
       clock: agent.clock,
       warn: run.warn,
@@ -80,6 +76,20 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     }));
     return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
   }
+}
+
+/** For the layers to read and change; undefined when the asker gave no JSON object. */
+function copyArguments(input: unknown): JsonObject | undefined {
+  try {
+    return copyJsonObject(input, { omitUndefined: true });
+  } catch (error) {
+    if (error instanceof NotJson) return undefined;
+    throw error;
+  }
+}
+
+function isUntouched(args: JsonObject, placeholder: object): boolean {
+  return args === placeholder && Object.keys(args).length === 0;
 }
 
 function inspect(call: RunningToolCall): JsonValue {
