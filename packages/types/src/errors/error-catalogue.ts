@@ -11,6 +11,10 @@ interface CatalogueEntry {
 }
 
 export const errorCatalogue = {
+  E_AGENT_CLOSED: {
+    meaning: 'The agent is shut down and takes no more input.',
+    suggestion: 'Start it again.',
+  },
   E_AGENT_CYCLE: {
     meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
     suggestion: 'Use `send`, which does not wait, or another instanceKey.',
@@ -19,6 +23,10 @@ export const errorCatalogue = {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
   },
+  E_AGENT_REQUEST: {
+    meaning: 'A request or send to another agent has a parameter that is not what it should be.',
+    suggestion: 'Correct the parameter the message names.',
+  },
   E_AGENT_TIMEOUT: {
     meaning: 'The called agent did not answer in time.',
     suggestion: 'Raise `timeoutMs` for this request, or look at what the called agent is doing.',
@@ -26,6 +34,11 @@ export const errorCatalogue = {
   E_AGENT_UNKNOWN: {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
+  },
+  E_BUN_MISSING: {
+    meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
+    suggestion:
+      'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
   },
   E_CANCELLED: {
     meaning: 'The turn was cancelled.',
@@ -42,6 +55,10 @@ export const errorCatalogue = {
   E_CASSETTE_MISMATCH: {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+  },
+  E_EVENT_INVALID: {
+    meaning: 'An event for an agent is malformed.',
+    suggestion: 'Correct the field the message names.',
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
@@ -66,6 +83,10 @@ export const errorCatalogue = {
   E_FENCED: {
     meaning: 'Another process took over this agent instance while this one was still writing.',
     suggestion: 'Nothing was overwritten. Let the newer process go on.',
+  },
+  E_INBOX_FULL: {
+    meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
+    suggestion: 'Send it again later, or find out why the agent does not keep up.',
   },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
@@ -114,6 +135,10 @@ export const errorCatalogue = {
   E_MODEL_REPLY: {
     meaning: 'The model answered something that is not a reply.',
     suggestion: 'If this repeats, the provider or the endpoint speaks another format than the one configured.',
+  },
+  E_MODEL_REQUEST: {
+    meaning: '`ctx.model.generate` got a request that is none.',
+    suggestion: 'Pass `{ messages: [...] }`.',
   },
   E_MODEL_SCRIPT: {
     meaning: 'The script of a scripted model is malformed.',
@@ -214,6 +239,10 @@ export const errorCatalogue = {
   E_TURN_TIMEOUT: {
     meaning: 'The turn ran past its deadline.',
     suggestion: 'Split the work, or raise the deadline.',
+  },
+  E_TURN_TOKENS: {
+    meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
+    suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

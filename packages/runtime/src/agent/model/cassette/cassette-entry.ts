@@ -95,7 +95,7 @@ function canonical(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
   const fields = Object.keys(value)
-    .sort()
+    .toSorted()
     .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`);
   return `{${fields.join(',')}}`;
 }

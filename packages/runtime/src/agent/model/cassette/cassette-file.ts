@@ -14,7 +14,7 @@ const firstLine = '{"cassette":1}';
 export async function readCassette(path: string): Promise<CassetteEntry[]> {
   const text = await readText(path);
   if (text === undefined) throw damaged(`There is no cassette ${path}.`);
-  return readEntries(text, path).sort((left, right) => left.call - right.call);
+  return readEntries(text, path).toSorted((left, right) => left.call - right.call);
 }
 
 export interface CassetteWriter {

@@ -39,6 +39,7 @@ const echo: Model = {
 
 const open = (options: JsonObject, upstream: Model = echo) =>
   openModel(
+    'Model/taped',
     { provider: 'cassette', model: 'tape', options: { file: `tapes/${runs}.jsonl`, ...options } },
     { clock: systemClock, environment: {}, folder, openUpstream: async () => upstream },
   );
@@ -65,7 +66,7 @@ describe('record and replay', () => {
     {
       await using server = startWireServer(openaiCase.dialect);
       server.answer({ reply: { text: ['Hel', 'lo'], usage: { input: 3, output: 2, cached: 0 } } });
-      const real = await openModel({ ...spec, endpoint: server.url }, ports);
+      const real = await openModel('Model/real', { ...spec, endpoint: server.url }, ports);
       recorded = (await ask(await record(real), [user('Hi')])).reply;
     }
     const { reply, deltas } = await ask(await replay(), [user('Hi')]);
@@ -182,17 +183,18 @@ describe('record and replay', () => {
 
 describe('a request that differs', () => {
   const weather = { name: 'weather__get', description: 'The weather.', parameters: { type: 'object' } };
-  const history: ModelMessage[] = [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'text', text: `${'long '.repeat(100)}Seoul` }] },
-  ];
-  const changed = (text: string): ModelMessage[] => [history[0]!, { role: 'user', content: [{ type: 'text', text }] }];
+  const system: ModelMessage = { role: 'system', content: 'Be brief.' };
+  const asking = (city: string): ModelMessage => ({
+    role: 'user',
+    content: [{ type: 'text', text: `${'long '.repeat(100)}${city}` }],
+  });
+  const history = [system, asking('Seoul')];
 
   test.each<[string, ModelMessage[], object, string[]]>([
-    ['a text', changed(`${'long '.repeat(100)}Busan`), {}, ['messages[1].content[0].text', 'Seoul"', 'Busan"']],
+    ['a text', [system, asking('Busan')], {}, ['messages[1].content[0].text', 'Seoul"', 'Busan"']],
     ['a message more', [...history, user('more')], {}, ['messages[2]', 'recorded: nothing', '"more"']],
     ['a message less', history.slice(0, 1), {}, ['messages[1]', 'now:      nothing']],
-    ['a role', [user('Be brief.'), history[1]!], {}, ['messages[0].role', '"system"', '"user"']],
+    ['a role', [user('Be brief.'), asking('Seoul')], {}, ['messages[0].role', '"system"', '"user"']],
     [
       'a tool',
       history,

@@ -13,8 +13,7 @@ export function keepPart(provider: string, part: { readonly type: string }): Cus
   return {
     type: 'custom',
     kind: `${provider}.${part.type}`,
-    // A part is an object, so its JSON is one too.
-    providerOptions: { goondan: { part: toJson(part) as JsonObject } },
+    providerOptions: { goondan: { part: toJson(part) } },
   };
 }
 

@@ -4,13 +4,13 @@ import { systemClock } from '../../../ports/clock.ts';
 import type { ModelSpec } from '../model-spec.ts';
 import { openModel } from '../open-model.ts';
 import { ask, failureOf } from './wire/ask-model.ts';
-import { providerCases, type ProviderCase } from './wire/provider-cases.ts';
+import { anthropicCase, compatibleCase, providerCases, type ProviderCase } from './wire/provider-cases.ts';
 import { startWireServer } from './wire/wire-server.ts';
 
 type Environment = Record<string, string>;
 
 const open = (spec: ModelSpec, environment: Environment = {}) =>
-  openModel(spec, { clock: systemClock, environment, folder: '.' });
+  openModel('Model/tested', spec, { clock: systemClock, environment, folder: '.' });
 
 const keyed = providerCases.filter(([name]) => name !== 'openai-compatible');
 const variables: Record<string, [key: string, endpoint: string]> = {
@@ -87,7 +87,7 @@ describe.each(keyed)('%s', (name, provider) => {
 
 describe('openai-compatible', () => {
   const spec = { provider: 'openai-compatible', model: 'local' };
-  const [, provider] = providerCases.find(([name]) => name === 'openai-compatible') ?? providerCases[0]!;
+  const provider = compatibleCase;
 
   test('needs an endpoint', async () => {
     const error = await failureOf(open(spec, { OPENAI_BASE_URL: 'http://127.0.0.1:9' }));
@@ -110,8 +110,8 @@ describe('what a Model says', () => {
 
   test('an unknown provider is refused with those there are', async () => {
     const error = await failureOf(open({ provider: 'opnai', model: 'x' }));
-    expect(error).toMatchObject({ code: 'E_RESOURCE_INVALID', suggestion: expect.stringContaining('openai') });
-    expect(await failureOf(open({ provider: 'toString', model: 'x' }))).toMatchObject({ code: 'E_RESOURCE_INVALID' });
+    expect(error).toMatchObject({ code: 'E_MODEL_UNKNOWN', message: expect.stringContaining('openai-compatible') });
+    expect(await failureOf(open({ provider: 'toString', model: 'x' }))).toMatchObject({ code: 'E_MODEL_UNKNOWN' });
   });
 
   test.each(['localhost:8080', 'ftp://x.example', 'nonsense', ''])('endpoint %p is refused', async (endpoint) => {
@@ -134,7 +134,7 @@ describe('what a Model says', () => {
   });
 
   test('headers, params and options reach the provider; those of the request win', async () => {
-    const [, provider] = providerCases[0]!;
+    const provider = anthropicCase;
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { text: ['Hi'], usage: { input: 1, output: 1, cached: 0 } } });
     const model = await open({

@@ -43,7 +43,7 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
   // Each of these was checked value by value above.
   return {
     stream,
-    deadlines: deadlines as Deadlines,
+    deadlines,
     systemMessages: placement,
     headers: headers as Record<string, string>,
     providerOptions: providerOptions as ProviderOptions | undefined,

@@ -187,6 +187,11 @@ test('neither the message nor the cause holds the key or the request', () => {
   expect(shown).not.toContain('whole conversation');
 });
 
+test('a key that is no secret leaves the words alone', () => {
+  const error = apiError(400, { error: { message: 'Bad token.' } });
+  expect(toModelError(error, { ...call, apiKey: 'k' }).message).toContain('Bad token.');
+});
+
 describe('how long to wait', () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const google = JSON.stringify({

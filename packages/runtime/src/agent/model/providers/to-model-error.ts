@@ -87,6 +87,9 @@ function copyOf(error: unknown, apiKey: string | undefined): Error {
   return copy;
 }
 
+/** A key of a few letters, as local servers are given, is no secret and would be found in ordinary words. */
+const shortestSecret = 8;
+
 function hide(text: string, apiKey: string | undefined): string {
-  return apiKey === undefined || apiKey === '' ? text : text.replaceAll(apiKey, '***');
+  return apiKey === undefined || apiKey.length < shortestSecret ? text : text.replaceAll(apiKey, '***');
 }
