@@ -16,7 +16,7 @@ export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './agent/log.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
 export type { ModelEntry } from './agent/model/model-source.ts';
-export type { ModelSpec } from './agent/model/open-model.ts';
+export type { Fetch, ModelSpec } from './agent/model/model-spec.ts';
 export type { Layer, Tier } from './agent/pipeline/layer.ts';
 export { defaultPolicy, type TurnPolicy } from './agent/policy.ts';
 export { type AgentPorts, type RunningAgent, startAgent } from './agent/start-agent.ts';

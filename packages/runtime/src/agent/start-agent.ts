@@ -15,6 +15,7 @@ import { loadExtensions } from './extension/load-extensions.ts';
 import { cutMessage, type LogSink, stderrSink } from './log.ts';
 import { maskJson, maskSecrets } from './mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
+import type { Fetch } from './model/model-spec.ts';
 import type { Layer } from './pipeline/layer.ts';
 import { LayerRegistry } from './pipeline/layer-registry.ts';
 import { toTurnError } from './pipeline/turn-error.ts';
@@ -31,6 +32,10 @@ export interface AgentPorts {
   readonly engine?: Engine;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
+  /** Where models look for keys and addresses their resource does not have. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** How models reach their provider. */
+  readonly fetch?: Fetch;
 }
 
 export interface RunningAgent {
@@ -100,7 +105,12 @@ async function assemble(
   const store = ports.store ?? memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
-  const models = modelSource(plan.models, clock);
+  const models = modelSource(plan.models, {
+    clock,
+    environment: ports.environment ?? process.env,
+    folder: plan.bundleFolder ?? process.cwd(),
+    ...(ports.fetch !== undefined && { fetch: ports.fetch }),
+  });
   const modelRef = plan.modelRef ?? models.refs[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
   // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.

@@ -40,6 +40,18 @@ export const errorCatalogue = {
     meaning: 'The turn was cancelled.',
     suggestion: 'Nothing is wrong: somebody asked for it. Send the input again to start over.',
   },
+  E_CASSETTE_END: {
+    meaning: 'The program asked the model more often than the cassette has recorded replies.',
+    suggestion: 'Record the conversation again with `mode: record`.',
+  },
+  E_CASSETTE_FILE: {
+    meaning: 'The file of a cassette is missing, cannot be written, or is damaged.',
+    suggestion: 'Check `options.file`, or record again with `mode: record`.',
+  },
+  E_CASSETTE_MISMATCH: {
+    meaning: 'A request differs from the one the cassette recorded at this place.',
+    suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+  },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
     suggestion: 'Correct the field the message names.',
@@ -96,9 +108,21 @@ export const errorCatalogue = {
     meaning: "A layer's own code ran past its `timeoutMs`.",
     suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may go on without it.',
   },
+  E_MODEL_AUTH: {
+    meaning: 'The provider does not accept the key.',
+    suggestion: 'Check the key the message names, and what it is allowed to use.',
+  },
+  E_MODEL_CONTEXT: {
+    meaning: "The conversation does not fit into the model's context window.",
+    suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
+  },
   E_MODEL_FAILED: {
     meaning: 'The model call failed.',
     suggestion: 'Read the message: it is what the provider said.',
+  },
+  E_MODEL_KEY: {
+    meaning: 'The model has no API key.',
+    suggestion: "Set the variable the message names, or the Model's `apiKey`.",
   },
   E_MODEL_NO_RULE: {
     meaning: 'No rule of the scripted model matches the newest message.',

@@ -8,22 +8,24 @@ import { modelSource } from './model-source.ts';
 const model: Model = { generate: () => Promise.reject(new Error('not asked here')) };
 const scripted = { provider: 'scripted', model: 'demo', options: { script: [{ say: 'hello' }] } };
 
+const ports = () => ({ clock: manualClock(), environment: {}, folder: '.' });
+
 describe('the models of an agent', () => {
   test('a model that is there is given as it is', async () => {
-    const source = modelSource({ 'Model/own': model }, manualClock());
+    const source = modelSource({ 'Model/own': model }, ports());
     expect(await source.open('Model/own')).toBe(model);
     expect(source.refs).toEqual(['Model/own']);
   });
 
   test('one that is declared is opened once, when it is first asked for', async () => {
-    const source = modelSource({ 'Model/demo': scripted }, manualClock());
+    const source = modelSource({ 'Model/demo': scripted }, ports());
     expect(await source.open('Model/demo')).toBe(await source.open('Model/demo'));
   });
 
   test.each(['Model/other', 'demo', 'toString', '__proto__', ''])(
     '%j is unknown, and the error lists the others',
     async (ref) => {
-      const source = modelSource({ 'Model/demo': scripted, 'Model/own': model }, manualClock());
+      const source = modelSource({ 'Model/demo': scripted, 'Model/own': model }, ports());
       expect(await source.open(ref).catch((error: unknown) => error)).toMatchObject({
         code: 'E_MODEL_UNKNOWN',
         message: `There is no ${ref}. This agent has: Model/demo, Model/own.`,
@@ -32,10 +34,11 @@ describe('the models of an agent', () => {
   );
 
   test('a provider nobody knows is refused by name', async () => {
-    const source = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, manualClock());
+    const source = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());
     expect(await source.open('Model/x').catch((error: unknown) => error)).toMatchObject({
       code: 'E_MODEL_UNKNOWN',
-      message: 'Model/x: there is no provider "crystal-ball". Known: scripted.',
+      message:
+        'Model/x: there is no provider "crystal-ball". Known: anthropic, cassette, google, openai, openai-compatible, scripted.',
     });
   });
 
