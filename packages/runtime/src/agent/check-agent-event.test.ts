@@ -29,7 +29,10 @@ describe('an agent event', () => {
     ['from a connector', { ...smallest, source: { kind: 'connector', name: 'telegram' } }],
     ['from an agent', { ...smallest, source: { kind: 'agent', name: 'coder' } }],
   ] as const)('C-10 %s is taken as it is', (_title, event) => {
-    expect(checkAgentEvent(event, 'default')).toEqual(event);
+    const checked = checkAgentEvent(event, 'default');
+    expect(checked).toEqual(event);
+    expect(checked).not.toBe(event);
+    expect(checked).toSatisfy(Object.isFrozen);
   });
 
   test.each<[problem: string, field: string, value: unknown]>([
@@ -58,7 +61,7 @@ describe('an agent event', () => {
     );
   });
 
-  test.each([undefined, null, 'hello', 7])('C-10 that is %s is refused with a code', (event) => {
+  test.each([undefined, null, 'hello', 7])('C-10 that is %p is refused with a code', (event) => {
     // Wrong on purpose: embedders may not use TypeScript.
     expect(() => checkAgentEvent(event as unknown as AgentEvent, 'default')).toThrow(
       expect.objectContaining({ code: 'E_EVENT_INVALID' }),

@@ -153,7 +153,11 @@ describe('the runtime events', () => {
     }));
     const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }] });
     const ends = told.filter(({ name }) => name === 'tool.completed' || name === 'tool.failed');
-    expect(ends.map(({ args }) => Reflect.get(Object(args[0]), 'toolCallId'))).toEqual(['call_1', 'call_2', 'call_3']);
+    expect(ends.map(({ name, args }) => [name, Reflect.get(Object(args[0]), 'toolCallId')])).toEqual([
+      ['tool.completed', 'call_1'],
+      ['tool.completed', 'call_2'],
+      ['tool.completed', 'call_3'],
+    ]);
   });
 
   test('X-14 timestamps are ISO strings and durations milliseconds', async () => {

@@ -157,8 +157,15 @@ describe('the arguments of a call', () => {
         expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
         return ctx.next();
       });
-    const { inputs } = await ask({ extensions: [call] });
+    const seen: JsonObject[] = [];
+    const look: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        seen.push(ctx.args);
+        return ctx.next();
+      });
+    const { inputs } = await ask({ extensions: [call, look] });
     expect(inputs).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
+    expect(seen).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
   });
 
   test('C-13 no parameters means an object, whatever is in it', async () => {
