@@ -52,9 +52,6 @@ export const errorCatalogue = {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
-  E_EVENT_INVALID: {
-    meaning: 'An event for an agent is malformed.',
-    suggestion: 'Correct the field the message names.',
   E_DEAD_LETTER: {
     meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
@@ -62,6 +59,10 @@ export const errorCatalogue = {
   E_DISK_FULL: {
     meaning: 'The disk, or the quota, of the state folder is full; nothing half-written was kept.',
     suggestion: 'Free some space; what was accepted before is still there.',
+  },
+  E_EVENT_INVALID: {
+    meaning: 'An event for an agent is malformed.',
+    suggestion: 'Correct the field the message names.',
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
