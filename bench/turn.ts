@@ -1,16 +1,23 @@
 /** A whole turn, each step but the last with one tool call, on a model that answers at once: ours and the AI SDK's. */
 import { generateText, stepCountIs, tool, jsonSchema } from 'ai';
-import type { ModelReply } from '@goondan/types';
-import { type ConversationStore, memoryStore, type Model, startAgent } from '@goondan/runtime';
+import { startAgent } from '@goondan/runtime';
+import type { Journal } from '../packages/runtime/src/workspace/journal/journal.ts';
+import { measureSync } from './counting-fs.ts';
+import { benchEvent, durableAgent, instantModel, parameters, weather, withDisk } from './durable-agent.ts';
 import { type Contestant, measure, printTimings } from './measure.ts';
-
-const parameters = { type: 'object' as const, properties: { city: { type: 'string' as const } }, required: ['city'] };
 
 export async function benchTurn(): Promise<void> {
   for (const steps of [1, 10]) {
-    const contestants = [sdk(steps), await ours('goondan, in memory', steps, memoryStore())];
-    const timings = await measure(contestants, { operations: 20 });
-    printTimings(`a turn of ${steps} step${steps === 1 ? '' : 's'}`, timings, 'ratio to generateText');
+    await withDisk(async (journal, fs) => {
+      const durable = await onDisk(steps, journal);
+      const timings = await measure([sdk(steps), await inMemory(steps), durable], { operations: 5 });
+      printTimings(`a turn of ${steps} step${steps === 1 ? '' : 's'}`, timings, 'ratio to generateText');
+      const before = fs.syncs;
+      await durable.run();
+      console.log(
+        `  apart: ${fs.syncs - before} syncs a turn, about ${(await measureSync()).toFixed(0)} µs each on this disk`,
+      );
+    });
   }
 }
 
@@ -29,51 +36,19 @@ function sdk(steps: number): Contestant {
   };
 }
 
-/** Each turn in an instance of its own, so that no history grows. */
-export async function ours(name: string, steps: number, store: ConversationStore): Promise<Contestant> {
+async function inMemory(steps: number): Promise<Contestant> {
   const agent = await startAgent(
-    {
-      agentName: 'bench',
-      models: { 'Model/bench': instantModel(steps) },
-      tools: [
-        {
-          name: 'weather',
-          exports: [{ name: 'get', description: 'Weather', parameters }],
-          handlers: { get: async () => ({ tempC: 20 }) },
-        },
-      ],
-      extensions: [],
-    },
-    { store, logSink: () => undefined },
+    { agentName: 'bench', models: { 'Model/bench': instantModel(steps) }, tools: [weather] },
+    { logSink: () => undefined },
   );
   let count = 0;
-  return {
-    name,
-    run: () =>
-      agent.handle({
-        id: String(++count),
-        type: 'user.message',
-        input: 'weather?',
-        instanceKey: 'default',
-        source: { kind: 'cli', name: 'bench' },
-        traceId: 'trace',
-        createdAt: new Date(),
-      }),
-  };
+  return { name: 'goondan, in memory', run: () => agent.handle(benchEvent(++count)) };
 }
 
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-
-export function instantModel(steps: number): Model {
-  let calls = 0;
-  return {
-    async generate(): Promise<ModelReply> {
-      calls++;
-      if (calls % steps === 0) return { content: [{ type: 'text', text: 'Sunny.' }], finishReason: 'stop', usage };
-      const call = { toolCallId: `call-${calls}`, toolName: 'weather__get', input: { city: 'Seoul' } };
-      return { content: [{ type: 'tool-call', ...call }], finishReason: 'tool-calls', usage };
-    },
-  };
+/** Accepting the input included; syncs are counted and reported apart. */
+async function onDisk(steps: number, journal: Journal): Promise<Contestant> {
+  const agent = await durableAgent(journal, steps);
+  return { name: 'goondan, durable', run: () => agent.turn() };
 }
 
 /** The same answers through the provider contract the AI SDK calls. */
