@@ -89,14 +89,14 @@ describe('copyJson', () => {
 });
 
 describe('copyJsonObject', () => {
-  test.each<[value: unknown, says: string]>([
-    [[], 'the value is an array, not an object'],
-    [null, 'the value is null, not an object'],
-    ['text', 'the value is a string, not an object'],
-    [undefined, 'the value is undefined, not an object'],
-    [new Date(), 'the value is a Date, not an object'],
-  ])('takes nothing but an object: %p', (value, says) => {
-    expect(complaint(() => copyJsonObject(value))).toBe(says);
+  test.each<[what: string, value: unknown]>([
+    ['an array', []],
+    ['null', null],
+    ['a string', 'text'],
+    ['undefined', undefined],
+    ['a Date', new Date()],
+  ])('takes nothing but an object: not %s', (what, value) => {
+    expect(complaint(() => copyJsonObject(value))).toBe(`the value is ${what}, not an object`);
   });
 });
 

@@ -66,6 +66,7 @@ describe('M-03 an emitted event', () => {
     const arrays = [events, nextMessages, baseMessages, conversation.state.events, conversation.state.nextMessages];
     expect(arrays.map((array) => Object.isFrozen(array))).toEqual(Array(5).fill(true));
     expect(() => Object.assign(conversation.state, { nextMessages: [] })).toThrow(TypeError);
+    expect(() => Object.assign(conversation.state, { toLlmMessages: () => [] })).toThrow(TypeError);
   });
 
   test('M-04 is a frozen copy: the caller’s own object neither changes nor is changed', () => {
@@ -110,6 +111,17 @@ describe('M-04 truncate', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('i');
     emit({ type: 'replace', targetId: 'i', message: message('j') });
     emit(append('c'));
+    emit({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+  });
+
+  test('M-04 spares it under the id it has after a rollback', () => {
+    const { conversation, emit } = opened('a');
+    conversation.appendInput(message('i'));
+    emit({ type: 'replace', targetId: 'i', message: message('j') });
+    const mark = conversation.mark();
+    emit({ type: 'replace', targetId: 'j', message: message('k') });
+    conversation.rollback(mark);
     emit({ type: 'truncate' });
     expect(idsOf(conversation.state.nextMessages)).toBe('j');
   });

@@ -164,6 +164,19 @@ describe('cost', () => {
     expect(list.visited).toBeLessThan(100);
   });
 
+  test('so does a look while calls are open: their results, when they come, cost no more', () => {
+    const { list, view, add } = open(...rounds(0, 1_000));
+    view.messages();
+    list.visited = 0;
+    for (let number = 1_000; number < 1_010; number++) {
+      for (const message of rounds(number, number + 1)) {
+        add(message);
+        view.messages();
+      }
+    }
+    expect(list.visited).toBeLessThan(200);
+  });
+
   test('a change to the past goes back to shortly before it', () => {
     const { list, view, add } = open();
     for (let number = 0; number < 200; number++) {

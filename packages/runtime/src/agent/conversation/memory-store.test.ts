@@ -41,17 +41,19 @@ describe('opening', () => {
     expect(opened).toMatchObject({ version: 1, log: [], extensionState: { skills: { open: ['x'] } } });
   });
 
-  test('instances share nothing, also where their names together read the same', async () => {
-    const store = memoryStore();
-    await runTurn(store, 'one', adds('a'), { x: 1 });
-    const others = [
-      { agentName: 'coder', instanceKey: 'other' },
-      { agentName: 'reviewer', instanceKey: 'default' },
-      { agentName: 'coder","default', instanceKey: '' },
-    ];
-    for (const other of others) {
+  test('instances share nothing, also where their names put together read the same', async () => {
+    const glues = ['', '/', '~', '","', '\0'];
+    const pairs = glues.map((glue) => [
+      { agentName: 'a', instanceKey: `b${glue}c` },
+      { agentName: `a${glue}b`, instanceKey: 'c' },
+    ]);
+    pairs.push([address, { ...address, instanceKey: 'other' }], [address, { ...address, agentName: 'reviewer' }]);
+    for (const [one = address, other = address] of pairs) {
+      const store = memoryStore();
+      const { epoch } = await store.open(one, 'turn');
+      await store.commit(one, epoch, 'turn', adds('a'), { x: 1 }, done('turn'));
       expect(await store.read(other)).toEqual({ version: 0, messages: [], extensionState: {} });
-      expect((await store.open(other, 'one')).finished).toBeUndefined();
+      expect((await store.open(other, 'turn')).finished).toBeUndefined();
     }
   });
 });

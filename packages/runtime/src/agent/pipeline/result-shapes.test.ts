@@ -32,13 +32,16 @@ test.each(Object.entries(checks))('P-09 %s says what came instead of a result', 
 describe('P-09 a turn result', () => {
   const good = { turnId: 'turn-1', finishReason: 'text_response' };
 
-  test.each<object>([
-    good,
-    { ...good, finishReason: 'max_steps', responseMessage: createAssistantMessage('so far') },
-    { ...good, responseMessage: createAssistantMessage([{ type: 'text', text: 'parts' }]) },
-    { ...good, finishReason: 'error', error: { message: 'no', code: 'E_MINE' } },
-    { ...good, responseMessage: undefined },
-  ])('P-09 may be %j', (value) => {
+  test.each<[string, object]>([
+    ['no message', good],
+    [
+      'a message with a text',
+      { ...good, finishReason: 'max_steps', responseMessage: createAssistantMessage('so far') },
+    ],
+    ['a message with parts', { ...good, responseMessage: createAssistantMessage([{ type: 'text', text: 'parts' }]) }],
+    ['an error', { ...good, finishReason: 'error', error: { message: 'no', code: 'E_MINE' } }],
+    ['a message that is undefined', { ...good, responseMessage: undefined }],
+  ])('P-09 may have %s', (_, value) => {
     expect(problemWithTurnResult(value)).toBeUndefined();
   });
 

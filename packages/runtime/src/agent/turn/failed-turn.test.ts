@@ -157,26 +157,36 @@ describe('M-07 a turn that was given up in the middle of a tool call', () => {
 describe('M-06 a store that fails', () => {
   const diskFull = new Error('disk full');
 
-  /** Fails at the given write, counted from 0, before or after it took effect; works again afterwards. */
-  function failingStore(inner: ConversationStore, failing: { write: number; tookEffect: boolean }): ConversationStore {
-    let writes = 0;
-    const fails = async (write: () => Promise<void>) => {
-      if (writes++ !== failing.write) return write();
-      if (failing.tookEffect) await write();
-      throw diskFull;
-    };
-    return {
-      ...inner,
-      append: (...given) => fails(() => inner.append(...given)),
-      commit: (...given) => fails(() => inner.commit(...given)),
-    };
+  interface Failure {
+    /** Counted from 0. */
+    readonly write: number;
+    readonly tookEffect: boolean;
   }
 
-  /** One good turn on a store, then one whose write fails, by an agent of its own. */
-  async function loseTurn(failing: { write: number; tookEffect: boolean }) {
-    const inner = memoryStore();
-    const first = await scriptedAgent({ store: inner, extensions: [breakable] });
-    await first.say('one', { event: { id: 'one' } });
+  /** A store that works, until it is told at which of its next writes to fail, and after that again. */
+  function failingStore(inner: ConversationStore) {
+    let failure: Failure | undefined;
+    let writes = 0;
+    const attempt = async (write: () => Promise<void>) => {
+      if (writes++ !== failure?.write) return write();
+      if (failure.tookEffect) await write();
+      throw diskFull;
+    };
+    const store: ConversationStore = {
+      ...inner,
+      append: (...given) => attempt(() => inner.append(...given)),
+      commit: (...given) => attempt(() => inner.commit(...given)),
+    };
+    const fail = (next: Failure) => {
+      failure = next;
+      writes = 0;
+    };
+    return { store, fail };
+  }
+
+  /** One good turn, then one whose write fails. */
+  async function loseTurn(failure: Failure) {
+    const { store, fail } = failingStore(memoryStore());
     const bases: string[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
@@ -184,8 +194,10 @@ describe('M-06 a store that fails', () => {
         return ctx.next();
       });
     });
-    const agent = await scriptedAgent({ store: failingStore(inner, failing), extensions: [looker, breakable] });
+    const agent = await scriptedAgent({ store, extensions: [looker, breakable] });
+    await agent.say('one', { event: { id: 'one' } });
     const committed = await agent.messages();
+    fail(failure);
     const outcome: unknown = await agent.say('two', { event: { id: 'two' } }).catch((error: unknown) => error);
     return { agent, bases, committed, outcome };
   }
@@ -218,7 +230,7 @@ describe('M-06 a store that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(4);
     const again = await agent.say('two', { event: { id: 'two' } });
     expect(again.text).toBe('You said: two');
-    expect(agent.requests).toHaveLength(1);
+    expect(agent.requests).toHaveLength(2);
     await agent.say('three', { event: { id: 'three' } });
     expect(textsOf(await agent.messages())).toContain('| two | turn-two before | turn-two step | You said: two |');
     expect(await agent.stateOf('breakable')).toBe(6);
@@ -230,8 +242,8 @@ describe('M-06 a store that fails', () => {
       const { agent } = await loseTurn({ write, tookEffect: true });
       const { text } = await agent.say('two', { event: { id: 'two' } });
       expect(text).toBe('You said: two');
-      // The first write is the input: nothing else was known of the turn.
-      expect(agent.requests).toHaveLength(1);
+      // One for each turn: the lost one had either recorded its reply or not come so far as to ask.
+      expect(agent.requests).toHaveLength(2);
       expect(await agent.stateOf('breakable')).toBe(4);
     }
   });

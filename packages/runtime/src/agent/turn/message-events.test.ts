@@ -10,6 +10,7 @@ import {
 } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { fold } from '../conversation/fold.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { textOf } from '../conversation/text-of.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -175,6 +176,40 @@ describe('M-09 the messages of a turn', () => {
     const second = await scriptedAgent({ store, script: clockScript, extensions: [looker] });
     await second.say('again', { event: { id: 'event-2' } });
     expect(bases).toEqual([messages]);
+  });
+});
+
+describe('M-02 the base of the next turn', () => {
+  /** Says who it is, and counts how often the base was loaded. */
+  async function twoAgents() {
+    const store = memoryStore();
+    let loads = 0;
+    const counting: ConversationStore = {
+      ...store,
+      open: async (...given) => {
+        const opened = await store.open(...given);
+        return { ...opened, loadBase: () => (loads++, opened.loadBase()) };
+      },
+    };
+    const one = await scriptedAgent({ store: counting, script: [{ say: 'one' }] });
+    const other = await scriptedAgent({ store: counting, script: [{ say: 'other' }] });
+    return { one, other, loads: () => loads };
+  }
+
+  test('M-02 is not loaded again by the process that has just committed it', async () => {
+    const { one, loads } = await twoAgents();
+    for (const input of ['a', 'b', 'c']) await one.say(input);
+    expect(loads()).toBe(1);
+    expect(one.requests[2]?.messages).toHaveLength(5);
+  });
+
+  test('M-02 is what is committed, also when somebody else has committed in between', async () => {
+    const { one, other } = await twoAgents();
+    await one.say('a', { event: { id: 'a' } });
+    await other.say('b', { event: { id: 'b' } });
+    await one.say('c', { event: { id: 'c' } });
+    expect(textsOf(await one.messages())).toBe('a | one | b | other | c | one');
+    expect(one.requests[1]?.messages).toHaveLength(5);
   });
 });
 

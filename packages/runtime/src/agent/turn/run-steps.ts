@@ -87,7 +87,7 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
       throw new GoondanError('E_STEP_FAILED', `Step ${stepIndex} was ended by one of its layers.`);
     const reply = replyOf(run, step);
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
-    await seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
+    seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
     run.stepCount++;
     run.deltas.stepFinished({ stepId, stepIndex }, reply);
     step.span?.end();
@@ -110,7 +110,7 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
       run.conversation.rollback(mark);
       run.toolResults.length = before.resultCount;
     }
-    await seal(run, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, run) });
+    seal(run, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, run) });
     run.deltas.discard({ stepId, stepIndex });
     return retry;
   }
@@ -118,8 +118,8 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
 
 type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
 
-/** From here on the step is never run again, whatever happens to the process. */
-async function seal(run: TurnRun, step: RunningStep, ending: StepEnding): Promise<void> {
+/** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
+function seal(run: TurnRun, step: RunningStep, ending: StepEnding): void {
   run.log.write({
     type: 'step',
     stepId: step.stepId,
@@ -128,7 +128,7 @@ async function seal(run: TurnRun, step: RunningStep, ending: StepEnding): Promis
     metadata: checkedMetadata(run.metadata),
     extensionState: run.agent.states.snapshot(),
   });
-  await run.log.flush();
+  run.log.flushSoon();
 }
 
 /** The step's reply as its layers left it: they may have replaced or removed it. */
