@@ -1,5 +1,5 @@
 /** One turn: one event in, one result out, the conversation committed once. */
-import { type AgentEvent, createUserMessage, type TokenUsage, type TurnResult } from '@goondan/types';
+import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type TurnResult } from '@goondan/types';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
@@ -49,6 +49,7 @@ async function runChain(run: TurnRun): Promise<TurnResult> {
   const { agent } = run;
   agent.bus.tell('turn.started', () => named(run));
   await appendInput(run);
+  refuseDeadLetter(run);
   const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
   const span = watch(run, watched, undefined);
   run.span = span;
@@ -79,6 +80,13 @@ async function appendInput(run: TurnRun): Promise<void> {
     run.conversation.appendInput(createUserMessage(run.event.input, {}, { id, createdAt: run.event.createdAt }));
   }
   await run.log.flush();
+}
+
+/** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
+function refuseDeadLetter(run: TurnRun): void {
+  const crashes = run.resumed ? run.before.resumes + 1 : 0;
+  if (crashes < run.agent.policy.crashesBeforeDeadLetter) return;
+  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${crashes} times and was put aside.`);
 }
 
 /** Every turn layer has done its part before `next()`: what they did counts from here on, also after a crash. */
