@@ -31,7 +31,8 @@ export async function benchFirstToken(): Promise<void> {
   const timings = contestants.map(([name], index) => summarise(name, times[index] ?? []));
   printTimings('time to first token', timings, 'local server; the target is at most 500 µs over raw fetch');
   const [raw, ...ours] = timings;
-  for (const { name, median } of ours) console.log(`  ${name}: +${(median - (raw?.median ?? 0)).toFixed(0)} µs over raw fetch`);
+  for (const { name, median } of ours)
+    console.log(`  ${name}: +${(median - (raw?.median ?? 0)).toFixed(0)} µs over raw fetch`);
 }
 
 async function rawFetch(url: string): Promise<number> {

@@ -3,7 +3,11 @@ import { benchOnion } from './onion.ts';
 import { benchTurn } from './turn.ts';
 import { benchFirstToken } from './first-token.ts';
 
-const sections: Record<string, () => Promise<void>> = { onion: benchOnion, turn: benchTurn, 'first-token': benchFirstToken };
+const sections: Record<string, () => Promise<void>> = {
+  onion: benchOnion,
+  turn: benchTurn,
+  'first-token': benchFirstToken,
+};
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(sections)) {
   if (wanted.length === 0 || wanted.includes(name)) await bench();
