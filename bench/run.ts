@@ -1,8 +1,8 @@
 /** `npm run bench`: everything we claim about speed, in one run, as ratios. Numbers of one machine and one moment. */
-import { benchOnion } from './onion.ts';
-import { benchHistory } from './history.ts';
-import { benchTurn } from './turn.ts';
 import { benchFirstToken } from './first-token.ts';
+import { benchHistory } from './history.ts';
+import { benchOnion } from './onion.ts';
+import { benchTurn } from './turn.ts';
 
 const sections: Record<string, () => Promise<void>> = {
   onion: benchOnion,

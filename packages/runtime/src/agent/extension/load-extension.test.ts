@@ -1,13 +1,17 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError, type ExtensionResource, type JsonObject } from '@goondan/types';
 import { extension, extensionFile, scriptedAgent } from '../../testing/index.ts';
 import type { ExtensionDeclaration } from './load-extension.ts';
 
-const root = await mkdtemp(join(tmpdir(), 'goondan-extensions-'));
-afterAll(() => rm(root, { recursive: true }));
+const folder = await mkdtemp(join(tmpdir(), 'goondan-extensions-'));
+/** The bundle, and a place outside of it. */
+const root = join(folder, 'bundle');
+const elsewhere = join(folder, 'elsewhere');
+await mkdir(root);
+afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
 /** Writes a module of its own name and gives the path to it. */
@@ -170,12 +174,10 @@ describe('an extension that cannot be loaded', () => {
   );
 
   test('X-16 because its entry is a link out of the bundle: E_PATH_OUTSIDE, and it never ran', async () => {
-    const elsewhere = await mkdtemp(join(tmpdir(), 'goondan-elsewhere-'));
     await Bun.write(join(elsewhere, 'index.ts'), `globalThis.ranOutside = true; export function register() {}`);
     await symlink(join(elsewhere, 'index.ts'), join(root, 'link.ts'));
     expect(await refusal(file('./link.ts'))).toMatchObject({ code: 'E_PATH_OUTSIDE' });
     expect(Reflect.has(globalThis, 'ranOutside')).toBe(false);
-    await rm(elsewhere, { recursive: true });
   });
 
   test('X-06 because it declares another apiVersion: E_EXT_COMPAT, before its code is loaded', async () => {

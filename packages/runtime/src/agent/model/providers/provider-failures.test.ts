@@ -108,16 +108,16 @@ describe.each(providerCases)('%s', (_name, provider) => {
 
   test.each([true, false])('a server that says nothing is a timeout (stream: %p)', async (stream) => {
     const started = performance.now();
-    const error = await failWith('nothing', { stream, timeouts: { silenceMs: 80 } });
+    const error = await failWith('nothing', { stream, timeouts: { silenceMs: 400 } });
     expect(error).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
-    expect(error.message).toContain('silent for 0.08 s');
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(error.message).toContain('silent for 0.4 s');
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('a stream that falls silent is a timeout, and the server sees the end', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first: beginning, of: story, after: 'silence' });
-    const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { silenceMs: 80 } }), [question]));
+    const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { silenceMs: 400 } }), [question]));
     expect(error).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
     await clientGone(server);
   });
@@ -125,7 +125,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   test('a call that takes too long in all is a timeout, however busy', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { ...story, text: Array.from({ length: 500 }, () => 'word ') } });
-    const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { totalMs: 100 } }), [question]));
+    const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { totalMs: 400 } }), [question]));
     expect(error).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
     expect(String(error)).toContain('in all');
   });
@@ -191,7 +191,8 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const controller = new AbortController();
     const reason = new Error('stop');
     const asked = ask(openAt(server.url, provider, { stream }), [question], { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 30);
+    await requestSeen(server);
+    controller.abort(reason);
     expect(await failureOf(asked)).toBe(reason);
     await clientGone(server);
   });
@@ -226,6 +227,11 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(server.requests).toBeEmpty();
   });
 });
+
+/** Resolves when the server has the request. */
+async function requestSeen(server: WireServer): Promise<void> {
+  while (server.requests.length === 0) await Bun.sleep(1);
+}
 
 /** Resolves when the server has seen that the client of its one request is gone. */
 async function clientGone(server: WireServer): Promise<void> {
