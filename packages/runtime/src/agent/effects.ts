@@ -4,6 +4,7 @@
  * result in place, and on resume they do so again, to what was recorded.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
+import { copyJson } from '../json/copy-json.ts';
 import type { EffectKind, EffectOutcome } from './conversation/conversation-store.ts';
 import type { TurnLog, TurnLogWriter } from './conversation/turn-log.ts';
 
@@ -25,7 +26,7 @@ export class Effects {
 
   recorded(key: string): EffectOutcome | undefined {
     const outcome = this.before.effects.get(key);
-    return outcome === undefined ? undefined : structuredClone(outcome);
+    return outcome === undefined ? undefined : copyOutcome(outcome);
   }
 
   /** It was begun before a crash, however it ended. */
@@ -43,8 +44,12 @@ export class Effects {
   }
 
   record(key: string, kind: EffectKind, outcome: EffectOutcome): void {
-    this.writer.write({ type: 'effect', key, kind, outcome: structuredClone(outcome) });
+    this.writer.write({ type: 'effect', key, kind, outcome: copyOutcome(outcome) });
   }
+}
+
+function copyOutcome(outcome: EffectOutcome): EffectOutcome {
+  return outcome.ok ? { ok: true, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
 }
 
 /** The value of a recorded outcome, or its error thrown again. */
