@@ -18,8 +18,12 @@ export function openDeadLetters(
   slots: InstanceSlots,
   accept: (instance: InstanceAddress, event: AgentEvent) => Promise<unknown>,
 ): DeadLetters {
-  const list: DeadLetters['list'] = async (instance) =>
-    (await readQueue(ports, slots.of(instance).paths.deadLetters)).map(decodeLetter);
+  const list: DeadLetters['list'] = async (instance) => {
+    const slot = slots.of(instance);
+    const writer = await slot.ownedWriter();
+    if (writer) return writer.withQueues((queues) => queues.letters());
+    return (await readQueue(ports, slot.paths.deadLetters)).map(decodeLetter);
+  };
   const drop: DeadLetters['drop'] = async (instance, eventId) => {
     const writer = await slots.of(instance).openWriter();
     await writer.withQueues((queues) => queues.dropLetter(eventId));

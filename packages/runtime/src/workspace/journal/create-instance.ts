@@ -22,6 +22,7 @@ export async function createInstance(
   const { fs } = ports;
   for (const folder of [paths.messages, paths.extensions, paths.scratch]) await fs.makeFolder(folder);
   await closeInstanceFiles(await openInstanceFiles(ports, paths, limits));
+  for (const path of [paths.outbox, paths.deadLetters]) await (await fs.openFile(path)).close();
   // The names of the files, and of the folders they are in, before metadata.json says that they are there.
   await fs.syncFolder(paths.messages);
   await fs.syncFolder(paths.folder);

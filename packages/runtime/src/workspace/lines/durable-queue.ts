@@ -90,8 +90,9 @@ export class DurableQueue {
 
 /** For whoever does not own it. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
 export async function readQueue(ports: StorePorts, path: string): Promise<readonly QueueEntry[]> {
-  const { lines, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
+  const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
   if (damage) throw await corruptStore(ports, path, damage);
+  if (torn) ports.warn({ path, message: 'left out its last line, which is not whole' });
   return Array.from(replayQueue(lines).entries, ([key, value]) => ({ key, value }));
 }
 

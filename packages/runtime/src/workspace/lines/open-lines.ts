@@ -1,5 +1,4 @@
 /** Opens a file of sealed lines to go on writing it. */
-import { dirname } from 'node:path';
 import type { StorePorts } from '../store-ports.ts';
 import { AppendLog } from './append-log.ts';
 import { corruptStore } from './corrupt-store.ts';
@@ -13,17 +12,17 @@ export interface OpenLines {
 /**
  * What is returned is durable, also lines that a killed process had written and not synced.
  *
- * **Errors** — damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
+ * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
  */
 export async function openLines(ports: StorePorts, path: string): Promise<OpenLines> {
   const bytes = await ports.fs.read(path);
-  const read = readLines(bytes ?? new Uint8Array());
+  if (!bytes) throw await corruptStore(ports, path, 'it is gone');
+  const read = readLines(bytes);
   if (read.damage) throw await corruptStore(ports, path, read.damage);
   const log = await AppendLog.open(ports.fs, path);
   try {
     await mendTail(ports, log, read);
     await log.sync();
-    if (!bytes) await ports.fs.syncFolder(dirname(path));
   } catch (error) {
     await log.close();
     throw error;

@@ -79,13 +79,17 @@ class Client {
     }
   }
 
-  async #send({ instance, event, isSentTwice }: Input): Promise<void> {
-    this.#life.world.sent.push(event.id);
-    await this.#orchestrator.accept(instance, event);
-    this.#life.world.acknowledged.push(event.id);
-    if (!isSentTwice) return;
-    const again = await this.#orchestrator.accept(instance, event);
-    if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
+  async #send(input: Input): Promise<void> {
+    const { workload, world } = this.#life;
+    world.sent.push(input.event.id);
+    await this.#orchestrator.accept(input.instance, input.event);
+    world.acknowledged.push(input.event.id);
+    if (!input.isSentTwice) return;
+    // A late duplicate of everything so far, whatever has become of it.
+    for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
+      const again = await this.#orchestrator.accept(instance, event);
+      if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
+    }
   }
 
   async sendDuringTurn(): Promise<void> {

@@ -107,6 +107,7 @@ async function liveAndCheck(
 /** The first life, without a crash: disk and world after every operation. */
 async function liveAndRemember(workload: Workload, world: World): Promise<readonly Snapshot[]> {
   const disk = SimulatedDisk.empty();
+  disk.syncTicks = workload.syncTicks;
   const snapshots: Snapshot[] = [{ disk: disk.copy(), moment: momentOf(world) }];
   disk.afterOperation = () => snapshots.push({ disk: disk.copy(), moment: momentOf(world) });
   const inputs = workload.inputs.length;

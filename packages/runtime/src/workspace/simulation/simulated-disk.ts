@@ -49,6 +49,8 @@ export class SimulatedDisk implements Fs {
   #lastWritten: number | undefined;
   /** Called after every operation that changed something: the moment a crash may come. */
   afterOperation: (() => void) | undefined;
+  /** How long a sync takes, while other things happen. It covers what was there when it began. */
+  syncTicks = 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
     this.#nodes = nodes;
@@ -62,7 +64,9 @@ export class SimulatedDisk implements Fs {
 
   /** Nodes are never changed, only replaced, so a copy is cheap. */
   copy(): SimulatedDisk {
-    return new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
+    const copy = new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
+    copy.syncTicks = this.syncTicks;
+    return copy;
   }
 
   crash(mode: CrashMode, random: Random): SimulatedDisk {
@@ -99,20 +103,16 @@ export class SimulatedDisk implements Fs {
   async openFile(path: string): Promise<OpenFile> {
     const id = this.#find(path) ?? this.#createFile(path);
     return {
-      append: async (bytes) => this.#change(id, { type: 'append', bytes: bytes.slice() }),
+      append: async (bytes) => this.#change(id, { type: 'append', bytes: new Uint8Array(bytes) }),
       truncate: async (size) => this.#change(id, { type: 'truncate', size }),
-      sync: async () => {
-        const { live } = this.#file(id);
-        this.#nodes.set(id, { type: 'file', durable: live, live, changes: [] });
-        this.#operated();
-      },
+      sync: () => this.#sync(id),
       close: async () => undefined,
     };
   }
 
   async createNew(path: string, bytes: Uint8Array): Promise<boolean> {
     if (this.#find(path) !== undefined) return false;
-    const change: FileChange = { type: 'append', bytes: bytes.slice() };
+    const change: FileChange = { type: 'append', bytes: new Uint8Array(bytes) };
     const node = this.#add({ type: 'file', durable: EMPTY, live: change.bytes, changes: [change] });
     this.#setNames(path, [{ name: nameOf(path), node }]);
     return true;
@@ -136,8 +136,13 @@ export class SimulatedDisk implements Fs {
   async syncFolder(path: string): Promise<void> {
     const id = this.#find(path);
     if (id === undefined) throw missing(path);
-    const { live } = this.#folder(id);
-    this.#nodes.set(id, { type: 'folder', durable: live, live, changes: [] });
+    await this.#sync(id);
+  }
+
+  async #sync(id: number): Promise<void> {
+    const last = this.#node(id).changes.at(-1);
+    for (let tick = 0; tick < this.syncTicks; tick += 1) await Promise.resolve();
+    this.#nodes.set(id, synced(this.#node(id), last));
     this.#operated();
   }
 
@@ -223,6 +228,16 @@ export class SimulatedDisk implements Fs {
   }
 }
 
+/** Everything up to and with `last` is durable; what came later is not yet. */
+function synced(node: Node, last: FileChange | NameChange | undefined): Node {
+  if (node.type === 'file') {
+    const count = node.changes.findIndex((change) => change === last) + 1;
+    return { ...node, durable: node.changes.slice(0, count).reduce(changed, node.durable), changes: node.changes.slice(count) };
+  }
+  const count = node.changes.findIndex((change) => change === last) + 1;
+  return { ...node, durable: node.changes.slice(0, count).reduce(renamed, node.durable), changes: node.changes.slice(count) };
+}
+
 function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Array {
   const kept = random.below(changes.length + 1);
   let bytes = durable;
@@ -230,7 +245,7 @@ function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Ar
   const torn = changes[kept];
   if (torn?.type !== 'append' || torn.bytes.length === 0 || random.chance(0.3)) return bytes;
   if (random.chance(0.7)) return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
-  const holed = torn.bytes.slice();
+  const holed = new Uint8Array(torn.bytes);
   const from = random.below(holed.length);
   holed.fill(0, from, from + 1 + random.below(holed.length - from));
   return changed(bytes, { ...torn, bytes: holed });

@@ -8,6 +8,8 @@ export interface Workload {
   readonly instances: readonly InstanceAddress[];
   /** In the order the client sends them; it sends the next one when the last was acknowledged. */
   readonly inputs: readonly Input[];
+  /** How long a sync takes. */
+  readonly syncTicks: number;
   /** A turn that was resumed this often is given up. */
   readonly crashesBeforeDeadLetter: number;
 }
@@ -20,7 +22,7 @@ export interface Input {
   readonly isSentDuringTurn: boolean;
   /** How long other things that happen during its turn wait before they do. */
   readonly ticks: number;
-  /** The client sends it a second time although it was acknowledged. */
+  /** The client sends it, and all before it, a second time although they were acknowledged. */
   readonly isSentTwice: boolean;
   /** Its answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
@@ -52,7 +54,8 @@ export function makeWorkload(seed: number): Workload {
     { agentName: 'coder', instanceKey: '한글/key' },
   ].slice(0, 1 + random.below(2));
   const inputs = Array.from({ length: 2 + random.below(3) }, (_, index) => makeInput(index, instances, random));
-  return { seed, instances, inputs, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
+  const syncTicks = random.chance(0.25) ? 60 : 0;
+  return { seed, instances, inputs, syncTicks, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
 }
 
 function makeInput(index: number, instances: readonly InstanceAddress[], random: Random): Input {
