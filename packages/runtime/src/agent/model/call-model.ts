@@ -2,10 +2,10 @@
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import { valueOf } from '../effects.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { refuseWhenOver } from '../turn/refuse-when-over.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { within } from '../within.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
@@ -22,23 +22,13 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
   refuseWhenOver(run);
   const { call, key } = ask;
   const span = watch(run, { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call) }, ask.parent);
-  try {
-    const reply = await runOnion<ModelReply>({
-      kind: 'model',
-      layers: run.agent.layers.of('model'),
-      contextFor: (asking, next) => new ModelContext(run, call, asking, next),
-      core: () => recordedOrAsked(run, ask),
-      problemWith: problemWithModelReply,
-      clock: run.agent.clock,
-      warn: run.warn,
-      span,
-    });
-    span?.end();
-    return reply;
-  } catch (error) {
-    span?.end(error);
-    throw error;
-  }
+  return runChain<ModelReply>(run, {
+    kind: 'model',
+    span,
+    contextFor: (asking, next) => new ModelContext(run, call, asking, next),
+    core: () => recordedOrAsked(run, ask),
+    problemWith: problemWithModelReply,
+  });
 }
 
 async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {

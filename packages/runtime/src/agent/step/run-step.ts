@@ -2,9 +2,9 @@
 import type { JsonValue, StepResult, ToolCallPart } from '@goondan/types';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { addUsage, type TurnRun, watch } from '../turn/turn-run.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from './running-step.ts';
@@ -30,15 +30,12 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
 }
 
 export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResult> {
-  const result = await runOnion<StepResult>({
+  const result = await runChain<StepResult>(run, {
     kind: 'step',
-    layers: run.agent.layers.of('step'),
+    span: step.span,
     contextFor: (asking, next) => new StepContext(run, step, asking, next),
     core: () => callModelAndTools(run, step),
     problemWith: problemWithStepResult,
-    clock: run.agent.clock,
-    warn: run.warn,
-    span: step.span,
   });
   removeEphemeral(run.conversation, 'step', step.stepId);
   return result;

@@ -2,11 +2,11 @@
 import type { JsonObject, JsonValue, Message, ToolCallResult } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
 import { type RunningToolCall, ToolCallContext } from './tool-call-context.ts';
@@ -52,22 +52,17 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     ask.parent,
   );
   try {
-    const result = await runOnion<ToolCallResult>({
+    const result = await runChain<ToolCallResult>(run, {
       kind: 'toolCall',
-      layers: agent.layers.of('toolCall'),
+      span,
       contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
       core: () => invokeTool(run, ask, finalArguments()),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
-      clock: agent.clock,
-      warn: run.warn,
-      span,
     });
-    span?.end();
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('tool.completed', () => ({ ...named(), status: result.status, duration }));
     return result;
   } catch (error) {
-    span?.end(error);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('tool.failed', () => ({
       ...named(),

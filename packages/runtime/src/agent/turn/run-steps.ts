@@ -90,11 +90,11 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
     run.stepCount++;
     run.deltas.stepFinished({ stepId, stepIndex }, reply);
-    step.span?.end();
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
+    // Also what went wrong after its chain had ended.
     step.span?.end(error);
     const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     const duration = agent.clock.elapsed() - startedAt;

@@ -3,7 +3,6 @@ import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { checkedMetadata } from './checked-metadata.ts';
@@ -11,6 +10,7 @@ import type { DeltaListener } from './delta-gate.ts';
 import { openTurn } from './open-turn.ts';
 import { refuseWhenOver } from './refuse-when-over.ts';
 import { stepIdOf } from '../step/run-step.ts';
+import { runChain } from './run-chain.ts';
 import { runSteps } from './run-steps.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
@@ -36,7 +36,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   try {
     const run = await openTurn(agent, event, options, deadline.signal);
     if ('finished' in run) return run.finished;
-    const result = await deadline.bound(runChain(run)).catch((error: unknown) => failed(run, error));
+    const result = await deadline.bound(answer(run)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     tellEnd(run, outcome);
     return outcome;
@@ -45,7 +45,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-async function runChain(run: TurnRun): Promise<TurnResult> {
+async function answer(run: TurnRun): Promise<TurnResult> {
   const { agent } = run;
   agent.bus.tell('turn.started', () => named(run));
   await appendInput(run);
@@ -53,24 +53,15 @@ async function runChain(run: TurnRun): Promise<TurnResult> {
   const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
   const span = watch(run, watched, undefined);
   run.span = span;
-  try {
-    const result = await runOnion<TurnResult>({
-      kind: 'turn',
-      layers: agent.layers.of('turn'),
-      contextFor: (asking, next) => new TurnContext(run, asking, next),
-      core: () => enterSteps(run),
-      problemWith: problemWithTurnResult,
-      clock: agent.clock,
-      warn: run.warn,
-      span,
-    });
-    checkedMetadata(run.metadata);
-    span?.end();
-    return withoutSecrets(run, result);
-  } catch (error) {
-    span?.end(error);
-    throw error;
-  }
+  const result = await runChain<TurnResult>(run, {
+    kind: 'turn',
+    span,
+    contextFor: (asking, next) => new TurnContext(run, asking, next),
+    core: () => enterSteps(run),
+    problemWith: problemWithTurnResult,
+  });
+  checkedMetadata(run.metadata);
+  return withoutSecrets(run, result);
 }
 
 /** A resumed turn has its input already; an event without input appends nothing. */
