@@ -23,16 +23,21 @@ export interface MeasureOptions {
 export async function measure(contestants: readonly Contestant[], options: MeasureOptions): Promise<Timing[]> {
   const { operations, samples = 21 } = options;
   const taken = new Map<Contestant, number[]>(contestants.map((contestant) => [contestant, []]));
-  // The first rounds warm up the compiler and are not counted.
-  for (let round = -3; round < samples; round++) {
+  for (const contestant of contestants) await warmUp(contestant, operations);
+  for (let round = 0; round < samples; round++) {
     for (const contestant of contestants) {
       const startedAt = performance.now();
       for (let operation = 0; operation < operations; operation++) await contestant.run();
       const each = ((performance.now() - startedAt) * 1_000) / operations;
-      if (round >= 0) taken.get(contestant)?.push(each);
+      taken.get(contestant)?.push(each);
     }
   }
   return Array.from(taken, ([{ name }, times]) => summarise(name, times));
+}
+
+/** Until the compiler has seen enough of it. */
+async function warmUp(contestant: Contestant, operations: number): Promise<void> {
+  for (let operation = 0; operation < Math.max(3 * operations, 400); operation++) await contestant.run();
 }
 
 export function summarise(name: string, times: readonly number[]): Timing {
