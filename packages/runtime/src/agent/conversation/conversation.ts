@@ -130,6 +130,11 @@ export class Conversation {
     );
   }
 
+  /** Shows the model the conversation, without copying it, for as long as `use` runs. */
+  show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
+    return this.warm.view.lend(use);
+  }
+
   /** What the turn changed in the base: only what is new, when it only appended. */
   delta(): BaseDelta {
     const { list } = this.warm;

@@ -229,3 +229,29 @@ function isFrozenDeep(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return Object.isFrozen(value) && Object.values(value).every(isFrozenDeep);
 }
+
+describe('M-10 what is lent to a model call', () => {
+  const content = (messages: readonly ModelMessage[]) => messages.map((message) => message.content);
+
+  test('M-10 stays as it is while the call runs, whatever happens to the conversation', async () => {
+    const list = MessageList.of([says('a'), says('b')]);
+    const view = new LlmView(list, undefined);
+    await view.lend(async (lent) => {
+      list.apply({ type: 'append', message: says('c') }, undefined);
+      expect(content(view.messages())).toEqual(['a', 'b', 'c']);
+      list.apply({ type: 'remove', targetId: 'a' }, undefined);
+      expect(content(view.messages())).toEqual(['b', 'c']);
+      expect(content(lent)).toEqual(['a', 'b']);
+    });
+    await view.lend(async (lent) => expect(content(lent)).toEqual(['b', 'c']));
+  });
+
+  test('M-10 is no copy: a long history costs the next call nothing', async () => {
+    const list = MessageList.of([says('a')]);
+    const view = new LlmView(list, undefined);
+    const first = await view.lend(async (lent) => lent);
+    list.apply({ type: 'append', message: says('b') }, undefined);
+    expect(await view.lend(async (lent) => lent)).toBe(first);
+    expect(content(first)).toEqual(['a', 'b']);
+  });
+});

@@ -18,7 +18,10 @@ interface Checkpoint {
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
-  private readonly settled: ModelMessage[];
+  /** What the model is shown: settled up to the last checkpoint, made anew after it each time. */
+  private shown: ModelMessage[];
+  /** Somebody reads this array at the moment. */
+  private lent: readonly ModelMessage[] | undefined;
   private readonly start: Checkpoint;
   private checkpoints: Checkpoint[] = [];
 
@@ -27,25 +30,49 @@ export class LlmView {
     systemPrompt: string | undefined,
   ) {
     // Frozen like every message: each call is given this very object.
-    this.settled = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
-    this.start = { place: 0, shown: this.settled.length };
+    this.shown = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
+    this.start = { place: 0, shown: this.shown.length };
   }
 
+  /** A copy, to keep. */
   messages(): ModelMessage[] {
+    return this.show().slice();
+  }
+
+  /**
+   * Gives `use` the messages without copying them, which a long history would make felt in every step. They stay as
+   * they are until `use` has settled, whatever happens to the conversation meanwhile.
+   */
+  async lend<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
+    const lent = this.show();
+    this.lent = lent;
+    try {
+      return await use(lent);
+    } finally {
+      if (this.lent === lent) this.lent = undefined;
+    }
+  }
+
+  /** `shown` as it should be now: up to the checkpoint it is there already. */
+  private show(): ModelMessage[] {
     let from = this.goBackTo(this.list.takeLowestRewrite());
     if (this.hasStrangers(from.place)) from = this.goBackTo(0);
     const to = this.firstUnsettled(from.place);
-    if (to === from.place || this.hasStrangers(to)) return this.settled.concat(this.pair(from.place, this.list.end));
-    for (const message of this.pair(from.place, to)) this.settled.push(message);
-    this.checkpoints.push({ place: to, shown: this.settled.length });
-    if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.shift();
-    return this.settled.concat(this.pair(to, this.list.end));
+    const settles = to !== from.place && !this.hasStrangers(to);
+    if (settles) {
+      this.add(from.place, to);
+      this.checkpoints.push({ place: to, shown: this.shown.length });
+      if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.shift();
+    }
+    this.add(settles ? to : from.place, this.list.end);
+    return this.shown;
   }
 
   private goBackTo(place: number): Checkpoint {
     while ((this.checkpoints.at(-1)?.place ?? 0) > place) this.checkpoints.pop();
     const checkpoint = this.checkpoints.at(-1) ?? this.start;
-    this.settled.length = checkpoint.shown;
+    if (this.lent === this.shown) this.shown = this.shown.slice(0, checkpoint.shown);
+    this.shown.length = checkpoint.shown;
     return checkpoint;
   }
 
@@ -75,7 +102,8 @@ export class LlmView {
     return this.list.end;
   }
 
-  private pair(from: number, to: number): ModelMessage[] {
-    return pairToolCalls(this.list.between(from, to).map((message) => message.data));
+  private add(from: number, to: number): void {
+    const data = this.list.between(from, to).map((message) => message.data);
+    for (const message of pairToolCalls(data)) this.shown.push(message);
   }
 }

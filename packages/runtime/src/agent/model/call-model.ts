@@ -43,13 +43,13 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
 async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const { agent, signal, turnId } = run;
   const model = await agent.models.open(ask.call.modelRef);
-  const { messages, tools, params, modelRef } = ask.call;
+  const { messages, ownMessages, tools, params, modelRef } = ask.call;
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
-      messages,
+      messages: ownMessages ?? messages,
       tools: tools.items,
       params,
       signal: inner,
@@ -80,12 +80,12 @@ function withCode(error: unknown, modelRef: string): unknown {
   });
 }
 
-function inspect({ messages, tools, params, modelRef }: ModelCall): JsonValue {
+function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall): JsonValue {
   // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
   return {
     modelRef,
     params,
     tools: tools.items.map((tool) => tool.name),
-    messages: [...messages],
+    messages: [...(ownMessages ?? messages)],
   } as unknown as JsonValue;
 }

@@ -1,5 +1,5 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
-import type { JsonValue, StepResult, ToolCallPart } from '@goondan/types';
+import type { JsonValue, ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
@@ -43,19 +43,7 @@ export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResu
 
 async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
-  const reply = await callModel(run, {
-    call: {
-      messages: run.conversation.state.toLlmMessages(),
-      tools: new ToolCatalog(step.catalog.items),
-      params: { ...run.agent.params },
-      modelRef: run.agent.modelRef,
-      stepIndex: step.stepIndex,
-      extensionName: undefined,
-    },
-    key: `${step.stepIndex}/model`,
-    parent: step.span,
-    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
-  });
+  const reply = await run.conversation.show((messages) => askForReply(run, step, messages));
   addUsage(run.usage, reply.usage);
   run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(run, step, reply);
@@ -73,6 +61,22 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
     toolResults,
     metadata: {},
   };
+}
+
+function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
+  return callModel(run, {
+    call: {
+      messages,
+      tools: new ToolCatalog(step.catalog.items),
+      params: { ...run.agent.params },
+      modelRef: run.agent.modelRef,
+      stepIndex: step.stepIndex,
+      extensionName: undefined,
+    },
+    key: `${step.stepIndex}/model`,
+    parent: step.span,
+    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
+  });
 }
 
 /** Calls the provider ran itself come with their results. */
