@@ -7,11 +7,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelReply, ToolContext } from '@goondan/types';
-import { type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
-import { systemClock } from '../../packages/runtime/src/ports/clock.ts';
-import { systemFs } from '../../packages/runtime/src/ports/fs.ts';
-import { systemProcesses } from '../../packages/runtime/src/ports/processes.ts';
-import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
+import { durableStore, type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
 
 const STEPS = 10;
 const stateRoot = process.argv[2] ?? '';
@@ -49,10 +45,7 @@ const work: ToolDeclaration = {
 };
 
 const address = { agentName: 'worker', instanceKey: 'default' };
-const journal = await openJournal(
-  { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined },
-  { stateRoot, workspaceId: 'kill' },
-);
+const journal = await durableStore({ stateRoot, workspaceId: 'kill' });
 const agent = await startAgent(
   {
     ...address,

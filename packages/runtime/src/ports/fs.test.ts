@@ -9,7 +9,8 @@ const path = join(folder, 'file');
 afterEach(() => rmSync(path, { force: true, recursive: true }));
 
 const bytes = (text: string) => Buffer.from(text);
-const textOf = async (...where: Parameters<typeof systemFs.read>) => Buffer.from((await systemFs.read(...where)) ?? '').toString();
+const textOf = async (...where: Parameters<typeof systemFs.read>) =>
+  Buffer.from((await systemFs.read(...where)) ?? '').toString();
 
 test('files are 0600 and folders 0700', async () => {
   await systemFs.makeFolder(path);

@@ -68,7 +68,8 @@ export class Inbox {
   ): Promise<Inbox> {
     const handled = await handledUpTo(ports, paths);
     const bytes = await ports.fs.read(paths.inbox);
-    if (!bytes && handled > 0) throw await corruptStore(ports, paths.inbox, 'it is gone, but events of it were handled');
+    if (!bytes && handled > 0)
+      throw await corruptStore(ports, paths.inbox, 'it is gone, but events of it were handled');
     if (!bytes) await writeInbox(ports, paths, { ...address, before: 0, handled: [] }, []);
     const read = readLines(bytes ?? (await ports.fs.read(paths.inbox)) ?? new Uint8Array());
     const contents = readInbox(read);

@@ -58,4 +58,3 @@ async function placeBase(fs: StorePorts['fs'], paths: InstancePaths, files: Inst
   files.base = await AppendLog.open(fs, paths.base);
   await old.close();
 }
-

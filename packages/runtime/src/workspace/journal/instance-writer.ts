@@ -137,8 +137,14 @@ export class InstanceWriter {
       const { events, turn } = this.#recovered.files;
       // One sync for each file that gets something: a record counts only when all before it are durable too.
       await together([
-        appendTexts(events, logged.filter(({ record }) => record.type === 'message')),
-        appendTexts(turn, logged.filter(({ record }) => record.type !== 'message')),
+        appendTexts(
+          events,
+          logged.filter(({ record }) => record.type === 'message'),
+        ),
+        appendTexts(
+          turn,
+          logged.filter(({ record }) => record.type !== 'message'),
+        ),
       ]);
       this.#log.push(...logged);
     });

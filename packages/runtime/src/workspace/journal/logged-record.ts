@@ -71,7 +71,12 @@ export function readEventLine(line: StoredLine): LoggedRecord {
 }
 
 export function readTurnLine(line: StoredLine): LoggedRecord {
-  const { seq, turn, with: together = seq, ...record } = line.fields as JsonObject & {
+  const {
+    seq,
+    turn,
+    with: together = seq,
+    ...record
+  } = line.fields as JsonObject & {
     seq: number;
     turn?: string;
     with?: number;

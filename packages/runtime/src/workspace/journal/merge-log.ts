@@ -16,16 +16,13 @@ export interface MergedLog {
 }
 
 /** `after`: the number of the last committed record; lines up to it are left from before and do not count. */
-export function mergeLog(
-  events: readonly LoggedRecord[],
-  others: readonly LoggedRecord[],
-  after: number,
-): MergedLog {
+export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
   const records = [...events, ...others].filter(({ seq }) => seq > after).sort((a, b) => a.seq - b.seq);
   const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);
   const log = gap === -1 ? records : records.slice(0, gap);
   const strangers = log.filter(({ turnId }) => turnId !== undefined && turnId !== log[0]?.turnId);
-  if (strangers.length > 0) return { log, damage: `records of turn ${strangers[0]?.turnId} among those of another turn` };
+  if (strangers.length > 0)
+    return { log, damage: `records of turn ${strangers[0]?.turnId} among those of another turn` };
   if (log[0] && log[0].turnId === undefined) return { log, damage: 'its first record names no turn' };
   if (gap === -1) return { log };
 

@@ -17,5 +17,8 @@ export function reviveMessage(stored: StoredMessage): Message {
 export function decodeBase(bytes: Uint8Array): Message[] {
   const text = new TextDecoder().decode(bytes);
   // Checked by the commit record's checksum: these are lines encodeMessage wrote.
-  return text.split('\n').slice(0, -1).map((line) => reviveMessage(JSON.parse(line) as StoredMessage));
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => reviveMessage(JSON.parse(line) as StoredMessage));
 }

@@ -117,6 +117,7 @@ function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
 /** **Errors** — `E_STORE_INSTANCE` when the folder belongs to another instance. */
 export function refuseOtherInstance(path: string, wanted: InstanceAddress, found: InstanceAddress): void {
   if (found.agentName === wanted.agentName && found.instanceKey === wanted.instanceKey) return;
-  const names = ({ agentName, instanceKey }: InstanceAddress) => `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;
+  const names = ({ agentName, instanceKey }: InstanceAddress) =>
+    `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;
   throw new GoondanError('E_STORE_INSTANCE', `${path} belongs to ${names(found)}, not to ${names(wanted)}`);
 }

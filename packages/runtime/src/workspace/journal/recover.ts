@@ -146,7 +146,12 @@ async function finishBase(
   }
 }
 
-async function finishArchive(ports: StorePorts, files: InstanceFiles, found: Found, commit: CommitRecord): Promise<void> {
+async function finishArchive(
+  ports: StorePorts,
+  files: InstanceFiles,
+  found: Found,
+  commit: CommitRecord,
+): Promise<void> {
   const { archive, committed } = found;
   await mendTail(ports, files.archive.current, archive.read);
   const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last) : [];

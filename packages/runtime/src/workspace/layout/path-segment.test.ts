@@ -9,7 +9,22 @@ test('a safe name stays itself', () => {
 
 test('names that look alike do not meet', () => {
   const long = 'k'.repeat(128);
-  const keys = ['a.b', 'a/b', 'a b', 'A/B', 'a-b', '한글', '日本', '', '.', '..', `${long}1`, `${long}2`, 'Default', 'default'];
+  const keys = [
+    'a.b',
+    'a/b',
+    'a b',
+    'A/B',
+    'a-b',
+    '한글',
+    '日本',
+    '',
+    '.',
+    '..',
+    `${long}1`,
+    `${long}2`,
+    'Default',
+    'default',
+  ];
   const segments = keys.map(pathSegment);
   expect(new Set(segments).size).toBe(keys.length);
   // A key made to look like the folder of another key.
@@ -17,7 +32,10 @@ test('names that look alike do not meet', () => {
 });
 
 test('any two names have different segments, fit to stand in a path', () => {
-  const name = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('a', 'A', '-', '/', '.', '한', '0') }));
+  const name = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('a', 'A', '-', '/', '.', '한', '0') }),
+  );
   fc.assert(
     fc.property(name, name, (one, other) => {
       expect(pathSegment(one)).toMatch(/^[a-z0-9_][a-z0-9_-]{0,63}$/);

@@ -25,7 +25,9 @@ test('R-06 state lives under ~/.goondan/workspaces/<workspaceId>/instances/<inst
   const root = stateRoot({ home: '/home/me' });
   const workspace = workspaceFolder(root, workspaceId({ swarmName: 'default', bundleRealPath: project }));
   const { base } = instancePaths(workspace, { agentName: 'coder', instanceKey: 'default' });
-  expect(base).toMatch(/^\/home\/me\/\.goondan\/workspaces\/default-[0-9a-f]{16}\/instances\/coder~default\/messages\/base\.jsonl$/);
+  expect(base).toMatch(
+    /^\/home\/me\/\.goondan\/workspaces\/default-[0-9a-f]{16}\/instances\/coder~default\/messages\/base\.jsonl$/,
+  );
   expect(base.startsWith(project)).toBe(false);
   expect(stateRoot({ environment: '/var/goondan', home: '/home/me' })).toBe('/var/goondan');
   expect(stateRoot({ option: '/tmp/x', environment: '/var/goondan', home: '/home/me' })).toBe('/tmp/x');

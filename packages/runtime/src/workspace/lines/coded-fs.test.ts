@@ -13,7 +13,10 @@ function broken(code: string) {
 
 test('a file that cannot be read is an error with a code and the path, not a file that is not there', async () => {
   for (const code of ['EIO', 'EACCES', 'EMFILE']) {
-    await expect(broken(code).read('/a/b')).rejects.toMatchObject({ code: 'E_STORE_READ', message: expect.stringContaining('/a/b') });
+    await expect(broken(code).read('/a/b')).rejects.toMatchObject({
+      code: 'E_STORE_READ',
+      message: expect.stringContaining('/a/b'),
+    });
     await expect(broken(code).stat('/a/b')).rejects.toMatchObject({ code: 'E_STORE_READ' });
     await expect(broken(code).list('/a/b')).rejects.toMatchObject({ code: 'E_STORE_READ' });
   }
@@ -27,6 +30,8 @@ test('a full disk has its own code', async () => {
 });
 
 test('the cause is kept', async () => {
-  const error = await broken('EIO').openFile('/a').catch((reason: unknown) => reason);
+  const error = await broken('EIO')
+    .openFile('/a')
+    .catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'E_STORE_WRITE', cause: { code: 'EIO' } });
 });

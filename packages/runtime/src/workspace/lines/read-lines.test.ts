@@ -56,7 +56,7 @@ test('a hole in an earlier write is damage', () => {
 test('a flipped bit is damage wherever it is, but for the last line break', () => {
   for (let at = 0; at < bytes.length - 1; at += 1) {
     const flipped = Buffer.from(bytes);
-    flipped[at] = (flipped[at] ?? 0) ^ (1 << at % 7);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 7));
     const { damage, torn } = readLines(flipped);
     expect(damage ?? (torn ? 'torn' : undefined)).toBeDefined();
     // A line break in the last line makes two of it, of which the second can only look torn.

@@ -37,7 +37,12 @@ export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
     const line = stop === bytes.length ? undefined : decodeLine(bytes.subarray(start, stop), start);
     if (!line) return { ...classifyTail(bytes, start), lines, end: start };
     if (line.seq <= seq) {
-      return { lines, end: start, torn: false, damage: `line ${lines.length + 1} has number ${line.seq}, after ${seq}` };
+      return {
+        lines,
+        end: start,
+        torn: false,
+        damage: `line ${lines.length + 1} has number ${line.seq}, after ${seq}`,
+      };
     }
     lines.push(line);
     seq = line.seq;

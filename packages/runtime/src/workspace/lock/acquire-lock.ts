@@ -116,5 +116,7 @@ function isLockFile(value: unknown): value is LockFile {
   const { epoch, owner } = value;
   if (typeof epoch !== 'number') return false;
   if (owner === null) return true;
-  return typeof owner === 'object' && owner !== undefined && 'pid' in owner && 'startedAt' in owner && 'holder' in owner;
+  return (
+    typeof owner === 'object' && owner !== undefined && 'pid' in owner && 'startedAt' in owner && 'holder' in owner
+  );
 }

@@ -45,7 +45,11 @@ function inputsOf(
 /** Acknowledged means handled: exactly once, in the order of the acknowledgements. */
 function checkOrder(inputs: readonly Input[], turns: readonly ArchivedTurn[]): void {
   const sent = inputs.map(({ event }) => `turn-${event.id}`);
-  expect(turns.map(({ turnId }) => turnId), sent, 'committed turns');
+  expect(
+    turns.map(({ turnId }) => turnId),
+    sent,
+    'committed turns',
+  );
 }
 
 function checkTurn(input: Input | undefined, { turnId, events, result }: ArchivedTurn, world: World): void {
@@ -77,7 +81,8 @@ function checkToolResult({ data }: Message, world: World): void {
   if (data.role !== 'tool') return;
   for (const { toolCallId, output } of data.content) {
     const isRecorded = world.recorded.includes(toolCallId);
-    if (isRecorded && output.type === 'text') expect(output.value, 'done', `result of ${toolCallId}, which was recorded`);
+    if (isRecorded && output.type === 'text')
+      expect(output.value, 'done', `result of ${toolCallId}, which was recorded`);
   }
 }
 
@@ -118,7 +123,11 @@ async function checkConversation(
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const bytes = await fs.read(instancePaths(workspace, instance).base);
   const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1);
-  expect(lines, messages.map((message) => JSON.stringify(message)), 'the lines of base.jsonl');
+  expect(
+    lines,
+    messages.map((message) => JSON.stringify(message)),
+    'the lines of base.jsonl',
+  );
 }
 
 async function checkExtensionState(
@@ -146,10 +155,15 @@ async function checkAnswers(
 ): Promise<void> {
   const entries = await journal.outbox.pending(instance);
   const awaited = turns.filter((_, index) => inputs[index]?.event.replyTo);
-  const fetchable = (turnId: string) => inputs.some((input) => `turn-${input.event.id}` === turnId && input.isAnswerFetched);
+  const fetchable = (turnId: string) =>
+    inputs.some((input) => `turn-${input.event.id}` === turnId && input.isAnswerFetched);
   const unfetched = awaited.map(({ turnId }) => turnId).filter((turnId) => !fetchable(turnId));
   const keys = entries.map(({ key }) => key);
-  expect(keys.filter((key) => !fetchable(key)), unfetched, 'answers in the outbox');
+  expect(
+    keys.filter((key) => !fetchable(key)),
+    unfetched,
+    'answers in the outbox',
+  );
   for (const key of keys) if (fetched.includes(key)) throw new Error(`answer ${key} is back after it was fetched`);
   for (const { key, value } of entries) {
     const turn = turns.find(({ turnId }) => turnId === key);

@@ -29,13 +29,19 @@ export interface Damage {
 }
 
 export const damagedInstance = { agentName: 'coder', instanceKey: 'default' };
-const paths = instancePaths(workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId), damagedInstance);
+const paths = instancePaths(
+  workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId),
+  damagedInstance,
+);
 
 /** An instance with something in every file: committed turns, one that was interrupted, one that waits. */
 export async function makeInstance(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const ports = simulatedMachine(disk, 1);
-  const journal = await openJournal(ports, simulatedLocation, { ...simulatedLimits, archive: { bytes: 1e6, files: 10 } });
+  const journal = await openJournal(ports, simulatedLocation, {
+    ...simulatedLimits,
+    archive: { bytes: 1e6, files: 10 },
+  });
   const { inputs } = makeWorkload(1);
   const steps = [{ outcome: 'completed', tools: [{ isIdempotent: false }], isOneWrite: false } as const];
   const script = { steps, note: true, edit: 'none', fails: false, state: 'count' } as const;
@@ -55,7 +61,13 @@ export async function makeInstance(): Promise<SimulatedDisk> {
 async function runTurn(journal: Journal, input: Input, isGivenUp: boolean, isInterrupted: boolean): Promise<void> {
   const interrupted: Journal = { ...journal, commit: () => Promise.reject(new Error('interrupted')) };
   const store = isInterrupted ? interrupted : journal;
-  const run = { store, world: newWorld(), input, crashesBeforeDeadLetter: isGivenUp ? 0 : 9, meanwhile: async () => undefined };
+  const run = {
+    store,
+    world: newWorld(),
+    input,
+    crashesBeforeDeadLetter: isGivenUp ? 0 : 9,
+    meanwhile: async () => undefined,
+  };
   await runScriptedTurn(run).catch((error: unknown) => {
     if (!isInterrupted) throw error;
   });
@@ -75,7 +87,7 @@ export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
 
 function* changes(bytes: Uint8Array): Generator<[name: string, changed: Uint8Array | undefined]> {
   for (let at = 0; at < bytes.length; at += 7) {
-    yield [`bit flipped at ${at}`, changed(bytes, at, at + 1, (byte) => byte ^ (1 << at % 8))];
+    yield [`bit flipped at ${at}`, changed(bytes, at, at + 1, (byte) => byte ^ (1 << (at % 8)))];
   }
   for (let at = 0; at < bytes.length; at += 97) {
     const end = Math.min(bytes.length, at + 300);

@@ -105,7 +105,7 @@ class Client {
 /** Until no instance has anything left: a turn of one may have been the time to send to another. */
 async function drain(agent: Journal, life: Life, client: Client): Promise<void> {
   let rounds = 0;
-  for (let isIdle = false; !isIdle; ) {
+  for (let isIdle = false; !isIdle;) {
     isIdle = true;
     rounds += 1;
     if (rounds > life.workload.inputs.length + 1) throw new Error('the same events are pending again and again');

@@ -89,7 +89,8 @@ class ScriptedTurn {
 
   /** A step that is not completed is run again under another id, as the runtime does it. */
   async #step(index: number, script: StepScript): Promise<Message> {
-    if (script.outcome !== 'completed') await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
+    if (script.outcome !== 'completed')
+      await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
     return this.#attempt(index, script, `${this.#turnId}-step-${index}`, 'completed');
   }
 
@@ -101,7 +102,9 @@ class ScriptedTurn {
   ): Promise<Message> {
     const source = { type: 'assistant', stepId } as const;
     const calls = script.tools.map((_, number) => `${stepId}-call-${number}`);
-    const content = calls.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'a__b', input: {} }) as const);
+    const content = calls.map(
+      (toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'a__b', input: {} }) as const,
+    );
     const words = [{ type: 'text', text: `reply of ${stepId}` } as const, ...content];
     const reply = createAssistantMessage(words, {}, { ...this.#stamp(`${stepId}-reply`), source });
     if (this.#log.some((each) => each.type === 'step' && each.stepId === stepId)) return reply;
@@ -117,7 +120,15 @@ class ScriptedTurn {
       unsent.push(record({ type: 'append', message: result }, { kind: 'tool', name: 'a__b' }, stepId));
       if (!script.isOneWrite) await this.#append(...unsent.splice(0));
     }
-    const end = { type: 'step', stepId, stepIndex, outcome, toolResults: [], metadata: {}, extensionState: {} } as const;
+    const end = {
+      type: 'step',
+      stepId,
+      stepIndex,
+      outcome,
+      toolResults: [],
+      metadata: {},
+      extensionState: {},
+    } as const;
     await this.#append(...unsent, end);
     return reply;
   }

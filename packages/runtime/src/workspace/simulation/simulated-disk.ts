@@ -12,8 +12,7 @@ import type { Random } from './seeded-random.ts';
 export type CrashMode = 'kill' | 'power';
 
 type FileChange =
-  | { readonly type: 'append'; readonly bytes: Uint8Array }
-  | { readonly type: 'truncate'; readonly size: number };
+  { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
 
 /** A name that points to a node, or to nothing. A rename is two of these that happen together. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
@@ -232,10 +231,18 @@ export class SimulatedDisk implements Fs {
 function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   if (node.type === 'file') {
     const count = node.changes.findIndex((change) => change === last) + 1;
-    return { ...node, durable: node.changes.slice(0, count).reduce(changed, node.durable), changes: node.changes.slice(count) };
+    return {
+      ...node,
+      durable: node.changes.slice(0, count).reduce(changed, node.durable),
+      changes: node.changes.slice(count),
+    };
   }
   const count = node.changes.findIndex((change) => change === last) + 1;
-  return { ...node, durable: node.changes.slice(0, count).reduce(renamed, node.durable), changes: node.changes.slice(count) };
+  return {
+    ...node,
+    durable: node.changes.slice(0, count).reduce(renamed, node.durable),
+    changes: node.changes.slice(count),
+  };
 }
 
 function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Array {
@@ -244,7 +251,8 @@ function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Ar
   for (const change of changes.slice(0, kept)) bytes = changed(bytes, change);
   const torn = changes[kept];
   if (torn?.type !== 'append' || torn.bytes.length === 0 || random.chance(0.3)) return bytes;
-  if (random.chance(0.7)) return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
+  if (random.chance(0.7))
+    return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
   const holed = new Uint8Array(torn.bytes);
   const from = random.below(holed.length);
   holed.fill(0, from, from + 1 + random.below(holed.length - from));

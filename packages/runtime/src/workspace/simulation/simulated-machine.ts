@@ -21,7 +21,13 @@ export interface SimulatedMachine extends StorePorts {
 
 export function simulatedMachine(fs: Fs, life: number): SimulatedMachine {
   const warnings: StoreWarning[] = [];
-  return { fs, clock: simulatedClock(life), processes: simulatedProcesses(life), warn: (w) => warnings.push(w), warnings };
+  return {
+    fs,
+    clock: simulatedClock(life),
+    processes: simulatedProcesses(life),
+    warn: (w) => warnings.push(w),
+    warnings,
+  };
 }
 
 function simulatedClock(life: number): Clock {

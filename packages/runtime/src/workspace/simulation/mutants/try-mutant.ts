@@ -28,16 +28,23 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
 
 function patch(path: string, { name, find, replace }: Mutant): void {
   const text = readFileSync(path, 'utf8');
-  if (text.split(find).length !== 2) throw new Error(`mutant '${name}' does not fit: its text must occur once in ${path}`);
-  writeFileSync(path, text.replace(find, () => replace));
+  if (text.split(find).length !== 2)
+    throw new Error(`mutant '${name}' does not fit: its text must occur once in ${path}`);
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
 }
 
 async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[]): Promise<MutantOutcome> {
   // The copy of the module whose type this is.
-  const { simulate } = (await import(join(copy, 'workspace/simulation/simulate.ts'))) as typeof import('../simulate.ts');
+  const { simulate } = (await import(
+    join(copy, 'workspace/simulation/simulate.ts')
+  )) as typeof import('../simulate.ts');
   for (const seed of seeds) {
     const report = await simulate(seed, true).catch((error: unknown) => error);
-    if (report instanceof Error) return { mutant: name, caughtBy: `seed ${seed}, no crash needed`, problem: firstLine(report.message) };
+    if (report instanceof Error)
+      return { mutant: name, caughtBy: `seed ${seed}, no crash needed`, problem: firstLine(report.message) };
     const [violation] = (report as Awaited<ReturnType<typeof simulate>>).violations;
     if (!violation) continue;
     const { operation, mode } = violation.point;
