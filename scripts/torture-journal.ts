@@ -41,5 +41,7 @@ const { crashPoints, seeds, violations } = await simulateSeeds({
   },
 });
 for (const violation of violations.slice(0, 10)) console.log(describeViolation(violation));
-console.log(`${crashPoints} crash points of ${seeds} seeds, each followed by a second crash: ${violations.length} violations`);
+console.log(
+  `${crashPoints} crash points of ${seeds} seeds, each followed by a second crash: ${violations.length} violations`,
+);
 process.exit(violations.length === 0 ? 0 : 1);
