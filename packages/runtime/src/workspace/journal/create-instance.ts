@@ -31,7 +31,8 @@ export async function createInstance(
   return metadata;
 }
 
-async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
+/** **Errors** — `E_STORE_CORRUPT` when there is a conversation: without metadata it is damaged, not new. */
+export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
   for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
     const stat = await ports.fs.stat(path);
     if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is gone, but ${path} is there`);

@@ -7,6 +7,7 @@ import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { refuseLostMetadata } from './create-instance.ts';
 import { parseExtensions, readExtensionFiles } from './extension-files.ts';
 import { readEventLine } from './logged-record.ts';
 import { decodeBase } from './message-text.ts';
@@ -24,7 +25,10 @@ export async function readCommitted(
 ): Promise<ConversationSnapshot> {
   for (let attempt = 1; ; attempt += 1) {
     const metadata = await readMetadata(ports, paths.metadata);
-    if (!metadata) return { version: 0, messages: [], extensionState: {} };
+    if (!metadata) {
+      await refuseLostMetadata(ports, paths);
+      return { version: 0, messages: [], extensionState: {} };
+    }
     refuseOtherInstance(paths.metadata, address, metadata);
     const snapshot = await readAt(ports, paths, metadata.commit);
     if (!('damaged' in snapshot)) return snapshot;

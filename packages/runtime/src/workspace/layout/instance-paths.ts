@@ -36,24 +36,24 @@ export function instancePaths(workspace: string, { agentName, instanceKey }: Ins
 
 /** For whoever found the folder and does not know yet whose it is. */
 export function pathsIn(folder: string): InstancePaths {
-  const messages = join(folder, 'messages');
-  const extensions = join(folder, 'extensions');
+  const messages = `${folder}/messages`;
+  const extensions = `${folder}/extensions`;
   return {
     folder,
-    metadata: join(folder, 'metadata.json'),
-    inbox: join(folder, 'inbox.jsonl'),
-    outbox: join(folder, 'outbox.jsonl'),
-    deadLetters: join(folder, 'deadletter.jsonl'),
-    lock: join(folder, 'lock'),
-    scratch: join(folder, 'scratch'),
+    metadata: `${folder}/metadata.json`,
+    inbox: `${folder}/inbox.jsonl`,
+    outbox: `${folder}/outbox.jsonl`,
+    deadLetters: `${folder}/deadletter.jsonl`,
+    lock: `${folder}/lock`,
+    scratch: `${folder}/scratch`,
     messages,
-    base: join(messages, 'base.jsonl'),
-    events: join(messages, 'events.jsonl'),
-    turn: join(messages, 'turn.jsonl'),
-    archive: join(messages, 'archive.jsonl'),
-    runtimeEvents: join(messages, 'runtime-events.jsonl'),
+    base: `${messages}/base.jsonl`,
+    events: `${messages}/events.jsonl`,
+    turn: `${messages}/turn.jsonl`,
+    archive: `${messages}/archive.jsonl`,
+    runtimeEvents: `${messages}/runtime-events.jsonl`,
     extensions,
-    extension: (name) => join(extensions, `${pathSegment(name)}.json`),
+    extension: (name) => `${extensions}/${pathSegment(name)}.json`,
   };
 }
 

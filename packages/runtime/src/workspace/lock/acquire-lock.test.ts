@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Fs } from '../../ports/fs.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { acquireLock, type Lock } from './acquire-lock.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
 
 /** Processes 1, 2, 3 …, of which those in `dead` are gone. */
 function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
@@ -16,7 +18,7 @@ function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
 test('a lock is refused while its owner lives, and the owner is named', async () => {
   const disk = SimulatedDisk.empty();
   await acquireLock(seeker(disk, 1), '/lock');
-  await expect(acquireLock(seeker(disk, 2), '/lock')).rejects.toMatchObject({
+  expect(await rejectionOf(acquireLock(seeker(disk, 2), '/lock'))).toMatchObject({
     code: 'E_LOCKED',
     message: 'The thing is in use by process 1',
   });
@@ -69,7 +71,7 @@ test('of many that want it at once, in any order of their steps, exactly one get
         const dead = new Set([9]);
         if (wasLocked) await acquireLock(seeker(disk, 9, dead), '/lock');
         const slow: Fs = {
-          ...disk,
+          ...failingFs(disk, () => undefined),
           read: scheduler.scheduleFunction((path: string) => disk.read(path)),
           createNew: scheduler.scheduleFunction((path: string, bytes: Uint8Array) => disk.createNew(path, bytes)),
           rename: scheduler.scheduleFunction((from: string, to: string) => disk.rename(from, to)),

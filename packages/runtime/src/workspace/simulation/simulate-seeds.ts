@@ -6,7 +6,7 @@ export interface SeedsToSimulate {
   /** Seeds are taken until this many crash points were tried. */
   readonly crashPoints: number;
   readonly threads: number;
-  onProgress?(crashPoints: number): void;
+  readonly onProgress?: (crashPoints: number) => void;
 }
 
 export interface SeedsReport extends SimulationReport {

@@ -48,8 +48,8 @@ export class SimulatedDisk implements Fs {
   #lastWritten: number | undefined;
   /** Called after every operation that changed something: the moment a crash may come. */
   afterOperation: (() => void) | undefined;
-  /** How long a sync takes, while other things happen. It covers what was there when it began. */
-  syncTicks = 0;
+  /** How long the next sync takes, while other things happen. It covers what was there when it began. */
+  syncTicks: () => number = () => 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
     this.#nodes = nodes;
@@ -63,9 +63,7 @@ export class SimulatedDisk implements Fs {
 
   /** Nodes are never changed, only replaced, so a copy is cheap. */
   copy(): SimulatedDisk {
-    const copy = new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
-    copy.syncTicks = this.syncTicks;
-    return copy;
+    return new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
   }
 
   crash(mode: CrashMode, random: Random): SimulatedDisk {
@@ -140,7 +138,7 @@ export class SimulatedDisk implements Fs {
 
   async #sync(id: number): Promise<void> {
     const last = this.#node(id).changes.at(-1);
-    for (let tick = 0; tick < this.syncTicks; tick += 1) await Promise.resolve();
+    for (let ticks = this.syncTicks(); ticks > 0; ticks -= 1) await Promise.resolve();
     this.#nodes.set(id, synced(this.#node(id), last));
     this.#operated();
   }
@@ -230,18 +228,24 @@ export class SimulatedDisk implements Fs {
 /** Everything up to and with `last` is durable; what came later is not yet. */
 function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   if (node.type === 'file') {
-    const count = node.changes.findIndex((change) => change === last) + 1;
+    const { durable, live, changes } = node;
+    if (changes.at(-1) === last) return { type: 'file', durable: live, live, changes: [] };
+    const count = changes.findIndex((change) => change === last) + 1;
     return {
-      ...node,
-      durable: node.changes.slice(0, count).reduce(changed, node.durable),
-      changes: node.changes.slice(count),
+      type: 'file',
+      durable: changes.slice(0, count).reduce(changed, durable),
+      live,
+      changes: changes.slice(count),
     };
   }
-  const count = node.changes.findIndex((change) => change === last) + 1;
+  const { durable, live, changes } = node;
+  if (changes.at(-1) === last) return { type: 'folder', durable: live, live, changes: [] };
+  const count = changes.findIndex((change) => change === last) + 1;
   return {
-    ...node,
-    durable: node.changes.slice(0, count).reduce(renamed, node.durable),
-    changes: node.changes.slice(count),
+    type: 'folder',
+    durable: changes.slice(0, count).reduce(renamed, durable),
+    live,
+    changes: changes.slice(count),
   };
 }
 

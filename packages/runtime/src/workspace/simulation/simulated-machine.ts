@@ -10,7 +10,7 @@ export const simulatedLocation = { stateRoot: '/state', workspaceId: 'simulation
 /** So small that every limit is reached. */
 export const simulatedLimits: StoreLimits = {
   ...defaultLimits,
-  inboxCompactionBytes: 500,
+  inboxCompactionBytes: 300,
   queueCompactionLines: 2,
   archive: { bytes: 3000, files: 1000 },
 };

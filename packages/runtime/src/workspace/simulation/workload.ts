@@ -8,7 +8,7 @@ export interface Workload {
   readonly instances: readonly InstanceAddress[];
   /** In the order the client sends them; it sends the next one when the last was acknowledged. */
   readonly inputs: readonly Input[];
-  /** How long a sync takes. */
+  /** Syncs take up to this long, and other things happen in between. */
   readonly syncTicks: number;
   /** A turn that was resumed this often is given up. */
   readonly crashesBeforeDeadLetter: number;
@@ -53,12 +53,13 @@ export function makeWorkload(seed: number): Workload {
     { agentName: 'coder', instanceKey: 'default' },
     { agentName: 'coder', instanceKey: '한글/key' },
   ].slice(0, 1 + random.below(2));
-  const inputs = Array.from({ length: 2 + random.below(3) }, (_, index) => makeInput(index, instances, random));
-  const syncTicks = random.chance(0.25) ? 60 : 0;
+  const syncTicks = random.chance(0.2) ? 80 : 0;
+  const length = 2 + random.below(3);
+  const inputs = Array.from({ length }, (_, index) => makeInput(index, instances, syncTicks, random));
   return { seed, instances, inputs, syncTicks, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
 }
 
-function makeInput(index: number, instances: readonly InstanceAddress[], random: Random): Input {
+function makeInput(index: number, instances: readonly InstanceAddress[], syncTicks: number, random: Random): Input {
   const instance = random.pick(instances);
   const id = `e${index}`;
   const event: AgentEvent = {
@@ -76,7 +77,7 @@ function makeInput(index: number, instances: readonly InstanceAddress[], random:
     event,
     script: makeScript(random),
     isSentDuringTurn: random.chance(0.4),
-    ticks: random.below(60),
+    ticks: random.below(2 * syncTicks + 1),
     isSentTwice: random.chance(0.3),
     isAnswerFetched: random.chance(0.5),
   };

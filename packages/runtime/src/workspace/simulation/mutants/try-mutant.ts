@@ -20,7 +20,9 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
   try {
     for (const folder of ['workspace', 'ports']) cpSync(join(sources, folder), join(copy, folder), { recursive: true });
     patch(join(copy, 'workspace', mutant.file), mutant);
-    return mutant.caughtBy === 'damage' ? await damageIt(mutant, copy) : await crashIt(mutant, copy, seeds);
+    if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
+    if (mutant.caughtBy === 'race') return await raceIt(mutant, copy);
+    return await crashIt(mutant, copy, [mutant.seed ?? 0, ...seeds]);
   } finally {
     rmSync(copy, { recursive: true });
   }
@@ -60,6 +62,14 @@ async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> 
   const { problems } = await tryDamages(13);
   const [problem] = problems;
   return { mutant: name, caughtBy: problem && 'damaged files', problem: firstLine(problem ?? '') };
+}
+
+async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
+  const path = join(copy, 'workspace/simulation/simulate-commit-race.ts');
+  // The copy of the module whose type this is.
+  const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
+  const [problem] = (await simulateCommitRace()).problems;
+  return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
 }
 
 function firstLine(text: string): string {
