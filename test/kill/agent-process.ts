@@ -45,7 +45,7 @@ const work: ToolDeclaration = {
 };
 
 const address = { agentName: 'worker', instanceKey: 'default' };
-const journal = await durableStore({ stateRoot, workspaceId: 'kill' });
+const journal = await durableStore({ stateRoot, workspaceId: 'kill', warn: () => undefined });
 const agent = await startAgent(
   {
     ...address,

@@ -51,7 +51,8 @@ async function startProcess(store: ConversationStore): Promise<Process> {
     engine,
     model: tenSteps(() => done.model++),
     tools: [tools(() => done.tool++)],
-    policy: { retryBaseMs: 0 },
+    // Killed more often than an event may be before it is put aside.
+    policy: { retryBaseMs: 0, crashesBeforeDeadLetter: 100 },
     systemPrompt: 'Work.',
     extensions: [outer, busy((kind, resumed) => layers.push({ kind, resumed }))],
   });
