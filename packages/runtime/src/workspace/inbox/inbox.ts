@@ -98,6 +98,7 @@ export class Inbox {
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([entryText(entry)]);
       await this.#makeRoom(line.length);
+      // Synced before it resolves: what the sender is told must survive.
       await this.#log.append(line);
       this.#entries.push(entry);
       this.#known.add(event.id);

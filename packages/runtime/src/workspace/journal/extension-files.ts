@@ -74,8 +74,6 @@ export async function removeStrayExtensions(fs: Fs, paths: InstancePaths, commit
 }
 
 export function parseExtensions(texts: ReadonlyMap<string, string>): Record<string, JsonValue> {
-  // Checked against the commit record: these are JSON texts that planCommit made. No prototype, so no name is special.
-  const state = Object.create(null) as Record<string, JsonValue>;
-  for (const [name, text] of texts) state[name] = JSON.parse(text) as JsonValue;
-  return state;
+  // Checked against the commit record: these are JSON texts that planCommit made.
+  return Object.fromEntries(Array.from(texts, ([name, text]) => [name, JSON.parse(text) as JsonValue]));
 }

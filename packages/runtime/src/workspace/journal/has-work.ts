@@ -17,7 +17,7 @@ export async function hasWork(ports: StorePorts, paths: InstancePaths, address: 
   }
   const commit = (await readMetadata(ports, paths.metadata))?.commit;
   // The commit of a turn without a log: nothing shows whether it is in place.
-  if (commit && commit.base.seq - commit.previous.seq === 1) return true;
+  if (commit?.turn && commit.base.seq - commit.turn.after === 1) return true;
   if ((await readPending(ports, paths, address)).length > 0) return true;
   return (await readQueue(ports, paths.outbox)).length > 0;
 }

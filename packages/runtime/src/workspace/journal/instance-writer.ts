@@ -33,7 +33,7 @@ import { closeInstanceFiles } from './instance-files.ts';
 import { InstanceQueues } from './instance-queues.ts';
 import { logRecord, type LoggedRecord } from './logged-record.ts';
 import { decodeBase } from './message-text.ts';
-import { encodeMetadata, refuseOtherInstance, type InstanceMetadata } from './metadata.ts';
+import { encodeMetadata, logStart, refuseOtherInstance, type CommitRecord, type InstanceMetadata } from './metadata.ts';
 import { matches } from './plan-base.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 import { readMetadata } from './read-metadata.ts';
@@ -129,7 +129,7 @@ export class InstanceWriter {
       if (at !== this.#log.length) {
         throw outOfOrder(`Turn ${turnId} has ${this.#log.length} records; the next one cannot be at ${at}`);
       }
-      const first = this.#metadata.commit.base.seq + 1 + at;
+      const first = logStart(this.#metadata.commit) + 1 + at;
       const now = this.#context.ports.clock.now().getTime();
       const logged = records.map((record, index) =>
         logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
@@ -234,20 +234,23 @@ export class InstanceWriter {
 
   /** An event that was delivered again after its turn was committed: handled, without a turn. */
   async #skip(entry: InboxEntry): Promise<void> {
-    const { ports, paths } = this.#context;
-    const metadata = { ...this.#metadata, commit: { ...this.#metadata.commit, inbox: entry.seq } };
-    await replaceFile(ports.fs, paths.metadata, encodeMetadata(metadata));
-    this.#metadata = metadata;
+    await this.#amendCommit({ inbox: entry.seq });
   }
 
   /** A turn whose event is in no inbox: nobody was told that it was accepted, and nobody will resume it. */
   async #discardLog(turnId: string | undefined): Promise<void> {
     const { events, turn } = this.#recovered.files;
-    await together([events.truncate(0), turn.truncate(0)]);
-    // The numbers are used again, so the old records must not come back beside the new ones.
-    await together([events.sync(), turn.sync()]);
+    await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
     this.#log = [];
+    await together([events.truncate(0), turn.truncate(0)]);
     this.#context.ports.warn({ path: events.path, message: `dropped ${turnId}, which was never finished nor resumed` });
+  }
+
+  async #amendCommit(change: Partial<CommitRecord>): Promise<void> {
+    const { ports, paths } = this.#context;
+    const metadata = { ...this.#metadata, commit: { ...this.#metadata.commit, ...change } };
+    await replaceFile(ports.fs, paths.metadata, encodeMetadata(metadata));
+    this.#metadata = metadata;
   }
 
   #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
-import { systemProcesses, type Processes } from '../../ports/processes.ts';
+import { systemProcesses } from '../../ports/processes.ts';
 import { decodeReply } from '../outbox/reply.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
@@ -21,14 +21,18 @@ afterAll(() => {
 interface Options {
   readonly root?: string;
   readonly fs?: Fs;
-  readonly processes?: Processes;
   readonly limits?: Partial<StoreLimits>;
 }
 
 /** A journal on the real disk. */
-async function open({ root = newRoot(), fs = systemFs, processes = systemProcesses, limits }: Options = {}) {
+async function open({ root = newRoot(), fs = systemFs, limits }: Options = {}) {
   const warnings: StoreWarning[] = [];
-  const ports = { fs, clock: systemClock, processes, warn: (warning: StoreWarning) => warnings.push(warning) };
+  const ports = {
+    fs,
+    clock: systemClock,
+    processes: systemProcesses,
+    warn: (warning: StoreWarning) => warnings.push(warning),
+  };
   const journal = await openJournal(ports, { stateRoot: root, workspaceId: 'w' }, { ...defaultLimits, ...limits });
   const folder = join(root, 'workspaces/w/instances/coder~default');
   return { journal, root, folder, warnings };
@@ -172,61 +176,6 @@ test('R-06 everything is under the state root, folders 0700 and files 0600', asy
     expect([entry.name, (mode & 0o777).toString(8)]).toEqual([entry.name, entry.isDirectory() ? '700' : '600']);
   }
   expect(statSync(journal.scratchFolder(coder)).isDirectory()).toBe(true);
-});
-
-test('a second writer is refused while the first lives, and fences it off when it is gone', async () => {
-  const { journal: first, root, folder } = await open();
-  const { epoch } = await first.open(coder, 'turn-a');
-  await first.append(coder, epoch, 0, simpleRecords('a').slice(0, 1));
-  const { journal: refused } = await open({ root });
-  expect(await rejectionOf(refused.open(coder, 'turn-a'))).toMatchObject({
-    code: 'E_LOCKED',
-    message: expect.stringContaining(`process ${process.pid}`),
-  });
-
-  const self = { pid: 1, startedAt: 'another' };
-  const { journal: second } = await open({ root, processes: { self: () => self, isAlive: ({ pid }) => pid === 1 } });
-  const taken = await second.open(coder, 'turn-a');
-  expect(taken.epoch).toBeGreaterThan(epoch);
-  expect(taken.log.length).toBe(1);
-
-  const before =
-    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
-  const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
-  expect(await rejectionOf(first.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject({ code: 'E_FENCED' });
-  const late = first.commit(coder, epoch, 'turn-a', { type: 'append', messages: [] }, {}, result);
-  expect(await rejectionOf(late)).toMatchObject({ code: 'E_FENCED' });
-  const after =
-    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
-  expect(after).toBe(before);
-  await second.append(coder, taken.epoch, 1, [{ type: 'resumed' }]);
-});
-
-test('a turn that is opened again in the same process fences off the earlier opening', async () => {
-  const { journal } = await open();
-  const first = await journal.open(coder, 'turn-a');
-  const second = await journal.open(coder, 'turn-a');
-  expect(await rejectionOf(journal.append(coder, first.epoch, 0, [{ type: 'resumed' }]))).toMatchObject({
-    code: 'E_FENCED',
-  });
-  await journal.append(coder, second.epoch, 0, [{ type: 'resumed' }]);
-});
-
-test('records, turns and commits out of their order are refused with E_STORE_ORDER', async () => {
-  const { journal } = await open();
-  const outOfOrder = { code: 'E_STORE_ORDER' } as const;
-  expect(await rejectionOf(journal.append(coder, 1, 0, []))).toMatchObject(outOfOrder);
-  await journal.accept(coder, simpleEvent('a'));
-  await journal.accept(coder, simpleEvent('b'));
-  expect(await rejectionOf(journal.open(coder, 'turn-b'))).toMatchObject(outOfOrder);
-  const { epoch } = await journal.open(coder, 'turn-a');
-  expect(await rejectionOf(journal.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
-  await journal.append(coder, epoch, 0, [{ type: 'resumed' }]);
-  expect(await rejectionOf(journal.append(coder, epoch, 0, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
-  expect(await rejectionOf(journal.open(coder, 'turn-x'))).toMatchObject(outOfOrder);
-  const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
-  const other = journal.commit(coder, epoch, 'turn-b', { type: 'append', messages: [] }, {}, result);
-  expect(await rejectionOf(other)).toMatchObject(outOfOrder);
 });
 
 test('a turn that is committed is not run again: open gives its result, also after a restart', async () => {

@@ -29,6 +29,8 @@ export interface CommitRecord {
   readonly base: BaseMark;
   /** The base that this commit started from: what is there until the commit is applied. */
   readonly previous: BaseMark;
+  /** Records up to this number are of turns that were given up without a commit. Absent when there are none. */
+  readonly discarded?: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
   /** By extension name. */
@@ -40,6 +42,8 @@ export interface CommittedTurn {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** The number before that of its first record. */
+  readonly after: number;
   /** How many message records its log has, those that do not count among them. */
   readonly events: number;
   /**
@@ -56,6 +60,11 @@ export interface CommittedTurn {
 export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
   readonly response?: number | StoredMessage;
 };
+
+/** The number before that of the first record of the turn that comes next, or is running. */
+export function logStart({ base, discarded }: CommitRecord): number {
+  return discarded ?? base.seq;
+}
 
 export interface FileMark {
   readonly bytes: number;

@@ -7,7 +7,7 @@ import { checksum } from '../lines/checksum.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { encodeMessage, type StoredMessage } from './message-text.ts';
 import type { LoggedRecord } from './logged-record.ts';
-import type { BaseMark, CommittedTurn, FileMark, InstanceMetadata, StoredResult } from './metadata.ts';
+import { logStart, type CommittedTurn, type FileMark, type InstanceMetadata, type StoredResult } from './metadata.ts';
 
 export interface TurnToCommit {
   readonly turnId: string;
@@ -41,6 +41,7 @@ export function planCommit(
 ): CommitPlan {
   const { delta, log, result, entry } = turn;
   const previous = before.commit.base;
+  const start = logStart(before.commit);
   const isRewrite = delta.type === 'rewrite';
   const texts = delta.messages.map(encodeMessage);
   const baseBytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
@@ -51,6 +52,7 @@ export function planCommit(
   const committedTurn: CommittedTurn = {
     id: turn.turnId,
     at: now.getTime(),
+    after: start,
     events: log.filter(({ record }) => record.type === 'message').length,
     base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
     result: storeResult(result, brought),
@@ -59,7 +61,7 @@ export function planCommit(
   const commit = {
     version: before.commit.version + 1,
     turn: committedTurn,
-    base: markAfter(previous, baseBytes, isRewrite, log.length + 1),
+    base: { ...markAfter(previous, baseBytes, isRewrite), seq: start + log.length + 1 },
     previous,
     inbox: entry?.seq ?? before.commit.inbox,
     extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),
@@ -106,10 +108,9 @@ function storeResult(
   };
 }
 
-function markAfter(previous: BaseMark, bytes: Uint8Array, isRewrite: boolean, records: number): BaseMark {
-  const seq = previous.seq + records;
-  if (isRewrite) return { bytes: bytes.length, crc: checksum(bytes), seq };
-  return { bytes: previous.bytes + bytes.length, crc: checksum(bytes, previous.crc), seq };
+function markAfter(previous: FileMark, bytes: Uint8Array, isRewrite: boolean): FileMark {
+  if (isRewrite) return { bytes: bytes.length, crc: checksum(bytes) };
+  return { bytes: previous.bytes + bytes.length, crc: checksum(bytes, previous.crc) };
 }
 
 function markOf(text: string): FileMark {

@@ -23,7 +23,7 @@ import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './ins
 import type { InstanceQueues } from './instance-queues.ts';
 import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.ts';
 import { mergeLog, type MergedLog } from './merge-log.ts';
-import type { CommitRecord, InstanceMetadata } from './metadata.ts';
+import { logStart, type CommitRecord, type InstanceMetadata } from './metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
 
 export interface RecoveredInstance {
@@ -91,15 +91,16 @@ async function look(
   if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is gone');
   if (archive.read.damage) throw await corruptStore(ports, paths.archive, archive.read.damage);
 
+  const after = commit.turn?.after ?? 0;
   const eventRecords = events.lines.map(readEventLine);
   const turnRecords = turn.lines.map(readTurnLine);
   const committed = [...eventRecords, ...turnRecords]
-    .filter(({ seq }) => seq > commit.previous.seq && seq <= commit.base.seq)
+    .filter(({ seq }) => seq > after && seq <= commit.base.seq)
     .sort((a, b) => a.seq - b.seq);
-  const open = mergeLog(eventRecords, turnRecords, commit.base.seq);
+  const open = mergeLog(eventRecords, turnRecords, logStart(commit));
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
   if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
-  if (archive.last < commit.base.seq && committed.length !== commit.base.seq - commit.previous.seq - 1) {
+  if (archive.last < commit.base.seq && committed.length !== commit.base.seq - after - 1) {
     throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
   }
   const base = planBase({ base: baseBytes, next: await fs.read(nextOf(paths.base)) }, commit, committed);

@@ -1,9 +1,10 @@
 /** One life of the machine, from its start to its end or to a crash: finish what is pending, then serve the client. */
-import type { AgentEvent } from '@goondan/types';
+import { GoondanError, type AgentEvent } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
+import { simpleRecords } from './simulated-turn.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
 import type { Input, Workload } from './workload.ts';
 import type { World } from './world.ts';
@@ -121,8 +122,21 @@ async function drain(agent: Journal, life: Life, client: Client): Promise<void> 
 
 async function runTurn(agent: Journal, event: AgentEvent, { workload, world }: Life, client: Client): Promise<void> {
   const { crashesBeforeDeadLetter } = workload;
+  const input = inputOf(workload, event);
+  if (input.isAfterStray) await leaveStray(agent, input);
   const meanwhile = () => client.sendDuringTurn();
-  await runScriptedTurn({ store: agent, world, input: inputOf(workload, event), crashesBeforeDeadLetter, meanwhile });
+  await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
+}
+
+/** Refused when a turn of the inbox was interrupted, because that one comes first. */
+async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
+  try {
+    const { epoch, log } = await agent.open(instance, `turn-stray-${event.id}`);
+    await agent.append(instance, epoch, log.length, simpleRecords('stray').slice(0, 1));
+    await agent.append(instance, epoch, log.length + 1, simpleRecords('stray').slice(1));
+  } catch (error) {
+    if (!(error instanceof GoondanError && error.code === 'E_STORE_ORDER')) throw error;
+  }
 }
 
 async function fetchAnswers(agent: Journal, instance: InstanceAddress, { workload, world }: Life): Promise<void> {

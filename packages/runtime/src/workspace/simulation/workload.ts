@@ -18,6 +18,8 @@ export interface Input {
   readonly instance: InstanceAddress;
   readonly event: AgentEvent;
   readonly script: TurnScript;
+  /** Before its turn somebody starts one that no inbox knows of, and never finishes it. */
+  readonly isAfterStray: boolean;
   /** It is sent while the turn before it is running. */
   readonly isSentDuringTurn: boolean;
   /** How long other things that happen during its turn wait before they do. */
@@ -76,6 +78,7 @@ function makeInput(index: number, instances: readonly InstanceAddress[], syncTic
     instance,
     event,
     script: makeScript(random),
+    isAfterStray: random.chance(0.15),
     isSentDuringTurn: random.chance(0.4),
     ticks: random.below(2 * syncTicks + 1),
     isSentTwice: random.chance(0.3),

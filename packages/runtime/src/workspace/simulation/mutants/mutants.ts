@@ -172,9 +172,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'skip the watermark: events of a committed turn count again',
     file: 'journal/recover.ts',
-    find: 'mergeLog(eventRecords, turnRecords, commit.base.seq)',
+    find: 'mergeLog(eventRecords, turnRecords, logStart(commit))',
     replace: 'mergeLog(eventRecords, turnRecords, commit.previous.seq)',
     isQuick: true,
+  },
+  {
+    name: 'give a turn up without a record of it',
+    file: 'journal/instance-writer.ts',
+    find: 'await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });',
+    replace: '',
   },
   {
     name: 'redo the base behind a part of it that is already there',
