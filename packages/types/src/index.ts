@@ -3,6 +3,7 @@ export * from './agents-api.ts';
 export * from './create-message.ts';
 export * from './errors/error-catalogue.ts';
 export * from './errors/goondan-error.ts';
+export * from './errors/is-error-code.ts';
 export * from './extension.ts';
 export * from './json.ts';
 export * from './message.ts';

@@ -35,8 +35,7 @@ export interface ModelReply {
 
 /** A piece of a reply while it is being written. */
 export type ModelDelta =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'reasoning'; readonly text: string };
+  { readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string };
 
 /** What listeners of a turn receive while it runs. */
 export type TurnDelta =

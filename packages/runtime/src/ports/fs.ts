@@ -7,7 +7,6 @@
  * 3. A rename is seen wholly or not at all.
  */
 import {
-  close,
   closeSync,
   fdatasync,
   fstatSync,
@@ -121,7 +120,7 @@ function systemFile(descriptor: number): OpenFile {
     append: async (bytes) => writeFully(descriptor, bytes),
     truncate: async (size) => ftruncateSync(descriptor, size),
     sync: () => settled((done) => fdatasync(descriptor, done)),
-    close: () => settled((done) => close(descriptor, done)),
+    close: async () => closeSync(descriptor),
   };
 }
 

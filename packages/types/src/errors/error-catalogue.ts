@@ -11,13 +11,17 @@ interface CatalogueEntry {
 }
 
 export const errorCatalogue = {
-  E_AGENT_CYCLE: {
-    meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
-    suggestion: 'Use `send`, which does not wait, or another instanceKey.',
+  E_AGENT_CLOSED: {
+    meaning: 'The agent is shut down and takes no more input.',
+    suggestion: 'Start it again.',
   },
   E_AGENT_FAILED: {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
+  },
+  E_AGENT_REQUEST: {
+    meaning: 'A request or send to another agent has a parameter that is not what it should be.',
+    suggestion: 'Correct the parameter the message names.',
   },
   E_AGENT_TIMEOUT: {
     meaning: 'The called agent did not answer in time.',
@@ -27,9 +31,26 @@ export const errorCatalogue = {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
+  E_BUN_MISSING: {
+    meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
+    suggestion:
+      'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  },
   E_CANCELLED: {
     meaning: 'The turn was cancelled.',
     suggestion: 'Nothing is wrong: somebody asked for it. Send the input again to start over.',
+  },
+  E_CASSETTE_END: {
+    meaning: 'The program asked the model more often than the cassette has recorded replies.',
+    suggestion: 'Record the conversation again with `mode: record`.',
+  },
+  E_CASSETTE_FILE: {
+    meaning: 'The file of a cassette is missing, cannot be written, or is damaged.',
+    suggestion: 'Check `options.file`, or record again with `mode: record`.',
+  },
+  E_CASSETTE_MISMATCH: {
+    meaning: 'A request differs from the one the cassette recorded at this place.',
+    suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
   E_DEAD_LETTER: {
     meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
@@ -38,6 +59,10 @@ export const errorCatalogue = {
   E_DISK_FULL: {
     meaning: 'The disk, or the quota, of the state folder is full; nothing half-written was kept.',
     suggestion: 'Free some space; what was accepted before is still there.',
+  },
+  E_EVENT_INVALID: {
+    meaning: 'An event for an agent is malformed.',
+    suggestion: 'Correct the field the message names.',
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
@@ -64,7 +89,7 @@ export const errorCatalogue = {
     suggestion: 'Nothing was overwritten. Let the newer process go on.',
   },
   E_INBOX_FULL: {
-    meaning: 'The agent instance has as much unhandled input as it may have, so this one was not accepted.',
+    meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
     suggestion: 'Send it again later, or find out why the agent does not keep up.',
   },
   E_INTERRUPTED: {
@@ -95,9 +120,21 @@ export const errorCatalogue = {
     meaning: "A layer's own code ran past its `timeoutMs`.",
     suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may go on without it.',
   },
+  E_MODEL_AUTH: {
+    meaning: 'The provider does not accept the key.',
+    suggestion: 'Check the key the message names, and what it is allowed to use.',
+  },
+  E_MODEL_CONTEXT: {
+    meaning: "The conversation does not fit into the model's context window.",
+    suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
+  },
   E_MODEL_FAILED: {
     meaning: 'The model call failed.',
     suggestion: 'Read the message: it is what the provider said.',
+  },
+  E_MODEL_KEY: {
+    meaning: 'The model has no API key.',
+    suggestion: "Set the variable the message names, or the Model's `apiKey`.",
   },
   E_MODEL_NO_RULE: {
     meaning: 'No rule of the scripted model matches the newest message.',
@@ -106,6 +143,10 @@ export const errorCatalogue = {
   E_MODEL_REPLY: {
     meaning: 'The model answered something that is not a reply.',
     suggestion: 'If this repeats, the provider or the endpoint speaks another format than the one configured.',
+  },
+  E_MODEL_REQUEST: {
+    meaning: '`ctx.model.generate` got a request that is none.',
+    suggestion: 'Pass `{ messages: [...] }`.',
   },
   E_MODEL_SCRIPT: {
     meaning: 'The script of a scripted model is malformed.',
@@ -235,6 +276,14 @@ export const errorCatalogue = {
   E_TURN_TIMEOUT: {
     meaning: 'The turn ran past its deadline.',
     suggestion: 'Split the work, or raise the deadline.',
+  },
+  E_TURN_TOKENS: {
+    meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
+    suggestion: 'Raise the limit, or make the agent do less in one turn.',
+  },
+  E_USAGE: {
+    meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
+    suggestion: 'Run it with `--help` to see what there is.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -24,7 +24,7 @@ async function collect(archive: AsyncIterable<ArchivedTurn>): Promise<ArchivedTu
 }
 
 const archives = async (disk: SimulatedDisk) =>
-  (await disk.list(messages))?.filter((name) => name.startsWith('archive')).sort();
+  (await disk.list(messages))?.filter((name) => name.startsWith('archive')).toSorted();
 
 test('every committed turn is there, with its events, their authors and times, and how it ended', async () => {
   const { journal } = await run(2, {});

@@ -9,7 +9,7 @@ test('events are lines, in their order, in files of bounded size and number', as
     Array.from({ length: 200 }, (_, index) => writer.append([{ type: 'turn.started', index }, { index }])),
   );
   await writer.close();
-  const names = ((await disk.list('/')) ?? []).sort();
+  const names = ((await disk.list('/')) ?? []).toSorted();
   expect(names.length).toBe(3);
   for (const name of names) expect((await disk.stat(`/${name}`))?.size).toBeLessThan(1100);
   const lines = Buffer.from((await disk.read('/runtime-events.jsonl')) ?? '')
@@ -18,5 +18,5 @@ test('events are lines, in their order, in files of bounded size and number', as
     .slice(0, -1);
   const indexes = lines.map((line) => (JSON.parse(line) as { index: number }).index);
   expect(indexes.at(-1)).toBe(199);
-  expect(indexes).toEqual([...indexes].sort((a, b) => a - b));
+  expect(indexes).toEqual([...indexes].toSorted((a, b) => a - b));
 });

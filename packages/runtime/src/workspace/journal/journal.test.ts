@@ -159,7 +159,7 @@ test('X-11 no instance and no extension sees the state of another, however alike
     expect(extensionState['x/y']).toBe(`slash ${address.instanceKey}`);
     expect(messages.length).toBe(2);
   }
-  expect((await journal.instances()).map(({ instanceKey }) => instanceKey).sort()).toEqual([...keys].sort());
+  expect((await journal.instances()).map(({ instanceKey }) => instanceKey).toSorted()).toEqual([...keys].toSorted());
 });
 
 test('R-06 everything is under the state root, folders 0700 and files 0600', async () => {

@@ -17,7 +17,7 @@ export interface MergedLog {
 
 /** `after`: the number of the last committed record; lines up to it are left from before and do not count. */
 export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
-  const records = [...events, ...others].filter(({ seq }) => seq > after).sort((a, b) => a.seq - b.seq);
+  const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);
   const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);
   const log = gap === -1 ? records : records.slice(0, gap);
   const strangers = log.filter(({ turnId }) => turnId !== undefined && turnId !== log[0]?.turnId);

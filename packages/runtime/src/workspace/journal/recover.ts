@@ -95,7 +95,7 @@ async function look(
   const turnRecords = turn.lines.map(readTurnLine);
   const committed = [...eventRecords, ...turnRecords]
     .filter(({ seq }) => seq > after && seq <= commit.base.seq)
-    .sort((a, b) => a.seq - b.seq);
+    .toSorted((a, b) => a.seq - b.seq);
   const open = mergeLog(eventRecords, turnRecords, logStart(commit));
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
   if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');

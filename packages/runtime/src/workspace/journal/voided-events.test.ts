@@ -15,6 +15,7 @@ const step = (stepId: string, outcome: 'completed' | 'dropped' | 'kept'): TurnRe
   stepId,
   stepIndex: 0,
   outcome,
+  toolResults: [],
   metadata: {},
   extensionState: {},
 });

@@ -58,7 +58,7 @@ export class RotatingLog {
 export async function rotatedFiles(fs: Fs, path: string): Promise<string[]> {
   const folder = dirname(path);
   const paths = ((await fs.list(folder)) ?? []).map((name) => join(folder, name));
-  return paths.filter((each) => numberOf(path, each) > 0).sort((a, b) => numberOf(path, a) - numberOf(path, b));
+  return paths.filter((each) => numberOf(path, each) > 0).toSorted((a, b) => numberOf(path, a) - numberOf(path, b));
 }
 
 function numbered(path: string, number: number): string {

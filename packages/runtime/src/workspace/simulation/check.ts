@@ -182,7 +182,7 @@ async function checkDeadLetters(
 }
 
 function sorted(state: Readonly<Record<string, JsonValue>>): [string, JsonValue][] {
-  return Object.entries(state).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.entries(state).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function expect(found: unknown, wanted: unknown, what: string): void {

@@ -81,7 +81,7 @@ export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
       const isInvisible = isLog && (size === 0 || bytes[size - 1] === 0x0a);
       yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible };
     }
-    for (const [name, changed] of changes(bytes)) yield { name, file, bytes: changed, isInvisible: false };
+    for (const [name, damaged] of changes(bytes)) yield { name, file, bytes: damaged, isInvisible: false };
   }
 }
 

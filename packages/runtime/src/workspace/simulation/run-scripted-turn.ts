@@ -120,7 +120,15 @@ class ScriptedTurn {
       unsent.push(record({ type: 'append', message: result }, { kind: 'tool', name: 'a__b' }, stepId));
       if (!script.isOneWrite) await this.#append(...unsent.splice(0));
     }
-    const end = { type: 'step', stepId, stepIndex, outcome, metadata: {}, extensionState: {} } as const;
+    const end = {
+      type: 'step',
+      stepId,
+      stepIndex,
+      outcome,
+      toolResults: [],
+      metadata: {},
+      extensionState: {},
+    } as const;
     await this.#append(...unsent, end);
     return reply;
   }

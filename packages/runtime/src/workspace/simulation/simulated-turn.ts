@@ -31,7 +31,7 @@ export function simpleRecords(eventId: string, text = `answer to ${eventId}`): [
   return [
     { type: 'message', event: { type: 'append', message: input }, author: { kind: 'input' } },
     { type: 'message', event: { type: 'append', message: answer }, author: { kind: 'model' }, stepId },
-    { type: 'step', stepId, stepIndex: 0, outcome: 'completed', metadata: {}, extensionState: {} },
+    { type: 'step', stepId, stepIndex: 0, outcome: 'completed', toolResults: [], metadata: {}, extensionState: {} },
   ];
 }
 

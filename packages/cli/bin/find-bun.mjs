@@ -1,0 +1,65 @@
+/**
+ * Finds the Bun that npm installed, from plain Node. npm leaves it in one of two places: the postinstall script of the
+ * `bun` package moves the binary into that package; where install scripts are blocked, only a placeholder stands there
+ * and the binary stays in the package of the platform.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** Bun's placeholder is a few hundred bytes, its binary about a hundred megabytes. */
+const smallestBinary = 1024 * 1024;
+
+/** The path of the Bun that `from` (a file's path or URL) would import, or undefined when there is none. */
+export function findBun(from) {
+  const fromHere = createRequire(from);
+  const bunManifest = resolveOrUndefined(fromHere, 'bun/package.json');
+  if (bunManifest) {
+    const binary = join(dirname(bunManifest), 'bin', 'bun.exe');
+    if (isBinary(binary)) return binary;
+  }
+
+  // The package of the platform is a dependency of `bun`: a strict package manager lets only `bun` see it.
+  const roads = bunManifest ? [createRequire(bunManifest), fromHere] : [fromHere];
+  for (const name of platformPackages(process.platform, process.arch, isMusl())) {
+    for (const road of roads) {
+      const manifest = resolveOrUndefined(road, `${name}/package.json`);
+      if (!manifest) continue;
+      const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'bun.exe' : 'bun');
+      if (isBinary(binary)) return binary;
+    }
+  }
+  return undefined;
+}
+
+/** The packages that may hold Bun for a platform, the best first. */
+export function platformPackages(platform, arch, musl) {
+  const system = { darwin: 'darwin', linux: 'linux', android: 'linux', freebsd: 'freebsd', win32: 'windows' }[platform];
+  const processor = { arm64: 'aarch64', x64: 'x64' }[arch];
+  if (!system || !processor) return [];
+
+  const name = `@oven/bun-${system}-${processor}`;
+  if (platform === 'android') return [`${name}-android`];
+  const libraries = platform === 'linux' && musl ? [`${name}-musl`, name] : [name];
+  // `-baseline` is for x64 processors without AVX2; npm never picks it, a person may.
+  return processor === 'x64' ? [...libraries, ...libraries.map((library) => `${library}-baseline`)] : libraries;
+}
+
+function resolveOrUndefined(require, specifier) {
+  try {
+    return require.resolve(specifier);
+  } catch {
+    return undefined;
+  }
+}
+
+function isBinary(path) {
+  return existsSync(path) && statSync(path).size > smallestBinary;
+}
+
+function isMusl() {
+  if (process.platform !== 'linux') return false;
+  // Without this the report looks up the host names of every open socket.
+  process.report.excludeNetwork = true;
+  return !process.report.getReport().header.glibcVersionRuntime;
+}

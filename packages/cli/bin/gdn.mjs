@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+/**
+ * The `gdn` command as npm installs it: plain Node, because Node is what whoever typed `npm ci` has. It finds Bun, runs
+ * `src/main.ts` on it, and is otherwise not there:
+ * 1. Arguments, standard streams, signals and the way it ended pass through unchanged.
+ * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import.
+ * 3. When the launcher dies, whatever it started dies too.
+ */
+import { spawn } from 'node:child_process';
+import { constants, devNull } from 'node:os';
+import { isatty } from 'node:tty';
+import { fileURLToPath } from 'node:url';
+import { findBun } from './find-bun.mjs';
+
+/** For wrong set-up, as in the rest of `gdn`. */
+const wrongSetup = 3;
+
+// A terminal sends these to everything in the foreground, the child included; a second one would mean "quit".
+const sentByTerminal = ['SIGINT', 'SIGQUIT'];
+const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+
+run(findBun(import.meta.url));
+
+function run(bun) {
+  if (bun === undefined) {
+    return refuse(`Bun, which runs gdn, is not installed for ${process.platform}-${process.arch}.`);
+  }
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const flags = [`--config=${devNull}`, '--no-env-file', '--no-install', '--no-orphans'];
+  const child = spawn(bun, [...flags, main, ...process.argv.slice(2)], { stdio: 'inherit' });
+
+  for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
+  // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.
+  const onTerminal = isatty(0);
+  for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
+  child.on('error', (error) => refuse(`Bun, which runs gdn, cannot be started: ${error.message}.`));
+  child.on('exit', endLike);
+}
+
+function endLike(code, signal) {
+  if (signal === null) return process.exit(code);
+  for (const name of [...sentByTerminal, ...sentByOthers]) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+  // Still here: Node ignores this signal. Say it the way a shell would.
+  process.exit(128 + constants.signals[signal]);
+}
+
+function refuse(problem) {
+  // `errorCatalogue` is TypeScript, which Node 20 cannot import; a test keeps the two texts the same.
+  const code = 'E_BUN_MISSING';
+  const suggestion =
+    'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.';
+  process.stderr.write(`${code}: ${problem}\n${suggestion}\n`);
+  process.exit(wrongSetup);
+}

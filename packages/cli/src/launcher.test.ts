@@ -1,0 +1,244 @@
+// Real processes: a copy of the launcher, started by Node, in a folder laid out like the installed package, with a small
+// `main.ts` of its own.
+import { afterAll, describe, expect, test } from 'bun:test';
+import { errorCatalogue } from '@goondan/types';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const launcherFolder = join(import.meta.dir, '..', 'bin');
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-launcher-')));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+const mainSource = `
+const [mode, value] = process.argv.slice(2);
+if (mode === 'exit') process.exit(Number(value));
+if (mode === 'die') process.kill(process.pid, value);
+if (mode === 'read') process.stdout.write(await Bun.stdin.text());
+if (mode === 'wait') {
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']) {
+    process.on(signal, () => console.log('got', signal));
+  }
+  process.on('SIGTERM', () => process.exit(7));
+  setInterval(() => {}, 1000);
+  console.log('ready', process.pid);
+}
+if (mode === 'report') {
+  const { preloaded } = globalThis;
+  console.log(JSON.stringify({ args: process.argv.slice(2), secret: process.env.SECRET, preloaded }));
+}
+`;
+
+type Platform = [platform: string, arch: string, musl: boolean];
+type BunPlace = 'bun package' | 'platform package' | 'nowhere';
+
+describe('gdn launcher', () => {
+  test('passes arguments on as they are', async () => {
+    const args = ['report', '--version', '-x', '', 'two words', '--', '$HOME', '한국어'];
+    const { stdout, exitCode } = await runToEnd(await install('bun package'), args);
+    expect(JSON.parse(stdout)).toEqual({ args });
+    expect(exitCode).toBe(0);
+  });
+
+  test('passes standard input on', async () => {
+    const child = start(await install('bun package'), ['read']);
+    await child.stdin.write('said to the launcher');
+    await child.stdin.end();
+    expect(await child.stdout.text()).toBe('said to the launcher');
+  });
+
+  test.each([0, 1, 4, 130])('ends with exit code %d when main does', async (code) => {
+    const { exitCode, signalCode } = await runToEnd(await install('bun package'), ['exit', String(code)]);
+    expect({ exitCode, signalCode }).toEqual({ exitCode: code, signalCode: null });
+  });
+
+  test.each(['SIGTERM', 'SIGKILL', 'SIGINT'])('dies by %s when main does', async (signal) => {
+    const { signalCode } = await runToEnd(await install('bun package'), ['die', signal]);
+    expect(signalCode).toBe(signal);
+  });
+
+  test('says 128 + the number for a signal that Node itself ignores', async () => {
+    const place = await install('nowhere');
+    // Bun ignores SIGPIPE too, so something else stands in for it here.
+    await plantBinary(place, '#!/bin/sh\nkill -s PIPE $$\n', 0o755);
+    const { exitCode } = await runToEnd(place, []);
+    expect(exitCode).toBe(128 + 13);
+  });
+
+  test('passes signals on when there is no terminal', async () => {
+    const child = start(await install('bun package'), ['wait']);
+    const lines = readLines(child.stdout);
+    expect(await lines.next()).toStartWith('ready');
+    for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const) {
+      child.kill(signal);
+      expect(await lines.next()).toBe(`got ${signal}`);
+    }
+    expect(await child.exited).toBe(7);
+  });
+
+  test('leaves Ctrl-C to the terminal, so that main gets it once', async () => {
+    let screen = '';
+    const place = await install('bun package');
+    const child = Bun.spawn(['node', join(place, 'bin', 'gdn.mjs'), 'wait'], {
+      terminal: { data: (_, bytes) => void (screen += new TextDecoder().decode(bytes)) },
+    });
+    await until(() => screen.includes('ready'));
+    child.terminal?.write('\x03');
+    await until(() => screen.includes('got SIGINT'));
+    // SIGTERM is passed on in order, so a second SIGINT would stand before it.
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(7);
+    expect(screen.match(/got \w+/g)).toEqual(['got SIGINT', 'got SIGTERM']);
+  });
+
+  test('takes main along when it is killed', async () => {
+    const child = start(await install('bun package'), ['wait']);
+    const lines = readLines(child.stdout);
+    expect(await lines.next()).toStartWith('ready');
+    child.kill('SIGKILL');
+    // Main holds the other end: it ends when main does.
+    expect(await lines.next()).toBe('');
+  });
+
+  test('uses neither bunfig.toml nor .env of the current folder', async () => {
+    const place = await install('bun package');
+    const hostile = join(place, 'hostile');
+    await Bun.write(join(hostile, 'preload.ts'), 'globalThis.preloaded = true;');
+    await Bun.write(join(hostile, 'bunfig.toml'), 'preload = ["./preload.ts"]');
+    await Bun.write(join(hostile, '.env'), 'SECRET=from-the-folder');
+
+    const bare = Bun.spawn([process.execPath, join(place, 'src', 'main.ts'), 'report'], { cwd: hostile });
+    expect(await bare.stdout.json()).toEqual({ args: ['report'], secret: 'from-the-folder', preloaded: true });
+
+    const { stdout } = await runToEnd(place, ['report'], hostile);
+    expect(JSON.parse(stdout)).toEqual({ args: ['report'] });
+  });
+
+  test('finds Bun in the package of the platform when install scripts were blocked', async () => {
+    const { exitCode } = await runToEnd(await install('platform package'), ['exit', '5']);
+    expect(exitCode).toBe(5);
+  });
+
+  test('E_BUN_MISSING without Bun: what to do, and exit 3', async () => {
+    const { stdout, stderr, exitCode } = await runToEnd(await install('nowhere'), ['report']);
+    expect(stdout).toBe('');
+    expect(stderr).toStartWith('E_BUN_MISSING: ');
+    expect(stderr).toContain(errorCatalogue.E_BUN_MISSING.suggestion);
+    expect(exitCode).toBe(3);
+  });
+
+  test('E_BUN_MISSING when Bun cannot be started', async () => {
+    const place = await install('nowhere');
+    await plantBinary(place, '', 0o644);
+    const { stderr, exitCode } = await runToEnd(place, ['report']);
+    expect(stderr).toStartWith('E_BUN_MISSING: ');
+    expect(stderr).toContain('EACCES');
+    expect(exitCode).toBe(3);
+  });
+
+  test('knows every platform package of Bun by name', async () => {
+    const bunManifest = Bun.resolveSync('bun/package.json', import.meta.dir);
+    const manifest: { optionalDependencies: object } = JSON.parse(readFileSync(bunManifest, 'utf8'));
+    const platforms = ['darwin', 'linux', 'android', 'freebsd', 'win32'].flatMap((platform) =>
+      ['arm64', 'x64'].map((arch): Platform => [platform, arch, false]),
+    );
+    platforms.push(['linux', 'arm64', true], ['linux', 'x64', true]);
+    const best = (await platformPackages(platforms)).map(([name]) => name);
+    expect(new Set(best)).toEqual(new Set(Object.keys(manifest.optionalDependencies)));
+  });
+
+  test('on musl, the package for musl goes first; elsewhere it is not used at all', async () => {
+    const [musl, glibc, unknown] = await platformPackages([
+      ['linux', 'x64', true],
+      ['linux', 'arm64', false],
+      ['aix', 'ppc64', false],
+    ]);
+    expect(musl).toEqual([
+      '@oven/bun-linux-x64-musl',
+      '@oven/bun-linux-x64',
+      '@oven/bun-linux-x64-musl-baseline',
+      '@oven/bun-linux-x64-baseline',
+    ]);
+    expect(glibc).toEqual(['@oven/bun-linux-aarch64']);
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** Lays the launcher out as npm would, with Bun in one of the places npm leaves it; returns the folder. */
+async function install(bunPlace: BunPlace): Promise<string> {
+  const place = mkdtempSync(join(temporary, 'cli-'));
+  cpSync(launcherFolder, join(place, 'bin'), { recursive: true });
+  await Bun.write(join(place, 'src', 'main.ts'), mainSource);
+
+  const bunPackage = join(place, 'node_modules', 'bun');
+  await Bun.write(join(bunPackage, 'package.json'), '{ "name": "bun" }');
+  mkdirSync(join(bunPackage, 'bin'));
+  if (bunPlace === 'bun package') {
+    symlinkSync(process.execPath, join(bunPackage, 'bin', 'bun.exe'));
+    return place;
+  }
+  await Bun.write(join(bunPackage, 'bin', 'bun.exe'), 'a placeholder');
+  if (bunPlace === 'nowhere') return place;
+
+  const [[name = ''] = []] = await platformPackages([[process.platform, process.arch, false]]);
+  // Below `bun`, where only `bun` sees it: the harder of the two places.
+  const platformPackage = join(bunPackage, 'node_modules', name);
+  await Bun.write(join(platformPackage, 'package.json'), JSON.stringify({ name }));
+  mkdirSync(join(platformPackage, 'bin'));
+  symlinkSync(process.execPath, join(platformPackage, 'bin', process.platform === 'win32' ? 'bun.exe' : 'bun'));
+  return place;
+}
+
+/** Something large enough to pass for Bun. */
+async function plantBinary(place: string, beginning: string, mode: number): Promise<void> {
+  const path = join(place, 'node_modules', 'bun', 'bin', 'bun.exe');
+  await Bun.write(path, beginning.padEnd(2 * 1024 * 1024, '#'));
+  chmodSync(path, mode);
+}
+
+/** Asks Node, because Node is what runs it in the field. */
+async function platformPackages(platforms: Platform[]): Promise<string[][]> {
+  const question = `import { platformPackages } from ${JSON.stringify(join(launcherFolder, 'find-bun.mjs'))};
+    const answers = ${JSON.stringify(platforms)}.map((platform) => platformPackages(...platform));
+    console.log(JSON.stringify(answers));`;
+  return Bun.spawn(['node', '--input-type=module', '--eval', question]).stdout.json();
+}
+
+function start(place: string, args: string[], cwd = place) {
+  return Bun.spawn(['node', join(place, 'bin', 'gdn.mjs'), ...args], {
+    cwd,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function runToEnd(place: string, args: string[], cwd?: string) {
+  const child = start(place, args, cwd);
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, exitCode: child.exitCode, signalCode: child.signalCode };
+}
+
+/** Gives one line after the other; the empty string when the stream has ended. */
+function readLines(stream: ReadableStream<Uint8Array>) {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let buffered = '';
+  return {
+    async next(): Promise<string> {
+      while (!buffered.includes('\n')) {
+        const { value, done } = await reader.read();
+        if (done) return buffered;
+        buffered += decoder.decode(value, { stream: true });
+      }
+      const end = buffered.indexOf('\n');
+      const line = buffered.slice(0, end);
+      buffered = buffered.slice(end + 1);
+      return line;
+    },
+  };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(5);
+}

@@ -1,0 +1,47 @@
+/** Everything a turn needs, put together once when the agent starts. */
+import type { ModelParams } from '@goondan/types';
+import type { Clock } from '../ports/clock.ts';
+import type { Engine } from './agents-api/engine.ts';
+import type { ConversationStore, InstanceAddress } from './conversation/conversation-store.ts';
+import type { WarmConversation } from './conversation/conversation.ts';
+import type { EventBus } from './extension/event-bus.ts';
+import type { ExtensionStates } from './extension/extension-states.ts';
+import type { LogLevel, LogLine } from './log.ts';
+import type { Mask } from './mask-secrets.ts';
+import type { Model } from './model/model-port.ts';
+import type { LayerRegistry } from './pipeline/layer-registry.ts';
+import type { TurnPolicy } from './policy.ts';
+import type { ToolRegistry } from './tool/tool-registry.ts';
+
+/** Finds a model by its reference; opens it when it is first used. */
+export interface ModelSource {
+  readonly refs: readonly string[];
+  open(modelRef: string): Promise<Model>;
+}
+
+export interface AgentParts {
+  readonly address: InstanceAddress;
+  readonly systemPrompt: string | undefined;
+  readonly modelRef: string;
+  readonly params: ModelParams;
+  readonly policy: TurnPolicy;
+  readonly workdir: string;
+  readonly layers: LayerRegistry;
+  readonly tools: ToolRegistry;
+  readonly models: ModelSource;
+  readonly states: ExtensionStates;
+  /** The commit the states stand on. */
+  statesVersion: number;
+  readonly bus: EventBus;
+  readonly store: ConversationStore;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly mask: Mask;
+  readonly log: Log;
+  /** A logger for something that is not an extension. */
+  readonly toolLogger: Console;
+  /** What the last turn left, while this process is the only writer. */
+  warm: { readonly version: number; readonly conversation: WarmConversation } | undefined;
+}
+
+export type Log = (level: LogLevel, message: string, about?: Pick<LogLine, 'extension' | 'event' | 'data'>) => void;

@@ -1,0 +1,118 @@
+/** `ctx.agents`: the one road to other agents, from layers and from tools. */
+import {
+  type AgentEvent,
+  type AgentRequest,
+  type AgentsApi,
+  type AgentSend,
+  GoondanError,
+  type TurnResult,
+} from '@goondan/types';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { valueOf } from '../effects.ts';
+import { textOf } from '../conversation/text-of.ts';
+import type { EffectOutcome } from '../conversation/conversation-store.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+
+/** For one asker; `scope` keys its effects. */
+export function agentsApi(run: TurnRun, scope: string): AgentsApi {
+  return {
+    request: async (params) => request(run, scope, check(params)),
+    send: async (params) => send(run, scope, check(params)),
+  };
+}
+
+async function request(
+  run: TurnRun,
+  scope: string,
+  params: AgentRequest,
+): Promise<{ target: string; response: string }> {
+  const key = run.effects.nextKey(scope, 'agent');
+  const recorded = run.effects.recorded(key);
+  if (recorded !== undefined) return { target: params.target, response: recordedResponse(recorded) };
+  const timeoutMs = params.timeoutMs ?? run.agent.policy.requestTimeoutMs;
+  run.effects.intend(key, 'agent');
+  try {
+    const result = await run.agent.engine.request(
+      addressOf(run, params),
+      eventOf(run, key, params),
+      timeoutMs,
+      run.signal,
+    );
+    const response = responseOf(params.target, result);
+    run.effects.record(key, 'agent', { ok: true, value: response });
+    return { target: params.target, response };
+  } catch (error) {
+    if (error instanceof GoondanError && !run.signal.aborted) {
+      run.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
+    }
+    throw error;
+  }
+}
+
+/** A request's recorded value is its answer's text. */
+function recordedResponse(recorded: EffectOutcome): string {
+  const response = valueOf(recorded);
+  return typeof response === 'string' ? response : JSON.stringify(response);
+}
+
+async function send(run: TurnRun, scope: string, params: AgentSend): Promise<{ accepted: boolean }> {
+  const key = run.effects.nextKey(scope, 'agent');
+  const recorded = run.effects.recorded(key);
+  if (recorded !== undefined) return { accepted: valueOf(recorded) === true };
+  const { accepted } = await run.agent.engine.deliver(addressOf(run, params), eventOf(run, key, params));
+  run.effects.record(key, 'agent', { ok: true, value: accepted });
+  return { accepted };
+}
+
+function addressOf(run: TurnRun, params: AgentSend) {
+  return { agentName: params.target, instanceKey: params.instanceKey ?? run.agent.address.instanceKey };
+}
+
+/** The id is made of turn and effect, so that the same call after a crash is the same event. */
+function eventOf(run: TurnRun, key: string, params: AgentSend): AgentEvent {
+  const { agent, event, traceId, turnId } = run;
+  return {
+    id: `${turnId}:${key}`,
+    type: 'agent.message',
+    instanceKey: params.instanceKey ?? agent.address.instanceKey,
+    source: { kind: 'agent', name: agent.address.agentName },
+    traceId,
+    createdAt: agent.clock.now(),
+    ...(params.input === undefined ? {} : { input: params.input }),
+    ...(params.metadata === undefined ? {} : { metadata: copyJsonObject(params.metadata, { omitUndefined: true }) }),
+    ...(event.auth === undefined ? {} : { auth: event.auth }),
+  };
+}
+
+function responseOf(target: string, result: TurnResult): string {
+  if (result.finishReason !== 'error') return textOf(result.responseMessage);
+  const { code, message } = result.error ?? { message: 'no reason given' };
+  throw new GoondanError(
+    'E_AGENT_FAILED',
+    `Agent "${target}" failed${code === undefined ? '' : ` (${code})`}: ${message}`,
+  );
+}
+
+function check<Params extends AgentSend>(params: Params): Params {
+  const { target, input, instanceKey, metadata } = params ?? {};
+  if (typeof target !== 'string' || target === '') throw wrong('target must name an agent');
+  if (input !== undefined && typeof input !== 'string') throw wrong('input must be a text');
+  if (instanceKey !== undefined && (typeof instanceKey !== 'string' || instanceKey === '')) {
+    throw wrong('instanceKey must be a text');
+  }
+  const timeoutMs = 'timeoutMs' in params ? params.timeoutMs : undefined;
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) {
+    throw wrong('timeoutMs must be above 0');
+  }
+  try {
+    if (metadata !== undefined) copyJsonObject(metadata, { omitUndefined: true });
+  } catch (error) {
+    if (error instanceof NotJson) throw wrong(`metadata must be JSON, but ${error.message}`);
+    throw error;
+  }
+  return params;
+}
+
+function wrong(problem: string): GoondanError {
+  return new GoondanError('E_AGENT_REQUEST', `A call to another agent: ${problem}.`);
+}

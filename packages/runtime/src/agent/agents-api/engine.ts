@@ -1,0 +1,13 @@
+/**
+ * The seam between a turn and everybody else: mailboxes and calls. It knows nothing about turns.
+ *
+ * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before
+ * it resolves; a request ends in exactly one of reply, error, timeout.
+ */
+import type { AgentEvent, TurnResult } from '@goondan/types';
+import type { InstanceAddress } from '../conversation/conversation-store.ts';
+
+export interface Engine {
+  deliver(to: InstanceAddress, event: AgentEvent): Promise<{ accepted: true }>;
+  request(to: InstanceAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult>;
+}

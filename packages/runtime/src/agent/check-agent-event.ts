@@ -1,0 +1,68 @@
+import {
+  type AgentEvent,
+  type AgentEventSource,
+  GoondanError,
+  type JsonObject,
+  type ReplyAddress,
+} from '@goondan/types';
+import { copyJsonObject, NotJson } from '../json/copy-json.ts';
+
+const sourceKinds: readonly unknown[] = ['agent', 'connector', 'cli'] satisfies AgentEventSource['kind'][];
+
+/**
+ * An event from outside, checked once: a frozen copy, so that neither its sender nor a layer can change who is asking
+ * and what for. Throws `E_EVENT_INVALID` naming the field.
+ */
+export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEvent {
+  if (typeof event !== 'object' || event === null) throw invalid('it is not an object');
+  for (const field of ['id', 'type', 'instanceKey', 'traceId'] as const) checkText(event[field], field);
+  if (event.instanceKey !== instanceKey) {
+    throw invalid(`instanceKey is "${event.instanceKey}", but this instance is "${instanceKey}"`);
+  }
+  if (event.input !== undefined && typeof event.input !== 'string') throw invalid('input is not a text');
+  if (!(event.createdAt instanceof Date) || Number.isNaN(event.createdAt.getTime())) {
+    throw invalid('createdAt is not a valid Date');
+  }
+  const { auth, metadata, replyTo } = event;
+  return Object.freeze({
+    ...event,
+    createdAt: new Date(event.createdAt),
+    source: checkSource(event.source),
+    ...(auth === undefined ? {} : { auth: frozenCopy(auth, 'auth') }),
+    ...(metadata === undefined ? {} : { metadata: frozenCopy(metadata, 'metadata') }),
+    ...(replyTo === undefined ? {} : { replyTo: checkReplyTo(replyTo) }),
+  });
+}
+
+function checkSource(source: unknown): AgentEventSource {
+  const { kind, name } = Object(source) as Partial<AgentEventSource>;
+  if (!sourceKinds.includes(kind)) throw invalid(`source.kind is none of ${sourceKinds.join(', ')}`);
+  checkText(name, 'source.name');
+  // Both fields were just looked at.
+  return frozenCopy(source, 'source') as unknown as AgentEventSource;
+}
+
+function checkReplyTo(replyTo: unknown): ReplyAddress {
+  const { target, correlationId } = Object(replyTo) as Partial<ReplyAddress>;
+  checkText(target, 'replyTo.target');
+  checkText(correlationId, 'replyTo.correlationId');
+  // Both fields were just looked at.
+  return frozenCopy(replyTo, 'replyTo') as unknown as ReplyAddress;
+}
+
+function checkText(value: unknown, field: string): void {
+  if (typeof value !== 'string' || value === '') throw invalid(`${field} is not a text`);
+}
+
+function frozenCopy(value: unknown, field: string): JsonObject {
+  try {
+    return copyJsonObject(value, { freeze: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw invalid(`${field}: ${error.message}`);
+  }
+}
+
+function invalid(problem: string): GoondanError {
+  return new GoondanError('E_EVENT_INVALID', `Not an agent event: ${problem}.`);
+}

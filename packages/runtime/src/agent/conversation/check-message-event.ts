@@ -1,0 +1,120 @@
+/** The border of the conversation: an event from anywhere is checked here once, copied and frozen, and trusted after. */
+import { GoondanError, type Message, type MessageEvent, type MessageSource, type ModelMessage } from '@goondan/types';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+
+/** The event with a frozen copy of its message. Throws `E_MESSAGE_INVALID` naming what is wrong. */
+export function checkMessageEvent(event: unknown): MessageEvent {
+  if (!isPlainObject(event)) throw invalid('the event is not an object');
+  switch (event.type) {
+    case 'append':
+      return Object.freeze({ type: 'append', message: checkMessage(event.message) });
+    case 'replace':
+      return Object.freeze({
+        type: 'replace',
+        targetId: checkText(event.targetId, 'targetId'),
+        message: checkMessage(event.message),
+      });
+    case 'remove':
+      return Object.freeze({ type: 'remove', targetId: checkText(event.targetId, 'targetId') });
+    case 'truncate':
+      return Object.freeze({ type: 'truncate' });
+    default:
+      throw invalid(`type ${quote(event.type)} is none of append, replace, remove, truncate`);
+  }
+}
+
+const noMetadata: Message['metadata'] = Object.freeze({});
+
+/** A frozen copy of a message. */
+export function checkMessage(message: unknown): Message {
+  if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
+  const { id, data, metadata, createdAt, source } = message as Partial<Record<keyof Message, unknown>>;
+  if (!(createdAt instanceof Date) || Number.isNaN(createdAt.getTime())) {
+    throw invalid('message.createdAt is not a valid Date');
+  }
+  return Object.freeze({
+    id: checkText(id, 'message.id'),
+    data: checkModelMessage(data),
+    metadata: metadata === undefined ? noMetadata : frozenCopy(metadata, 'message.metadata'),
+    createdAt: new Date(createdAt),
+    source: checkSource(source),
+  });
+}
+
+function checkModelMessage(data: unknown): ModelMessage {
+  if (!isPlainObject(data)) throw invalid('message.data is not an object');
+  const { role, content } = data;
+  if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
+    throw invalid(`message.data.role ${quote(role)} is none of system, user, assistant, tool`);
+  }
+  if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
+  if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
+  if (typeof content !== 'string') checkParts(content, role);
+  // Role, content and parts were looked at above, and the copy is JSON.
+  return frozenCopy(data, 'message.data') as unknown as ModelMessage;
+}
+
+function checkParts(content: unknown, role: string): void {
+  if (!Array.isArray(content)) throw invalid(`the content of the ${role} message is neither a text nor an array`);
+  const called = new Set<unknown>();
+  for (const part of content as unknown[]) {
+    if (!isPlainObject(part) || typeof part.type !== 'string')
+      throw invalid(`a part of the ${role} message has no type`);
+    if (part.type === 'text' && typeof part.text !== 'string') throw invalid('a text part has no text');
+    if (part.type === 'tool-call' || part.type === 'tool-result') {
+      if (role === 'user') throw invalid(`a user message holds no ${part.type} parts`);
+      checkText(part.toolCallId, `the toolCallId of a ${part.type} part`);
+      checkText(part.toolName, `the toolName of a ${part.type} part`);
+    }
+    if (part.type === 'tool-result' && !isPlainObject(part.output)) throw invalid('a tool-result part has no output');
+    if (role === 'tool' && part.type !== 'tool-result') throw invalid('a tool message holds only tool-result parts');
+    if (part.type !== 'tool-call') continue;
+    if (called.has(part.toolCallId)) throw invalid(`two tool calls have the id ${quote(part.toolCallId)}`);
+    called.add(part.toolCallId);
+  }
+}
+
+const neededBySource: Record<string, readonly string[]> = {
+  user: [],
+  system: [],
+  assistant: ['stepId'],
+  tool: ['toolCallId', 'toolName'],
+  extension: ['extensionName'],
+};
+
+function checkSource(source: unknown): MessageSource {
+  if (!isPlainObject(source)) throw invalid('message.source is not an object');
+  const { type } = source;
+  const fields = typeof type === 'string' && Object.hasOwn(neededBySource, type) ? neededBySource[type] : undefined;
+  if (fields === undefined) {
+    throw invalid(`message.source.type ${quote(type)} is none of ${Object.keys(neededBySource).join(', ')}`);
+  }
+  for (const field of fields) {
+    if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);
+  }
+  // Its type and the fields that type needs were looked at above.
+  return frozenCopy(source, 'message.source') as unknown as MessageSource;
+}
+
+function checkText(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '') throw invalid(`${what} is not a text`);
+  return value;
+}
+
+/** A text as it is; of anything else only what it is, because not everything can be made a text. */
+function quote(value: unknown): string {
+  return typeof value === 'string' ? `"${value}"` : `(${typeof value})`;
+}
+
+function frozenCopy(value: unknown, what: string): ReturnType<typeof copyJsonObject> {
+  try {
+    return copyJsonObject(value, { freeze: true, omitUndefined: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw invalid(`${error.path === '' ? what : `${what}.${error.path}`} is ${error.problem}`);
+  }
+}
+
+function invalid(problem: string): GoondanError {
+  return new GoondanError('E_MESSAGE_INVALID', `Not a message event: ${problem}.`);
+}

@@ -1,0 +1,212 @@
+/**
+ * One turn's hold on a conversation: the only way to change it.
+ *
+ * Invariants:
+ * 1. `nextMessages` equals `fold(baseMessages, events)` at every moment.
+ * 2. Every event that counts is in the turn's log, in order, before anything that builds on it is durable.
+ * 3. After `end()` no event is taken any more.
+ */
+import {
+  type ConversationState,
+  EPHEMERAL,
+  type EphemeralScope,
+  GoondanError,
+  type Message,
+  type MessageEvent,
+  type ModelMessage,
+} from '@goondan/types';
+import { checkMessageEvent } from './check-message-event.ts';
+import type { BaseDelta, EventAuthor } from './conversation-store.ts';
+import { followReplace } from './fold.ts';
+import { LlmView } from './llm-view.ts';
+import { MessageList } from './message-list.ts';
+
+export interface ConversationPorts {
+  /** Hears of every event that counts. */
+  record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
+  /** Hears of events that were ignored. */
+  warn(message: string, author: EventAuthor): void;
+}
+
+/** A moment of the turn to go back to. */
+export interface ConversationMark {
+  readonly eventCount: number;
+}
+
+/** What one turn leaves for the next in the same process. */
+export interface WarmConversation {
+  readonly list: MessageList;
+  readonly view: LlmView;
+}
+
+export class Conversation {
+  private events: MessageEvent[] = [];
+  private eventsTaken: readonly MessageEvent[] | undefined;
+  /** Taken when somebody asks for it, or just before the first change to it. */
+  private baseTaken: readonly Message[] | undefined;
+  private baseTouched = false;
+  private baseEnd: number;
+  private firstInputId: string | undefined;
+  /** The input's id now: it follows a `replace`. */
+  private inputId: string | undefined;
+  private ended = false;
+  private ephemerals: Message[] = [];
+  /** Old id → new id. */
+  private readonly replacements = new Map<string, string>();
+  readonly state: ConversationState;
+
+  constructor(
+    private warm: WarmConversation,
+    private readonly systemPrompt: string | undefined,
+    private readonly ports: ConversationPorts,
+  ) {
+    warm.list.closeHoles();
+    this.baseEnd = warm.list.end;
+    this.state = this.stateView();
+  }
+
+  /** The turn's input: its first event, spared by `truncate`. */
+  appendInput(message: Message): void {
+    this.firstInputId = message.id;
+    this.inputId = message.id;
+    this.emit({ type: 'append', message }, { kind: 'input' }, undefined);
+  }
+
+  /** Checks, applies and records one event; gives it as it counts. Undefined when it was ignored. */
+  emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
+    if (this.ended) throw endedError(author);
+    const checked = checkMessageEvent(event);
+    this.refuseDuplicate(checked);
+    if (!this.apply(checked)) {
+      const target = 'targetId' in checked ? checked.targetId : '';
+      this.ports.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
+      return undefined;
+    }
+    this.ports.record(checked, author, stepId);
+    return checked;
+  }
+
+  /** Puts back what an interrupted turn had recorded; nothing is recorded again. */
+  restore(events: readonly MessageEvent[], inputId: string | undefined): void {
+    this.firstInputId = inputId;
+    this.inputId = inputId;
+    for (const event of events) this.apply(event);
+  }
+
+  mark(): ConversationMark {
+    return { eventCount: this.events.length };
+  }
+
+  /** Forgets every event since the mark. Rare (a retried step), so it starts again from the base. */
+  rollback(mark: ConversationMark): void {
+    if (this.events.length === mark.eventCount) return;
+    const kept = this.events.slice(0, mark.eventCount);
+    const list = MessageList.of(this.base());
+    this.baseTaken = this.base();
+    this.baseTouched = false;
+    this.baseEnd = list.end;
+    this.warm = { list, view: new LlmView(list, this.systemPrompt) };
+    this.events = [];
+    this.eventsTaken = undefined;
+    this.ephemerals = [];
+    this.replacements.clear();
+    this.restore(kept, this.firstInputId);
+  }
+
+  get(id: string): Message | undefined {
+    return this.warm.list.get(id);
+  }
+
+  /** A message by an id it had in this turn: a replaced one is found under its old id too. */
+  newest(id: string): Message | undefined {
+    const replacedBy = this.replacements.get(id);
+    return replacedBy === undefined ? this.get(id) : this.newest(replacedBy);
+  }
+
+  /** Ephemeral messages this turn put in that are still there. */
+  ephemeral(scope: EphemeralScope): Message[] {
+    return this.ephemerals.filter(
+      (message) => message.metadata[EPHEMERAL] === scope && this.get(message.id) === message,
+    );
+  }
+
+  /** Shows the model the conversation, without copying it, for as long as `use` runs. */
+  show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
+    return this.warm.view.lend(use);
+  }
+
+  /** What the turn changed in the base: only what is new, when it only appended. */
+  delta(): BaseDelta {
+    const { list } = this.warm;
+    if (this.baseTouched) return { type: 'rewrite', messages: list.snapshot() };
+    return { type: 'append', messages: list.between(this.baseEnd, list.end) };
+  }
+
+  /** No event is taken any more. */
+  end(): WarmConversation {
+    this.ended = true;
+    return this.warm;
+  }
+
+  private apply(event: MessageEvent): boolean {
+    if (event.type !== 'append') this.rememberBase(event);
+    if (!this.warm.list.apply(event, this.inputId)) return false;
+    this.inputId = followReplace(this.inputId, event);
+    this.events.push(event);
+    this.eventsTaken = undefined;
+    if ('message' in event) this.noteMessage(event);
+    return true;
+  }
+
+  private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
+    const { message } = event;
+    if (message.metadata[EPHEMERAL] !== undefined) this.ephemerals.push(message);
+    // An id may be used again: from then on it is the new message's.
+    this.replacements.delete(message.id);
+    if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
+  }
+
+  /** Takes the base down before an event changes it. */
+  private rememberBase(event: Exclude<MessageEvent, { type: 'append' }>): void {
+    const place = event.type === 'truncate' ? 0 : this.warm.list.placeOf(event.targetId);
+    if (place === undefined || place >= this.baseEnd) return;
+    this.baseTaken = this.base();
+    this.baseTouched = true;
+  }
+
+  private base(): readonly Message[] {
+    return this.baseTaken ?? Object.freeze(this.warm.list.between(0, this.baseEnd));
+  }
+
+  private refuseDuplicate(event: MessageEvent): void {
+    if (!('message' in event)) return;
+    const { id } = event.message;
+    if (this.get(id) === undefined) return;
+    // One that replaces nothing is ignored, whatever it brings.
+    if (event.type === 'replace' && (event.targetId === id || this.get(event.targetId) === undefined)) return;
+    throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${id}".`);
+  }
+
+  private stateView(): ConversationState {
+    const conversation = this;
+    return Object.freeze({
+      get baseMessages(): readonly Message[] {
+        conversation.baseTaken ??= conversation.base();
+        return conversation.baseTaken;
+      },
+      get events(): readonly MessageEvent[] {
+        conversation.eventsTaken ??= Object.freeze(conversation.events.slice());
+        return conversation.eventsTaken;
+      },
+      get nextMessages(): readonly Message[] {
+        return conversation.warm.list.snapshot();
+      },
+      toLlmMessages: (): ModelMessage[] => conversation.warm.view.messages(),
+    });
+  }
+}
+
+function endedError(author: EventAuthor): GoondanError {
+  const who = author.kind === 'extension' ? `Extension "${author.name}"` : 'Something';
+  return new GoondanError('E_TURN_ENDED', `${who} emitted a message event after the turn had ended.`);
+}

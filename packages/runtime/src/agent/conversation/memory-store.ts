@@ -1,0 +1,84 @@
+/** Conversations in memory: for tests, embedders who want none kept, and as the plainest reading of the seam. */
+import { GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import type { ConversationStore, InstanceAddress, TurnRecord } from './conversation-store.ts';
+
+interface Instance {
+  epoch: number;
+  version: number;
+  /** Grows in place; whoever reads gets a copy. */
+  messages: Message[];
+  extensionState: Readonly<Record<string, JsonValue>>;
+  running: { readonly turnId: string; readonly records: TurnRecord[] } | undefined;
+  readonly finished: Map<string, TurnResult>;
+}
+
+/** Results kept for turns that are asked for again. */
+const MOST_FINISHED = 1_000;
+
+export function memoryStore(): ConversationStore {
+  const instances = new Map<string, Instance>();
+
+  function find(address: InstanceAddress): Instance {
+    const key = JSON.stringify([address.agentName, address.instanceKey]);
+    const known = instances.get(key);
+    if (known !== undefined) return known;
+    const created: Instance = {
+      epoch: 0,
+      version: 0,
+      messages: [],
+      extensionState: {},
+      running: undefined,
+      finished: new Map(),
+    };
+    instances.set(key, created);
+    return created;
+  }
+
+  function writable(address: InstanceAddress, epoch: number): Instance & { running: NonNullable<Instance['running']> } {
+    const instance = find(address);
+    if (instance.epoch === epoch && instance.running !== undefined) {
+      // The running turn was just seen.
+      return instance as Instance & { running: NonNullable<Instance['running']> };
+    }
+    throw new GoondanError(
+      'E_FENCED',
+      `Agent "${address.agentName}", instance "${address.instanceKey}": epoch ${epoch} is over, ${instance.epoch} writes now.`,
+    );
+  }
+
+  return {
+    async open(address, turnId) {
+      const instance = find(address);
+      const { version, messages, extensionState } = instance;
+      const finished = instance.finished.get(turnId);
+      const size = messages.length;
+      const loadBase = async () => messages.slice(0, size);
+      const opened = { epoch: ++instance.epoch, version, loadBase, extensionState };
+      if (finished !== undefined) return { ...opened, log: [], finished };
+      if (instance.running?.turnId !== turnId) instance.running = { turnId, records: [] };
+      return { ...opened, log: [...instance.running.records] };
+    },
+
+    async append(address, epoch, at, records) {
+      const { running } = writable(address, epoch);
+      running.records.splice(at, Infinity, ...records);
+    },
+
+    async commit(address, epoch, turnId, delta, extensionState, result) {
+      const instance: Instance = writable(address, epoch);
+      if (delta.type === 'rewrite') instance.messages = [...delta.messages];
+      else instance.messages.push(...delta.messages);
+      instance.extensionState = { ...extensionState };
+      instance.version++;
+      instance.running = undefined;
+      instance.finished.set(turnId, result);
+      const [oldest] = instance.finished.keys();
+      if (oldest !== undefined && instance.finished.size > MOST_FINISHED) instance.finished.delete(oldest);
+    },
+
+    async read(address) {
+      const { version, messages, extensionState } = find(address);
+      return { version, messages: [...messages], extensionState };
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * The current messages of a conversation, changed in place at a cost that does not grow with the history.
+ *
+ * Every message has a place; places are stable until `closeHoles` or `truncate`. A removed message leaves a hole.
+ * Snapshots are immutable arrays, made when somebody asks and kept until the next change.
+ */
+import type { Message, MessageEvent } from '@goondan/types';
+
+export class MessageList {
+  private slots: (Message | undefined)[] = [];
+  private places = new Map<string, number>();
+  private snapshotTaken: readonly Message[] | undefined;
+  private lowestRewrite = Number.POSITIVE_INFINITY;
+
+  static of(messages: Iterable<Message>): MessageList {
+    const list = new MessageList();
+    for (const message of messages) list.append(message);
+    return list;
+  }
+
+  /** The place the next appended message gets. */
+  get end(): number {
+    return this.slots.length;
+  }
+
+  get(id: string): Message | undefined {
+    const place = this.places.get(id);
+    return place === undefined ? undefined : this.slots[place];
+  }
+
+  at(place: number): Message | undefined {
+    return this.slots[place];
+  }
+
+  placeOf(id: string): number | undefined {
+    return this.places.get(id);
+  }
+
+  /**
+   * Applies one event; says whether it changed anything (an unknown target does not). `inputId` is the running turn's
+   * own input, which `truncate` spares.
+   */
+  apply(event: MessageEvent, inputId: string | undefined): boolean {
+    switch (event.type) {
+      case 'append':
+        this.append(event.message);
+        return true;
+      case 'replace':
+        return this.replace(event.targetId, event.message);
+      case 'remove':
+        return this.remove(event.targetId);
+      case 'truncate':
+        this.keepOnly(inputId);
+        return true;
+    }
+  }
+
+  /** All messages, as an immutable array. */
+  snapshot(): readonly Message[] {
+    this.snapshotTaken ??= Object.freeze(this.between(0, this.end));
+    return this.snapshotTaken;
+  }
+
+  /** The messages in a range of places. */
+  between(from: number, to: number): Message[] {
+    return this.slots.slice(from, to).filter((message) => message !== undefined);
+  }
+
+  /** The lowest place that was rewritten since this was last asked; infinite when there was none. */
+  takeLowestRewrite(): number {
+    const lowest = this.lowestRewrite;
+    this.lowestRewrite = Number.POSITIVE_INFINITY;
+    return lowest;
+  }
+
+  /** Gives holes back when they are the larger half. Moves places, so only between turns. */
+  closeHoles(): void {
+    if (this.slots.length < 64 || this.slots.length < 2 * this.places.size) return;
+    this.reset(this.between(0, this.end));
+  }
+
+  private append(message: Message): void {
+    this.places.set(message.id, this.slots.length);
+    this.slots.push(message);
+    this.snapshotTaken = undefined;
+  }
+
+  private replace(targetId: string, message: Message): boolean {
+    const place = this.places.get(targetId);
+    if (place === undefined) return false;
+    this.places.delete(targetId);
+    this.places.set(message.id, place);
+    this.slots[place] = message;
+    this.rewrote(place);
+    return true;
+  }
+
+  private remove(targetId: string): boolean {
+    const place = this.places.get(targetId);
+    if (place === undefined) return false;
+    this.places.delete(targetId);
+    this.slots[place] = undefined;
+    this.rewrote(place);
+    return true;
+  }
+
+  private keepOnly(id: string | undefined): void {
+    const kept = id === undefined ? undefined : this.get(id);
+    this.reset(kept === undefined ? [] : [kept]);
+  }
+
+  private reset(messages: Message[]): void {
+    this.slots = messages;
+    this.places = new Map(messages.map((message, place) => [message.id, place]));
+    this.rewrote(0);
+  }
+
+  private rewrote(place: number): void {
+    this.lowestRewrite = Math.min(this.lowestRewrite, place);
+    this.snapshotTaken = undefined;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What the records of an interrupted turn mean, and the writer that adds to them.
+ *
+ * Reading: a `message` counts once an `entered` or `step` record follows it (the input counts at once); a `dropped`
+ * step or a `resumed` record voids the messages before it that do not count yet. Effects count from their record on.
+ */
+import type { JsonValue, MessageEvent } from '@goondan/types';
+import type { EffectOutcome, StepRecord, TurnRecord } from './conversation-store.ts';
+
+export interface TurnLog {
+  /** The message events that count, in order. */
+  readonly events: readonly MessageEvent[];
+  readonly inputId: string | undefined;
+  readonly effects: ReadonlyMap<string, EffectOutcome>;
+  readonly intents: ReadonlySet<string>;
+  readonly steps: readonly StepRecord[];
+  /** Where the turn stands after its last sealing record; undefined when it never got into its steps. */
+  readonly restorePoint:
+    { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
+  /** How often it was interrupted before this time. */
+  readonly resumes: number;
+}
+
+export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
+  const events: MessageEvent[] = [];
+  let waiting: MessageEvent[] = [];
+  let inputId: string | undefined;
+  let restorePoint: TurnLog['restorePoint'];
+  let resumes = 0;
+  const effects = new Map<string, EffectOutcome>();
+  const intents = new Set<string>();
+  const steps: StepRecord[] = [];
+  const seal = () => {
+    events.push(...waiting);
+    waiting = [];
+  };
+  for (const record of records) {
+    switch (record.type) {
+      case 'message':
+        waiting.push(record.event);
+        if (record.author.kind !== 'input' || record.event.type !== 'append') break;
+        inputId = record.event.message.id;
+        seal();
+        break;
+      case 'entered':
+        seal();
+        restorePoint = record;
+        break;
+      case 'step':
+        if (record.outcome === 'dropped') waiting = [];
+        seal();
+        steps.push(record);
+        restorePoint = record;
+        break;
+      case 'intent':
+        intents.add(record.key);
+        break;
+      case 'effect':
+        effects.set(record.key, record.outcome);
+        break;
+      case 'resumed':
+        waiting = [];
+        resumes++;
+        break;
+    }
+  }
+  return { events, inputId, effects, intents, steps, restorePoint, resumes };
+}
+
+/** How many records may wait for a flush before one is started unasked. */
+const MOST_WAITING = 512;
+
+/**
+ * Collects a turn's records and makes them durable in batches, one at a time and in order: what is written while a
+ * batch is on its way goes with the next one. After a failure nothing more is appended.
+ */
+export class TurnLogWriter {
+  private waiting: TurnRecord[] = [];
+  private running: Promise<void> = Promise.resolve();
+  private scheduled: Promise<void> | undefined;
+  private flushesSoon = false;
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    private written: number,
+    private readonly append: (at: number, records: readonly TurnRecord[]) => Promise<void>,
+  ) {}
+
+  write(record: TurnRecord): void {
+    this.waiting.push(record);
+    if (this.waiting.length >= MOST_WAITING) void this.schedule();
+  }
+
+  /**
+   * Makes what is written durable without anybody waiting for it, as soon as the turn itself waits for something: what
+   * the turn flushes before that goes in one batch with it. A failure shows at the next `flush`.
+   */
+  flushSoon(): void {
+    if (this.flushesSoon) return;
+    this.flushesSoon = true;
+    setImmediate(() => {
+      this.flushesSoon = false;
+      void this.schedule();
+    });
+  }
+
+  /** Resolves when everything written so far is durable; rejects when that failed, now or earlier. */
+  async flush(): Promise<void> {
+    await this.schedule();
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  /** The next batch; never rejects. */
+  private schedule(): Promise<void> {
+    if (this.waiting.length === 0) return this.running;
+    this.scheduled ??= this.running.then(() => this.appendWaiting());
+    this.running = this.scheduled;
+    return this.scheduled;
+  }
+
+  private async appendWaiting(): Promise<void> {
+    this.scheduled = undefined;
+    const records = this.waiting;
+    this.waiting = [];
+    if (this.failure !== undefined) return;
+    const at = this.written;
+    this.written += records.length;
+    try {
+      await this.append(at, records);
+    } catch (error) {
+      this.failure = { error };
+    }
+  }
+}

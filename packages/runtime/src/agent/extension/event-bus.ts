@@ -1,0 +1,47 @@
+/** The bus inside an agent: the runtime's own events, and whatever extensions tell each other. */
+import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
+
+type Handler = (...args: unknown[]) => unknown;
+
+export class EventBus {
+  private readonly handlers = new Map<string, Set<Handler>>();
+
+  constructor(private readonly onHandlerError: (event: string, error: unknown) => void) {}
+
+  /** Each subscription is its own, even of the same function. */
+  on(event: string, handler: Handler): () => void {
+    const subscription: Handler = (...args) => handler(...args);
+    const subscribed = this.handlers.get(event) ?? new Set();
+    this.handlers.set(event, subscribed.add(subscription));
+    return () => {
+      subscribed.delete(subscription);
+      if (subscribed.size === 0 && this.handlers.get(event) === subscribed) this.handlers.delete(event);
+    };
+  }
+
+  emit(event: string, ...args: unknown[]): void {
+    for (const handler of [...(this.handlers.get(event) ?? [])]) this.callOne(event, handler, args);
+  }
+
+  /** The runtime's own events; the payload is only made when somebody listens. */
+  tell<Name extends RuntimeEventName>(event: Name, payload: () => RuntimeEvents[Name]): void {
+    if (this.handlers.has(event)) this.emit(event, Object.freeze(payload()));
+  }
+
+  private callOne(event: string, handler: Handler, args: unknown[]): void {
+    try {
+      const returned = handler(...args);
+      if (returned instanceof Promise) returned.catch((error: unknown) => this.onHandlerError(event, error));
+    } catch (error) {
+      this.onHandlerError(event, error);
+    }
+  }
+}
+
+/** What an extension gets of the bus. */
+export function eventsApi(bus: EventBus): ExtensionEventsApi {
+  return Object.freeze({
+    on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler),
+    emit: (event: string, ...args: unknown[]) => bus.emit(event, ...args),
+  }) as ExtensionEventsApi;
+}

@@ -1,0 +1,48 @@
+/** The five parts an extension is given, and nothing else. */
+import { type ExtensionApi, GoondanError, type MiddlewareOptions } from '@goondan/types';
+import type { LayerRegistry } from '../pipeline/layer-registry.ts';
+import type { Tier } from '../pipeline/layer.ts';
+import type { ToolRegistry } from '../tool/tool-registry.ts';
+import { type EventBus, eventsApi } from './event-bus.ts';
+import type { ExtensionStates } from './extension-states.ts';
+import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
+
+export interface ExtensionParts {
+  readonly layers: LayerRegistry;
+  readonly tools: ToolRegistry;
+  readonly states: ExtensionStates;
+  readonly bus: EventBus;
+  readonly loggerFor: (extension: string) => Console;
+}
+
+export interface OpenedApi {
+  readonly api: ExtensionApi;
+  /** `register` has settled: no more layers. */
+  close(): void;
+}
+
+export function openExtensionApi(parts: ExtensionParts, extension: string, tier: Tier): OpenedApi {
+  let closed = false;
+  const pipeline = Object.freeze({
+    register(kind: unknown, run: unknown, options?: MiddlewareOptions) {
+      if (closed) {
+        throw new GoondanError(
+          'E_PIPELINE_CLOSED',
+          `Extension "${extension}" registered a ${String(kind)} middleware after its register() had finished.`,
+        );
+      }
+      parts.layers.add(extension, tier, kind, run, options);
+    },
+  });
+  const tools = Object.assign(Object.create(removedToolsMembers(extension)) as object, {
+    register: (item: unknown, handler: unknown) => parts.tools.register(extension, item, handler),
+  });
+  const api = Object.assign(Object.create(removedApiMembers(extension)) as object, {
+    pipeline,
+    tools: Object.freeze(tools),
+    state: parts.states.api(extension),
+    events: eventsApi(parts.bus),
+    logger: parts.loggerFor(extension),
+  });
+  return { api: Object.freeze(api), close: () => void (closed = true) };
+}

@@ -1,0 +1,80 @@
+/**
+ * `api.logger`: the Console methods, written as structured lines that say who logged and in which turn. Written out
+ * rather than built on `node:console`, whose import alone costs every agent process several milliseconds.
+ */
+import { format } from 'node:util';
+import type { LogLevel } from '../log.ts';
+
+/** Takes one line of one logger. */
+export type LoggerWrite = (level: LogLevel, message: string) => void;
+
+/** Names kept for `time` and `count`; past it the oldest is forgotten. */
+const MOST_NAMES = 1_000;
+
+export function createLogger(write: LoggerWrite, elapsed: () => number): Console {
+  const timers = new Map<string, number>();
+  const counters = new Map<string, number>();
+  let depth = 0;
+
+  const line =
+    (level: LogLevel) =>
+    (...args: unknown[]) =>
+      write(level, '  '.repeat(depth) + format(...args));
+  const info = line('info');
+  const warn = line('warn');
+  const debug = line('debug');
+
+  const sayTime = (label: string, rest: unknown[]) => {
+    const startedAt = timers.get(label);
+    if (startedAt === undefined) return warn(`Timer "${label}" does not exist`);
+    info(`${label}: ${(elapsed() - startedAt).toFixed(3)}ms`, ...rest);
+  };
+  const group = (...labels: unknown[]) => {
+    if (labels.length > 0) info(...labels);
+    depth = Math.min(depth + 1, 20);
+  };
+
+  const methods: Partial<Console> = {
+    log: info,
+    info,
+    debug,
+    warn,
+    error: line('error'),
+    trace: (...args) => debug(...args, new Error('trace').stack ?? ''),
+    dir: (value) => info(value),
+    dirxml: (...values) => info(...values),
+    table: (rows) => info(typeof rows === 'object' && rows !== null ? Bun.inspect.table(rows) : rows),
+    assert: (condition, ...args) => {
+      if (!condition) line('error')('Assertion failed', ...args);
+    },
+    clear: () => undefined,
+    group,
+    groupCollapsed: group,
+    groupEnd: () => {
+      depth = Math.max(depth - 1, 0);
+    },
+    time: (label = 'default') => remember(timers, label, elapsed()),
+    timeLog: (label = 'default', ...args) => sayTime(label, args),
+    timeEnd: (label = 'default') => {
+      sayTime(label, []);
+      timers.delete(label);
+    },
+    count: (label = 'default') => {
+      remember(counters, label, (counters.get(label) ?? 0) + 1);
+      info(`${label}: ${counters.get(label)}`);
+    },
+    countReset: (label = 'default') => void counters.delete(label),
+    // No inspector listens to an agent process.
+    profile: () => undefined,
+    profileEnd: () => undefined,
+    timeStamp: () => undefined,
+  };
+  // Every method of the Console standard is above; Bun's type adds members of its own (write, Console, …).
+  return Object.freeze(methods) as Console;
+}
+
+function remember(names: Map<string, number>, name: string, value: number): void {
+  names.set(name, value);
+  const [oldest] = names.keys();
+  if (oldest !== undefined && names.size > MOST_NAMES) names.delete(oldest);
+}

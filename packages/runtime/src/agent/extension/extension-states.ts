@@ -1,0 +1,41 @@
+/**
+ * The JSON each extension keeps for an agent instance. Values go in and come out as copies, so that only `set` can
+ * change one. A failed turn puts them back to where they were at its start.
+ */
+import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
+import { copyJson, NotJson } from '../../json/copy-json.ts';
+
+export class ExtensionStates {
+  private states: Map<string, JsonValue>;
+
+  constructor(initial: Readonly<Record<string, JsonValue>>) {
+    this.states = new Map(Object.entries(initial));
+  }
+
+  /** All states that were ever set, by extension name. Values are frozen copies: share them freely. */
+  snapshot(): Record<string, JsonValue> {
+    return Object.fromEntries(this.states);
+  }
+
+  restore(states: Readonly<Record<string, JsonValue>>): void {
+    this.states = new Map(Object.entries(states));
+  }
+
+  api(extension: string): ExtensionStateApi {
+    return Object.freeze({
+      get: async () => copyJson(this.states.get(extension) ?? null),
+      set: async (value: JsonValue) => {
+        this.states.set(extension, checkState(extension, value));
+      },
+    });
+  }
+}
+
+function checkState(extension: string, value: unknown): JsonValue {
+  try {
+    return copyJson(value, { freeze: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${error.message}.`);
+  }
+}

@@ -1,0 +1,111 @@
+/** Loads one extension: its resource, its module, its config, its `register`. Every failure says which one and why. */
+import { pathToFileURL } from 'node:url';
+import {
+  type Cleanup,
+  type ExtensionModule,
+  type ExtensionResource,
+  GoondanError,
+  type JsonObject,
+} from '@goondan/types';
+import { checkExtensionResource } from '../../config/check-extension-resource.ts';
+import { resolveEntry } from '../../config/resolve-entry.ts';
+import type { Tier } from '../pipeline/layer.ts';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import { collectExitListeners } from './exit-listeners.ts';
+import { type ExtensionParts, openExtensionApi } from './extension-api.ts';
+import { extensionConfig } from './extension-config.ts';
+
+/** An extension as an agent's plan names it. */
+export interface ExtensionDeclaration {
+  readonly resource: ExtensionResource;
+  /** The bundle's folder: `spec.entry` is relative to it. */
+  readonly root: string;
+  /** Merged over the resource's own config. */
+  readonly config?: JsonObject;
+  readonly tier?: Tier;
+  /** The module itself, when it need not be loaded from a file. */
+  readonly module?: ExtensionModule;
+}
+
+export interface LoadedExtension {
+  readonly name: string;
+  readonly cleanup: Cleanup;
+}
+
+export async function loadExtension(
+  declaration: ExtensionDeclaration,
+  parts: ExtensionParts,
+): Promise<LoadedExtension> {
+  const resource = checkExtensionResource(declaration.resource);
+  const { name } = resource.metadata;
+  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource)));
+  const config = await extensionConfig(resource, declaration.config ?? {}, module.configSchema);
+  const opened = openExtensionApi(parts, name, declaration.tier ?? 'agent');
+  const listeners = collectExitListeners();
+  try {
+    const returned: unknown = await module.register(opened.api, config);
+    const own = typeof returned === 'function' ? [returned as Cleanup] : [];
+    const exitListeners = listeners.collected();
+    return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };
+  } catch (error) {
+    listeners.collected().takeOff();
+    throw initError(resource, error);
+  } finally {
+    opened.close();
+  }
+}
+
+async function importEntry(root: string, resource: ExtensionResource): Promise<unknown> {
+  const { name } = resource.metadata;
+  const { entry } = resource.spec;
+  const file = await resolveEntry(root, entry, `Extension/${name}`);
+  if (file === undefined) {
+    throw new GoondanError('E_EXT_LOAD', `Extension/${name}: there is no file "${entry}".`, {
+      suggestion: 'Check spec.entry: it is relative to the folder of the bundle.',
+    });
+  }
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    const { message } = toTurnError(error);
+    throw new GoondanError('E_EXT_LOAD', `Extension/${name}: "${entry}" cannot be loaded: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkModule(resource: ExtensionResource, module: unknown): ExtensionModule {
+  const register: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'register') : undefined;
+  if (typeof register === 'function') return module as ExtensionModule;
+  throw new GoondanError(
+    'E_EXT_LOAD',
+    `Extension/${resource.metadata.name}: "${resource.spec.entry}" exports no function named register.`,
+    { suggestion: 'Write `export function register(api, config) { … }`.' },
+  );
+}
+
+/** Each gets its turn, whatever the ones before it did. */
+async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const cleanup of cleanups) {
+    try {
+      await cleanup();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => toTurnError(error).message).join('; '));
+}
+
+const aboutExtensions: ReadonlySet<string> = new Set(['E_EXT_COMPAT', 'E_EXT_CONFIG', 'E_EXT_INIT', 'E_EXT_LOAD']);
+
+/** Errors that are already about the extension keep their code; any other becomes `E_EXT_INIT`. */
+function initError(resource: ExtensionResource, error: unknown): GoondanError {
+  if (error instanceof GoondanError && aboutExtensions.has(error.code)) return error;
+  const { message, code } = toTurnError(error);
+  const { name } = resource.metadata;
+  const reason = code === undefined ? message : `${message} (${code})`;
+  return new GoondanError('E_EXT_INIT', `Extension/${name} ("${resource.spec.entry}"): register failed: ${reason}`, {
+    cause: error,
+  });
+}

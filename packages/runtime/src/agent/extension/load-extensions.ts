@@ -1,0 +1,50 @@
+/** All extensions of an agent, in the order they are declared: swarm-wide ones first. */
+import type { Clock } from '../../ports/clock.ts';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import type { ExtensionParts } from './extension-api.ts';
+import { type ExtensionDeclaration, type LoadedExtension, loadExtension } from './load-extension.ts';
+
+export interface LoadedExtensions {
+  readonly names: readonly string[];
+  /** Runs every cleanup, last loaded first, within `graceMs` in all. Never throws; reports what went wrong. */
+  cleanUp(graceMs: number): Promise<void>;
+}
+
+export async function loadExtensions(
+  declarations: readonly ExtensionDeclaration[],
+  parts: ExtensionParts,
+  clock: Clock,
+  report: (message: string, extension: string) => void,
+): Promise<LoadedExtensions> {
+  const loaded: LoadedExtension[] = [];
+  const cleanUp = (graceMs: number) => cleanUpAll(loaded.splice(0).toReversed(), graceMs, clock, report);
+  try {
+    // One after the other: the next one starts only when this one's register has settled.
+    for (const declaration of declarations) loaded.push(await loadExtension(declaration, parts));
+  } catch (error) {
+    await cleanUp(5_000);
+    throw error;
+  }
+  return { names: loaded.map(({ name }) => name), cleanUp };
+}
+
+async function cleanUpAll(
+  extensions: readonly LoadedExtension[],
+  graceMs: number,
+  clock: Clock,
+  report: (message: string, extension: string) => void,
+): Promise<void> {
+  const outOfTime = Promise.withResolvers<'out of time'>();
+  const callOff = clock.after(graceMs, () => outOfTime.resolve('out of time'));
+  for (const { name, cleanup } of extensions) {
+    const outcome = await Promise.race([
+      // An async function, so that a cleanup that throws at once is caught like one that rejects.
+      (async () => cleanup())().catch((error: unknown) =>
+        report(`cleanup failed: ${toTurnError(error).message}`, name),
+      ),
+      outOfTime.promise,
+    ]);
+    if (outcome === 'out of time') report(`cleanup was not finished within ${graceMs} ms`, name);
+  }
+  callOff();
+}

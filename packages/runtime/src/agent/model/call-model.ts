@@ -1,0 +1,91 @@
+/** The one road to a model: the model chain, then the model, recorded as an effect. */
+import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
+import type { ChainSpan } from '../../trace/layer-span.ts';
+import { valueOf } from '../effects.ts';
+import { problemWithModelReply } from '../pipeline/result-shapes.ts';
+import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
+import { refuseWhenOver } from '../turn/refuse-when-over.ts';
+import { runChain } from '../turn/run-chain.ts';
+import { type TurnRun, watch } from '../turn/turn-run.ts';
+import { within } from '../within.ts';
+import { type ModelCall, ModelContext } from './model-context.ts';
+
+export interface ModelAsk {
+  readonly call: ModelCall;
+  /** Names the effect. */
+  readonly key: string;
+  readonly parent: ChainSpan | undefined;
+  onDelta(delta: ModelDelta): void;
+}
+
+export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
+  refuseWhenOver(run);
+  const { call, key } = ask;
+  const span = watch(run, { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call) }, ask.parent);
+  return runChain<ModelReply>(run, {
+    kind: 'model',
+    span,
+    contextFor: (asking, next) => new ModelContext(run, call, asking, next),
+    core: () => recordedOrAsked(run, ask),
+    problemWith: problemWithModelReply,
+  });
+}
+
+async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
+  const recorded = run.effects.recorded(ask.key);
+  // It was a checked reply when it was recorded.
+  if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
+  const reply = await askModel(run, ask);
+  run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
+  return reply;
+}
+
+async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
+  const { agent, signal, turnId } = run;
+  const model = await agent.models.open(ask.call.modelRef);
+  const { messages, ownMessages, tools, params, modelRef } = ask.call;
+  const timeoutMs = agent.policy.modelTimeoutMs;
+  const whenLate = () =>
+    new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
+  const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
+    model.generate({
+      messages: ownMessages ?? messages,
+      tools: tools.items,
+      params,
+      signal: inner,
+      turnId,
+      onDelta: (delta) => {
+        // A model that was given up on may go on writing: nobody listens to it any more.
+        if (!inner.aborted) ask.onDelta(delta);
+      },
+    }),
+  ).catch((error: unknown) => {
+    throw withCode(error, modelRef);
+  });
+  const problem = problemWithModelReply(reply);
+  if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
+  // problemWithModelReply has just looked at it.
+  return reply as ModelReply;
+}
+
+/** A model's error that has no code of its own gets one; whether it may be retried stays as it was. */
+function withCode(error: unknown, modelRef: string): unknown {
+  const { code, message } = toTurnError(error);
+  if (code !== undefined) return error;
+  const retryAfterMs = retryAfterMsOf(error);
+  return new GoondanError('E_MODEL_FAILED', `${modelRef}: ${message}`, {
+    cause: error,
+    retryable: isRetryable(error),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall): JsonValue {
+  // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
+  return {
+    modelRef,
+    params,
+    tools: tools.items.map((tool) => tool.name),
+    messages: [...(ownMessages ?? messages)],
+  } as unknown as JsonValue;
+}

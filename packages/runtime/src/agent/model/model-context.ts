@@ -1,0 +1,68 @@
+import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
+import type { ToolCatalog } from '../tool/tool-catalog.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+
+/** One model call on its way through the model chain. Layers may change all but the last two. */
+export interface ModelCall {
+  /** Shared: not to be changed. */
+  readonly messages: readonly ModelMessage[];
+  /** The layers' own, once one has asked for them. */
+  ownMessages?: ModelMessage[];
+  readonly tools: ToolCatalog;
+  params: ModelParams;
+  modelRef: string;
+  readonly stepIndex: number;
+  /** The extension that asked, when it is not the step's own call. */
+  readonly extensionName: string | undefined;
+}
+
+const callKey = Symbol('call');
+
+/** What a model layer is given. */
+export class ModelContext extends ExecutionChainContext {
+  readonly [callKey]: ModelCall;
+
+  constructor(run: TurnRun, call: ModelCall, asking: AskingLayer, next: Next) {
+    super(run, asking, next);
+    this[callKey] = call;
+  }
+
+  get stepIndex() {
+    return this[callKey].stepIndex;
+  }
+  get extensionName() {
+    return this[callKey].extensionName;
+  }
+  get messages() {
+    const call = this[callKey];
+    call.ownMessages ??= [...call.messages];
+    return call.ownMessages;
+  }
+  set messages(messages: ModelMessage[]) {
+    if (!Array.isArray(messages)) throw new TypeError('ctx.messages must be an array of messages.');
+    this[callKey].ownMessages = messages;
+  }
+  get tools() {
+    return this[callKey].tools.changeable;
+  }
+  set tools(tools: ToolCatalogItem[]) {
+    if (!Array.isArray(tools)) throw new TypeError('ctx.tools must be an array of tools.');
+    this[callKey].tools.changeable = tools;
+  }
+  get params() {
+    return this[callKey].params;
+  }
+  set params(params: ModelParams) {
+    if (typeof params !== 'object' || params === null) throw new TypeError('ctx.params must be an object.');
+    this[callKey].params = params;
+  }
+  get modelRef() {
+    return this[callKey].modelRef;
+  }
+  set modelRef(modelRef: string) {
+    if (typeof modelRef !== 'string') throw new TypeError('ctx.modelRef must be a text such as "Model/name".');
+    this[callKey].modelRef = modelRef;
+  }
+}

@@ -1,0 +1,85 @@
+/** What a script is checked with: each function takes a value nobody has looked at and gives it back with its type. */
+import { GoondanError, type JsonObject } from '@goondan/types';
+import { copyJsonObject, isPlainObject, NotJson } from '../../../json/copy-json.ts';
+import { closestName } from './closest-name.ts';
+
+export type UncheckedObject = Readonly<Record<string, unknown>>;
+
+/** The error of everything here: `where` is the path of the field, such as `script[2].fail.times`. */
+export function scriptError(where: string, problem: string, options: { suggestion?: string; cause?: unknown } = {}) {
+  return new GoondanError('E_MODEL_SCRIPT', `Scripted model: ${where} ${problem}.`, options);
+}
+
+/** An object with no other keys than these. */
+export function checkObject(value: unknown, where: string, knownKeys: readonly string[]): UncheckedObject {
+  if (!isPlainObject(value)) throw expected('an object', value, where);
+  for (const key of Object.keys(value)) {
+    if (!knownKeys.includes(key)) throw unknownKeyError(where, key, knownKeys);
+  }
+  return value;
+}
+
+export function checkList(value: unknown, where: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw expected('a list', value, where);
+  if (value.length === 0) throw scriptError(where, 'must not be empty');
+  return value;
+}
+
+export function checkString(value: unknown, where: string): string {
+  if (typeof value !== 'string') throw expected('a string', value, where);
+  return value;
+}
+
+export function checkName(value: unknown, where: string): string {
+  const name = checkString(value, where);
+  if (name === '') throw scriptError(where, 'must not be empty');
+  return name;
+}
+
+export function checkBoolean(value: unknown, where: string): boolean {
+  if (typeof value !== 'boolean') throw expected('true or false', value, where);
+  return value;
+}
+
+export function checkAmount(value: unknown, where: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+    throw expected('a number of 0 or more', value, where);
+  }
+  return value;
+}
+
+export function checkCount(value: unknown, where: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw expected('a whole number of 0 or more', value, where);
+  }
+  return value;
+}
+
+/** A copy, so that nobody changes the script of an open model. */
+export function checkJsonObject(value: unknown, where: string): JsonObject {
+  if (!isPlainObject(value)) throw expected('an object', value, where);
+  try {
+    return copyJsonObject(value);
+  } catch (cause) {
+    if (!(cause instanceof NotJson)) throw cause;
+    throw scriptError(`${where}.${cause.path}`, `must be JSON; it is ${cause.problem}`, { cause });
+  }
+}
+
+function expected(what: string, value: unknown, where: string): GoondanError {
+  if (value === undefined) return scriptError(where, `is missing; it must be ${what}`);
+  return scriptError(where, `must be ${what}, not ${describe(value)}`);
+}
+
+function unknownKeyError(where: string, key: string, knownKeys: readonly string[]): GoondanError {
+  const meant = closestName(key, knownKeys);
+  const suggestion = meant === undefined ? `Use one of: ${knownKeys.join(', ')}.` : `Did you mean \`${meant}\`?`;
+  return scriptError(where, `has no field ${JSON.stringify(key)}`, { suggestion });
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,127 @@
+/**
+ * Reads the options of a scripted model once, when it is opened; what comes out is trusted afterwards.
+ * Everything wrong is `E_MODEL_SCRIPT`, naming the rule by its index and the field in it.
+ */
+import { errorCatalogue, type ErrorCode } from '@goondan/types';
+import {
+  checkAmount,
+  checkBoolean,
+  checkCount,
+  checkJsonObject,
+  checkList,
+  checkName,
+  checkObject,
+  checkString,
+  scriptError,
+  type UncheckedObject,
+} from './check-field.ts';
+import { closestName } from './closest-name.ts';
+import type { AnswerAction, FailAction, Rule, RuleAction, RuleCondition, Script } from './script.ts';
+
+/** Placeholders that always mean the same; a named group must not hide them. */
+const reservedNames = ['input', 'result'];
+
+export function checkScript(options: unknown): Script {
+  const written = checkObject(options, 'options', ['script', 'latencyMs', 'tokensPerSecond']);
+  return {
+    rules: checkList(written.script, 'script').map((rule, index) => checkRule(rule, `script[${index}]`)),
+    latencyMs: checkAmount(written.latencyMs ?? 0, 'latencyMs'),
+    tokensPerSecond: checkAmount(written.tokensPerSecond ?? 0, 'tokensPerSecond'),
+  };
+}
+
+function checkRule(value: unknown, where: string): Rule {
+  const written = checkObject(value, where, ['when', 'afterTool', 'say', 'call', 'calls', 'fail']);
+  return { condition: checkCondition(written, where), action: checkAction(written, where) };
+}
+
+function checkCondition(written: UncheckedObject, where: string): RuleCondition {
+  if (written.when !== undefined && written.afterTool !== undefined) {
+    throw scriptError(where, 'has both `when` and `afterTool`, which never match the same message', {
+      suggestion: 'Write two rules.',
+    });
+  }
+  if (written.when !== undefined) return { type: 'user-text', pattern: checkPattern(written.when, `${where}.when`) };
+  if (written.afterTool === undefined) return { type: 'always' };
+  return { type: 'tool-result', toolName: checkName(written.afterTool, `${where}.afterTool`) };
+}
+
+function checkPattern(value: unknown, where: string): RegExp {
+  const source = checkString(value, where);
+  const pattern = parsePattern(source, where);
+  // With an empty alternative it matches even the empty text, and a match lists all groups.
+  const groups = Object.keys(new RegExp(`${source}|`, 'i').exec('')?.groups ?? {});
+  const reserved = groups.find((name) => reservedNames.includes(name));
+  if (reserved === undefined) return pattern;
+  throw scriptError(where, `has a group named \`${reserved}\`, but {{${reserved}}} has a meaning of its own`, {
+    suggestion: 'Give the group another name.',
+  });
+}
+
+function parsePattern(source: string, where: string): RegExp {
+  try {
+    return new RegExp(source, 'i');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw scriptError(where, `is not a regular expression (${reason})`, { cause });
+  }
+}
+
+function checkAction(written: UncheckedObject, where: string): RuleAction {
+  const actions = ['say', 'call', 'calls', 'fail'].filter((name) => written[name] !== undefined);
+  if (actions.length === 0) throw scriptError(where, 'does nothing: it needs `say`, `call`, `calls` or `fail`');
+  if (actions.includes('fail') && actions.length > 1) throw clashError(where, actions);
+  if (actions.includes('call') && actions.includes('calls')) throw clashError(where, ['call', 'calls']);
+  return written.fail === undefined ? checkAnswer(written, where) : checkFailure(written.fail, `${where}.fail`);
+}
+
+function clashError(where: string, actions: readonly string[]): Error {
+  const names = actions.map((name) => `\`${name}\``).join(' and ');
+  return scriptError(where, `has ${names}, of which it can do only one`, {
+    suggestion: 'Keep one of them; `say` may go with `call` or `calls`.',
+  });
+}
+
+function checkAnswer(written: UncheckedObject, where: string): AnswerAction {
+  const calls = checkCalls(written, where);
+  if (written.say === undefined) return { type: 'answer', calls };
+  return { type: 'answer', say: checkString(written.say, `${where}.say`), calls };
+}
+
+function checkCalls(written: UncheckedObject, where: string): AnswerAction['calls'] {
+  if (written.call !== undefined) return [checkCall(written.call, `${where}.call`)];
+  if (written.calls === undefined) return [];
+  return checkList(written.calls, `${where}.calls`).map((call, index) => checkCall(call, `${where}.calls[${index}]`));
+}
+
+function checkCall(value: unknown, where: string): AnswerAction['calls'][number] {
+  const written = checkObject(value, where, ['tool', 'args']);
+  const tool = checkName(written.tool, `${where}.tool`);
+  return { tool, args: written.args === undefined ? {} : checkJsonObject(written.args, `${where}.args`) };
+}
+
+function checkFailure(value: unknown, where: string): FailAction {
+  const written = checkObject(value, where, ['message', 'retryable', 'times', 'retryAfterMs', 'code']);
+  const { retryable, retryAfterMs, times, code } = written;
+  return {
+    type: 'fail',
+    code: code === undefined ? 'E_MODEL_FAILED' : checkCode(code, `${where}.code`),
+    message: checkName(written.message, `${where}.message`),
+    retryable: retryable === undefined ? false : checkBoolean(retryable, `${where}.retryable`),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: checkAmount(retryAfterMs, `${where}.retryAfterMs`) }),
+    times: times === undefined ? Infinity : checkCount(times, `${where}.times`),
+  };
+}
+
+function checkCode(value: unknown, where: string): ErrorCode {
+  const code = checkString(value, where);
+  if (isErrorCode(code)) return code;
+  const meant = closestName(code, Object.keys(errorCatalogue));
+  throw scriptError(where, `is not a code of the catalogue: ${JSON.stringify(code)}`, {
+    suggestion: meant === undefined ? 'Leave it out for `E_MODEL_FAILED`.' : `Did you mean \`${meant}\`?`,
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}

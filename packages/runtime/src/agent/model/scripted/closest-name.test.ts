@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'bun:test';
+import { closestName } from './closest-name.ts';
+
+const known = ['when', 'afterTool', 'say', 'call', 'calls', 'fail'];
+
+describe('closestName', () => {
+  test.each([
+    ['sya', 'say'],
+    ['says', 'say'],
+    ['aftertool', 'afterTool'],
+    ['after_tool', 'afterTool'],
+    ['call', 'call'],
+    ['callls', 'calls'],
+    ['wen', 'when'],
+  ])('%s is meant to be %s', (name, meant) => {
+    expect(closestName(name, known)).toBe(meant);
+  });
+
+  test.each(['', 'x', 'response', 'xyz'])('nothing is near %p', (name) => {
+    expect(closestName(name, known)).toBeUndefined();
+  });
+
+  test('a very long name is not compared letter by letter', () => {
+    expect(closestName('a'.repeat(10_000_000), known)).toBeUndefined();
+  });
+});

@@ -1,0 +1,42 @@
+/** For "did you mean": the known name a mistyped one most likely stands for. */
+
+/** The known name nearest to `name`, if it is near enough to be a slip of the finger. */
+export function closestName(name: string, known: readonly string[]): string | undefined {
+  let closest: string | undefined;
+  let leastSlips = Math.floor(Math.max(name.length, 3) / 3) + 1;
+  for (const candidate of known) {
+    // Names whose lengths differ this much need not be compared, however long the mistyped one is.
+    if (Math.abs(candidate.length - name.length) >= leastSlips) continue;
+    const slips = countSlips(name.toLowerCase(), candidate.toLowerCase());
+    if (slips >= leastSlips) continue;
+    closest = candidate;
+    leastSlips = slips;
+  }
+  return closest;
+}
+
+/** Letters missing, added, changed, or swapped with their neighbour, on the way from one word to the other. */
+function countSlips(from: string, to: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(beforePrevious, column - 2) + 1 : Infinity,
+      );
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return at(previous, to.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test';
+import type { ModelMessage } from '@goondan/types';
+import { openUsageCounter } from './count-tokens.ts';
+
+const messages: ModelMessage[] = [
+  { role: 'system', content: 'abcd' },
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'efgh' },
+      { type: 'image', image: 'x'.repeat(1000) },
+    ],
+  },
+  {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'ij' },
+      { type: 'tool-call', toolCallId: 'call_1', toolName: 'x__y', input: { a: 1 } },
+    ],
+  },
+  {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId: 'call_1', toolName: 'x__y', output: { type: 'text', value: 'k' } }],
+  },
+];
+const inputLength = 4 + 4 + 2 + 'x__y{"a":1}'.length + '{"type":"text","value":"k"}'.length;
+
+test('four characters are a token, counted over the whole request', () => {
+  const reply = [
+    { type: 'text' as const, text: 'abcde' },
+    { type: 'tool-call' as const, toolCallId: 'call_2', toolName: 'x__y', input: {} },
+  ];
+  const inputTokens = Math.ceil(inputLength / 4);
+  expect(openUsageCounter()(messages, reply)).toEqual({ inputTokens, outputTokens: 3, totalTokens: inputTokens + 3 });
+});
+
+test('the same request counts the same again, and a new content counts anew', () => {
+  const count = openUsageCounter();
+  const first = count(messages, []);
+  expect(count(messages, [])).toEqual(first);
+  const longer = messages.with(1, { role: 'user', content: [{ type: 'text', text: 'efgh'.repeat(11) }] });
+  expect(count(longer, []).inputTokens).toBe(first.inputTokens + 10);
+});
+
+test('a content is written out once, however often it is sent', () => {
+  let writes = 0;
+  const value = {
+    toJSON: () => {
+      writes += 1;
+      return {};
+    },
+  };
+  const count = openUsageCounter();
+  // A function is no JSON value; it is here to see the writing.
+  const output = { type: 'json' as const, value: value as never };
+  const content = [{ type: 'tool-result' as const, toolCallId: 'call_1', toolName: 'x__y', output }];
+  count([{ role: 'tool', content }], []);
+  count([{ role: 'tool', content }], []);
+  expect(writes).toBe(1);
+});

@@ -1,0 +1,45 @@
+/** Token usage that is plausible and always the same for the same texts: four characters are a token. */
+import type { AssistantPart, ModelMessage, TokenUsage, ToolResultPart, UserPart } from '@goondan/types';
+
+export const charactersPerToken = 4;
+
+/** Counts a request and its reply. One counter serves one model. */
+export type UsageCounter = (messages: readonly ModelMessage[], reply: readonly AssistantPart[]) => TokenUsage;
+
+export function openUsageCounter(): UsageCounter {
+  // A request carries the whole history, of which only the end is new: the length of each content is remembered with
+  // the content itself. 10 000 messages then cost a look-up each, not the writing out of all their JSON.
+  const known = new WeakMap<object, number>();
+  const measure = (content: ModelMessage['content']): number => {
+    if (typeof content === 'string') return content.length;
+    const length = known.get(content) ?? measureParts(content);
+    known.set(content, length);
+    return length;
+  };
+  return (messages, reply) => {
+    let inputLength = 0;
+    for (const message of messages) inputLength += measure(message.content);
+    const inputTokens = Math.ceil(inputLength / charactersPerToken);
+    const outputTokens = Math.ceil(measureParts(reply) / charactersPerToken);
+    return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+  };
+}
+
+function measureParts(parts: readonly (UserPart | AssistantPart | ToolResultPart)[]): number {
+  return parts.reduce((length, part) => length + measurePart(part), 0);
+}
+
+/** Pictures, files and other providers' own parts have no text to count. */
+function measurePart(part: UserPart | AssistantPart): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text.length;
+    case 'tool-call':
+      return part.toolName.length + JSON.stringify(part.input).length;
+    case 'tool-result':
+      return JSON.stringify(part.output).length;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Fills `{{…}}` in the texts and arguments of a rule.
+ *
+ * Invariants: filling never throws, whatever a tool returned; what is not there is the empty string; filled-in text is
+ * not read as a template again, so a user cannot write placeholders.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+
+/** What placeholders stand for. */
+export interface TemplateValues {
+  readonly groups: Readonly<Record<string, string | undefined>>;
+  /** Asked only when a template has `{{input}}`: finding it walks back through the conversation. */
+  readonly input: () => string;
+  /** Absent when the newest message is not a tool result. */
+  readonly result?: JsonValue;
+}
+
+const placeholders = /\{\{([^{}]+)\}\}/g;
+const singlePlaceholder = /^\{\{([^{}]+)\}\}$/;
+
+/** @example fillText('It is {{result.tempC}} degrees.', values) // 'It is 3 degrees.' */
+export function fillText(template: string, values: TemplateValues): string {
+  return template.replace(placeholders, (_, path: string) => asText(lookUp(path, values)));
+}
+
+/** @example fillObject({ days: '{{result.days}}' }, values) // { days: 3 }: the type is kept */
+export function fillObject(template: JsonObject, values: TemplateValues): JsonObject {
+  return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillValue(value, values)]));
+}
+
+function fillValue(template: JsonValue, values: TemplateValues): JsonValue {
+  if (typeof template === 'string') return fillString(template, values);
+  if (Array.isArray(template)) return template.map((item) => fillValue(item, values));
+  if (typeof template === 'object' && template !== null) return fillObject(template, values);
+  return template;
+}
+
+function fillString(template: string, values: TemplateValues): JsonValue {
+  const path = singlePlaceholder.exec(template)?.[1];
+  if (path === undefined) return fillText(template, values);
+  const value = lookUp(path, values);
+  // A copy: whoever changes the arguments of the new call must not change the tool result they came from.
+  return value === undefined ? '' : structuredClone(value);
+}
+
+/** `name`, or `name.key.0.key`; `name.list[0]` is the same as `name.list.0`. */
+function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
+  const [name = '', ...keys] = path
+    .trim()
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.');
+  let value = lookUpName(name, values);
+  for (const key of keys) {
+    // Only what the tool itself put there: `{{result.constructor}}` is not.
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = Array.isArray(value) ? value[Number(key)] : value[key];
+  }
+  return value;
+}
+
+function lookUpName(name: string, values: TemplateValues): JsonValue | undefined {
+  if (name === 'input') return values.input();
+  if (name === 'result') return values.result;
+  return Object.hasOwn(values.groups, name) ? values.groups[name] : undefined;
+}
+
+function asText(value: JsonValue | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

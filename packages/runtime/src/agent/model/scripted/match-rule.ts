@@ -1,0 +1,38 @@
+/** Which rule answers. Pure: how often a rule has failed already comes in as an argument. */
+import type { ModelMessage } from '@goondan/types';
+import { readText, readToolResult } from './read-message.ts';
+import type { Rule, RuleCondition } from './script.ts';
+
+export interface RuleMatch {
+  readonly rule: Rule;
+  /** The named groups of `when`; `undefined` for one that took no part in the match. */
+  readonly groups: Readonly<Record<string, string | undefined>>;
+}
+
+/** The first rule that matches the newest message, those that have failed often enough passed over. */
+export function matchRule(
+  rules: readonly Rule[],
+  newest: ModelMessage | undefined,
+  failuresOf: (rule: Rule) => number,
+): RuleMatch | undefined {
+  for (const rule of rules) {
+    if (rule.action.type === 'fail' && failuresOf(rule) >= rule.action.times) continue;
+    const groups = matchCondition(rule.condition, newest);
+    if (groups !== undefined) return { rule, groups };
+  }
+  return undefined;
+}
+
+function matchCondition(condition: RuleCondition, newest: ModelMessage | undefined): RuleMatch['groups'] | undefined {
+  switch (condition.type) {
+    case 'always':
+      return {};
+    case 'tool-result':
+      return readToolResult(newest)?.toolName === condition.toolName ? {} : undefined;
+    case 'user-text': {
+      if (newest?.role !== 'user') return undefined;
+      const match = condition.pattern.exec(readText(newest));
+      return match === null ? undefined : (match.groups ?? {});
+    }
+  }
+}

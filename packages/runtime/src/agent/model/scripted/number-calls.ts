@@ -1,0 +1,31 @@
+/**
+ * Ids of tool calls: `call_1`, `call_2`, … in one conversation. The newest number is read from the newest call, so
+ * the ids go on after a restart; nothing is scanned but what came after that call.
+ */
+import type { ModelMessage } from '@goondan/types';
+
+const callId = /^call_(\d{1,9})$/;
+
+export function nameCall(number: number): string {
+  return `call_${number}`;
+}
+
+/** The number of the newest scripted call, 0 when there is none. */
+export function findLastCallNumber(messages: readonly ModelMessage[]): number {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const number = readCallNumber(messages[index]);
+    if (number > 0) return number;
+  }
+  return 0;
+}
+
+function readCallNumber(message: ModelMessage | undefined): number {
+  if (message?.role !== 'assistant' || typeof message.content === 'string') return 0;
+  let highest = 0;
+  for (const part of message.content) {
+    if (part.type !== 'tool-call') continue;
+    // Calls of another model, before a fail-over, have ids of another form.
+    highest = Math.max(highest, Number(callId.exec(part.toolCallId)?.[1] ?? 0));
+  }
+  return highest;
+}

@@ -1,0 +1,117 @@
+/**
+ * The model that needs no network and no key: it answers by the rules of a script, the same way every time. Demos,
+ * tests, examples and benchmarks run on it, so with no latency asked for it waits on no timer.
+ */
+import { GoondanError, type AssistantPart, type ModelMessage, type ModelReply } from '@goondan/types';
+import { sleep, type Clock } from '../../../ports/clock.ts';
+import type { Model, ModelRequest } from '../model-port.ts';
+import { checkScript } from './check-script.ts';
+import { openUsageCounter } from './count-tokens.ts';
+import { fillObject, fillText, type TemplateValues } from './fill-template.ts';
+import { matchRule, type RuleMatch } from './match-rule.ts';
+import { findLastCallNumber, nameCall } from './number-calls.ts';
+import { findNewestMessage, readNewestUserText, readOutput, readText, readToolResult } from './read-message.ts';
+import { rememberTurns, type TurnMemory } from './remember-turns.ts';
+import type { AnswerAction, FailAction, Rule } from './script.ts';
+import { streamText } from './stream-text.ts';
+
+/** An agent runs one turn at a time; the others are retries and replays of late. */
+const rememberedTurns = 64;
+const quotedLength = 200;
+
+/**
+ * **Errors** — opening: `E_MODEL_SCRIPT`. Answering: what a `fail` rule says; `E_MODEL_NO_RULE` when no rule matches;
+ * the signal's reason once it aborts.
+ */
+export function openScriptedModel(options: unknown, clock: Clock): Model {
+  const script = checkScript(options);
+  const recallTurn = rememberTurns(rememberedTurns);
+  const countUsage = openUsageCounter();
+
+  return {
+    async generate(request): Promise<ModelReply> {
+      request.signal.throwIfAborted();
+      const turn = recallTurn(request.turnId);
+      const newest = findNewestMessage(request.messages);
+      const match = matchRule(script.rules, newest, (rule) => turn.failures.get(rule) ?? 0);
+      if (match === undefined) throw noRuleError(newest);
+      const answer = decideAnswer(match, newest, request, turn);
+
+      if (script.latencyMs > 0) await sleep(clock, script.latencyMs, request.signal);
+      if (answer instanceof GoondanError) throw answer;
+      for (const part of answer) {
+        if (part.type === 'text') await streamText(part.text, script.tokensPerSecond, request, clock);
+      }
+      const finishReason = answer.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'stop';
+      return { content: answer, finishReason, usage: countUsage(request.messages, answer) };
+    },
+  };
+}
+
+/** Counts what has to be counted before anything waits: two calls of one turn may be under way at once. */
+function decideAnswer(
+  match: RuleMatch,
+  newest: ModelMessage | undefined,
+  request: ModelRequest,
+  turn: TurnMemory,
+): AssistantPart[] | GoondanError {
+  const { action } = match.rule;
+  if (action.type === 'fail') return countFailure(match.rule, action, turn);
+  const toolResult = readToolResult(newest);
+  const values: TemplateValues = {
+    groups: match.groups,
+    input: () => readNewestUserText(request.messages),
+    ...(toolResult === undefined ? {} : { result: readOutput(toolResult.output) }),
+  };
+  return writeAnswer(action, values, request.messages, turn);
+}
+
+function countFailure(rule: Rule, action: FailAction, turn: TurnMemory): GoondanError {
+  turn.failures.set(rule, (turn.failures.get(rule) ?? 0) + 1);
+  const { code, message, retryable, retryAfterMs } = action;
+  return new GoondanError(code, message, { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
+function writeAnswer(
+  action: AnswerAction,
+  values: TemplateValues,
+  messages: readonly ModelMessage[],
+  turn: TurnMemory,
+): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  const text = fillText(action.say ?? '', values);
+  // Providers refuse an empty text beside calls, but a reply of nothing at all would not be a reply.
+  if (text !== '' || action.calls.length === 0) parts.push({ type: 'text', text });
+  if (action.calls.length === 0) return parts;
+  // The turn's own count matters when a layer has just truncated the conversation: its ids must not come again.
+  let number = Math.max(turn.lastCallNumber, findLastCallNumber(messages));
+  for (const { tool, args } of action.calls) {
+    number += 1;
+    const input = fillObject(args, values);
+    parts.push({ type: 'tool-call', toolCallId: nameCall(number), toolName: tool, input });
+  }
+  turn.lastCallNumber = number;
+  return parts;
+}
+
+function noRuleError(newest: ModelMessage | undefined): GoondanError {
+  if (newest === undefined) {
+    return new GoondanError(
+      'E_MODEL_NO_RULE',
+      'No rule of the scripted model matches a conversation without messages.',
+    );
+  }
+  const text = quote(newest);
+  return new GoondanError('E_MODEL_NO_RULE', `No rule of the scripted model matches the newest message, ${text}.`);
+}
+
+/** `user: "…"`, or `tool (weather__get): {"tempC":3}`. */
+function quote(message: ModelMessage): string {
+  const toolResult = readToolResult(message);
+  if (toolResult === undefined) return `${message.role}: ${JSON.stringify(cut(readText(message)))}`;
+  return `tool (${toolResult.toolName}): ${cut(JSON.stringify(readOutput(toolResult.output)))}`;
+}
+
+function cut(text: string): string {
+  return text.length > quotedLength ? `${text.slice(0, quotedLength)}…` : text;
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test';
+import { rememberTurns } from './remember-turns.ts';
+
+test('a turn is remembered until `limit` others came after it', () => {
+  const recall = rememberTurns(2);
+  const first = recall('first');
+  recall('second');
+  expect(recall('first')).toBe(first);
+  recall('third');
+  expect(recall('first')).toBe(first);
+  recall('third');
+  recall('fourth');
+  expect(recall('first')).not.toBe(first);
+});

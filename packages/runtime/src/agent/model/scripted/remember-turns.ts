@@ -1,0 +1,24 @@
+/** What a scripted model knows about the turns it answers in. Bounded: a resident agent lives through many. */
+import type { Rule } from './script.ts';
+
+export interface TurnMemory {
+  readonly failures: Map<Rule, number>;
+  /** The highest number given to a tool call of this turn. */
+  lastCallNumber: number;
+}
+
+/** Gives the memory of a turn, a new one when the turn is not among the latest `limit`. */
+export function rememberTurns(limit: number): (turnId: string) => TurnMemory {
+  const turns = new Map<string, TurnMemory>();
+  return (turnId) => {
+    const turn = turns.get(turnId) ?? { failures: new Map(), lastCallNumber: 0 };
+    // Put in again to be the newest: a Map keeps the order of insertion.
+    turns.delete(turnId);
+    turns.set(turnId, turn);
+    for (const oldest of turns.keys()) {
+      if (turns.size <= limit) break;
+      turns.delete(oldest);
+    }
+    return turn;
+  };
+}

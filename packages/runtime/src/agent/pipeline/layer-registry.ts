@@ -1,0 +1,86 @@
+/** Where extensions hang their layers while they register, and where chains find them afterwards. */
+import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
+import { type Layer, sortLayers, type Tier } from './layer.ts';
+
+const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
+
+export class LayerRegistry {
+  private readonly registered: Layer[] = [];
+  private sorted: Record<MiddlewareKind, readonly Layer[]> | undefined;
+
+  add(extension: string, tier: Tier, kind: unknown, run: unknown, options: MiddlewareOptions = {}): void {
+    if (!isKind(kind)) {
+      throw new GoondanError(
+        'E_PIPELINE_KIND',
+        `Extension "${extension}" registered a middleware of kind "${String(kind)}". The kinds are ${kinds.join(', ')}.`,
+      );
+    }
+    if (typeof run !== 'function') {
+      throw new GoondanError(
+        'E_PIPELINE_OPTIONS',
+        `Extension "${extension}": the ${kind} middleware is not a function.`,
+      );
+    }
+    this.registered.push(layerOf(extension, tier, kind, run as Layer['run'], checkOptions(extension, kind, options)));
+    this.sorted = undefined;
+  }
+
+  /** Outermost first. */
+  of(kind: MiddlewareKind): readonly Layer[] {
+    this.sorted ??= {
+      turn: sortLayers(this.registered.filter((layer) => layer.kind === 'turn')),
+      step: sortLayers(this.registered.filter((layer) => layer.kind === 'step')),
+      toolCall: sortLayers(this.registered.filter((layer) => layer.kind === 'toolCall')),
+      model: sortLayers(this.registered.filter((layer) => layer.kind === 'model')),
+    };
+    return this.sorted[kind];
+  }
+}
+
+function isKind(kind: unknown): kind is MiddlewareKind {
+  return kinds.some((known) => known === kind);
+}
+
+function layerOf(
+  extension: string,
+  tier: Tier,
+  kind: MiddlewareKind,
+  run: Layer['run'],
+  options: MiddlewareOptions,
+): Layer {
+  return {
+    kind,
+    extension,
+    name: options.name ?? (run.name === '' ? kind : run.name),
+    tier,
+    priority: options.priority ?? 0,
+    run,
+    mayShortCircuit: options.mayShortCircuit ?? false,
+    timeoutMs: options.timeoutMs,
+    onError: options.onError ?? 'fail',
+    buffers: options.buffers ?? false,
+  };
+}
+
+function checkOptions(extension: string, kind: MiddlewareKind, options: MiddlewareOptions): MiddlewareOptions {
+  const problem = problemWithOptions(options);
+  if (problem === undefined) return options;
+  throw new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}", ${kind} middleware: ${problem}.`);
+}
+
+function problemWithOptions(options: unknown): string | undefined {
+  if (typeof options !== 'object' || options === null) return 'the options are not an object';
+  const { priority, name, mayShortCircuit, timeoutMs, onError, buffers, ...unknown } = options as Record<
+    string,
+    unknown
+  >;
+  if (priority !== undefined && !Number.isFinite(priority)) return 'priority is not a number';
+  if (name !== undefined && (typeof name !== 'string' || name === '')) return 'name is not a text';
+  if (mayShortCircuit !== undefined && typeof mayShortCircuit !== 'boolean') return 'mayShortCircuit is not a boolean';
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'timeoutMs is not above 0';
+  if (onError !== undefined && onError !== 'fail' && onError !== 'skip') return 'onError is neither fail nor skip';
+  if (buffers !== undefined && typeof buffers !== 'boolean') return 'buffers is not a boolean';
+  const [stranger] = Object.keys(unknown);
+  if (stranger !== undefined) return `there is no option "${stranger}"`;
+  return undefined;
+}

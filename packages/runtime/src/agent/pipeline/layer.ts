@@ -1,0 +1,26 @@
+/** One registered middleware, and the order in which a chain's layers stand. */
+import type { MiddlewareKind } from '@goondan/types';
+
+/** Swarm-wide extensions stand outside the agent's own whatever the numbers, declarative hooks inside. */
+export type Tier = 'swarm' | 'agent' | 'hook';
+
+export interface Layer {
+  readonly kind: MiddlewareKind;
+  readonly extension: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly priority: number;
+  /** The extension's own function. What it returns is foreign until the onion has checked it. */
+  readonly run: (context: object) => unknown;
+  readonly mayShortCircuit: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly onError: 'fail' | 'skip';
+  readonly buffers: boolean;
+}
+
+const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
+
+/** Outermost first: by tier, then priority, then registration (the sort is stable). */
+export function sortLayers(layers: readonly Layer[]): Layer[] {
+  return layers.toSorted((a, b) => tierOrder[a.tier] - tierOrder[b.tier] || a.priority - b.priority);
+}

@@ -1,0 +1,280 @@
+/**
+ * The one function that runs every middleware chain: turn, step, toolCall, model.
+ *
+ * Invariants:
+ * 1. The core runs at most once.
+ * 2. Nothing inside a layer is still running when the layer's own promise settles.
+ * 3. An author's mistake (twice, late, not awaited, a wrong result, out of time) is a coded error naming the extension.
+ * 4. A layer's error object reaches the outer layers as it was thrown, with the extension's name attached.
+ */
+import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
+import type { Clock } from '../../ports/clock.ts';
+import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
+import { attachExtension, toTurnError } from './turn-error.ts';
+import type { AskingLayer, LayerContext } from './layer-context.ts';
+import type { Layer } from './layer.ts';
+
+export interface Chain<Result> {
+  readonly kind: MiddlewareKind;
+  /** Outermost first. */
+  readonly layers: readonly Layer[];
+  /** The object one layer is given; what it reaches is shared by all. */
+  readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
+  readonly core: () => Promise<Result>;
+  /** Why a value is not a result of this kind; undefined when it is one. */
+  readonly problemWith: (value: unknown) => string | undefined;
+  readonly clock: Clock;
+  readonly warn: (warning: LayerWarning) => void;
+  /** Present when somebody watches. */
+  readonly span?: ChainSpan | undefined;
+}
+
+export interface LayerWarning {
+  readonly event: 'middleware.short_circuit' | 'middleware.skipped' | 'middleware.next_late';
+  readonly layer: Layer;
+  readonly message: string;
+}
+
+export function runOnion<Result>(chain: Chain<Result>): Promise<Result> {
+  return runFrom(chain, 0, undefined);
+}
+
+function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Result> | undefined): Promise<Result> {
+  const layer = chain.layers[index];
+  return layer === undefined ? runCore(chain, outer) : new LayerRun(chain, index, layer, outer).run();
+}
+
+async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
+  try {
+    const result = await chain.core();
+    outer?.innerResolved(result);
+    return result;
+  } catch (error) {
+    outer?.innerRejected(error);
+    throw error;
+  }
+}
+
+/** One layer's run. What is inside it tells it directly how it ended, just before the promise of `next()` settles. */
+class LayerRun<Result> implements AskingLayer {
+  readonly span: LayerSpan | undefined;
+  private inner: Promise<Result> | undefined;
+  private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
+  private innerValue: unknown;
+  private calledTwice = false;
+  private didNotWait = false;
+  private ended = false;
+  private deadline: OwnTimeDeadline | undefined;
+
+  constructor(
+    private readonly chain: Chain<Result>,
+    private readonly index: number,
+    readonly layer: Layer,
+    private readonly outer: LayerRun<Result> | undefined,
+  ) {
+    this.span = chain.span?.enter(layer);
+  }
+
+  async run(): Promise<Result> {
+    let returned: unknown;
+    try {
+      returned = await this.call();
+    } catch (error) {
+      return this.threw(error);
+    }
+    this.ended = true;
+    if (this.didNotWait || this.innerState === 'running') return this.failForNotWaiting();
+    const mistake = this.mistakeIn(returned);
+    if (mistake !== undefined) return this.fail(mistake);
+    if (this.innerState === 'none') this.shortCircuit();
+    this.span?.exit({ result: returned });
+    this.outer?.innerResolved(returned);
+    // mistakeIn has just looked at it.
+    return returned as Result;
+  }
+
+  innerResolved(value: unknown): void {
+    this.innerState = 'resolved';
+    this.innerValue = value;
+    this.innerSettled(value);
+  }
+
+  innerRejected(thrown: unknown): void {
+    this.innerState = 'rejected';
+    this.innerValue = thrown;
+    // The layer may have dropped the promise of next(): its rejection must not end the process.
+    this.inner?.catch(() => undefined);
+    this.innerSettled(undefined);
+  }
+
+  private call(): unknown {
+    const { timeoutMs } = this.layer;
+    if (timeoutMs === undefined) return this.callLayer();
+    this.deadline = new OwnTimeDeadline(this.chain.clock, timeoutMs, () =>
+      this.mistake('E_MIDDLEWARE_TIMEOUT', `ran longer than its timeoutMs of ${timeoutMs}`),
+    );
+    return this.deadline.race(() => this.callLayer());
+  }
+
+  private callLayer(): unknown {
+    const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
+    // What is inside may be done a moment later, before anybody could look again.
+    this.didNotWait = this.innerState === 'running' && isSettled(returned);
+    return returned;
+  }
+
+  /** What the layer calls to go on inwards. */
+  private next(): Promise<Result> {
+    if (this.ended) return refuse(this.late());
+    if (this.innerState !== 'none') {
+      this.calledTwice = true;
+      return refuse(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
+    }
+    this.innerState = 'running';
+    this.deadline?.pause();
+    this.span?.next();
+    this.inner = runFrom(this.chain, this.index + 1, this);
+    return this.inner;
+  }
+
+  private innerSettled(result: unknown): void {
+    this.span?.innerSettled(result);
+    if (!this.ended) this.deadline?.resume();
+  }
+
+  private mistakeIn(returned: unknown): GoondanError | undefined {
+    if (this.calledTwice) return this.mistake('E_NEXT_TWICE', 'called next() more than once');
+    const problem = this.chain.problemWith(returned);
+    if (problem === undefined) return undefined;
+    return this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
+  }
+
+  private shortCircuit(): void {
+    this.span?.shortCircuit();
+    if (this.layer.mayShortCircuit) return;
+    this.chain.warn({
+      event: 'middleware.short_circuit',
+      layer: this.layer,
+      message: `${this.described()} never called next(): everything inside it was skipped. If it means to, register it with mayShortCircuit: true.`,
+    });
+  }
+
+  private async failForNotWaiting(): Promise<Result> {
+    await this.waitForInner();
+    return this.fail(this.mistake('E_NEXT_NOT_AWAITED', 'returned before next() was finished'));
+  }
+
+  private async threw(error: unknown): Promise<Result> {
+    this.ended = true;
+    await this.waitForInner();
+    return this.fail(error);
+  }
+
+  /** The chain's error, or, for a layer that says `onError: 'skip'`, the chain without this layer. */
+  private async fail(error: unknown): Promise<Result> {
+    const passedOn = this.innerState === 'rejected' && error === this.innerValue;
+    const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
+    if (passedOn || this.layer.onError === 'fail') {
+      this.span?.exit({ error: thrown });
+      return this.reject(thrown);
+    }
+    this.span?.exit({ error: thrown, skipped: true });
+    this.chain.warn({
+      event: 'middleware.skipped',
+      layer: this.layer,
+      message: `${this.described()} failed and was skipped (onError: 'skip'): ${toTurnError(thrown).message}`,
+    });
+    return this.goOnWithout();
+  }
+
+  private async goOnWithout(): Promise<Result> {
+    try {
+      const result = await (this.inner ?? runFrom(this.chain, this.index + 1, undefined));
+      this.outer?.innerResolved(result);
+      return result;
+    } catch (error) {
+      return this.reject(error);
+    }
+  }
+
+  private reject(thrown: unknown): never {
+    this.outer?.innerRejected(thrown);
+    throw thrown;
+  }
+
+  private async waitForInner(): Promise<void> {
+    if (this.innerState !== 'running') return;
+    await this.inner?.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  private late(): GoondanError {
+    const error = this.mistake('E_NEXT_LATE', 'called next() after it had returned');
+    this.chain.warn({ event: 'middleware.next_late', layer: this.layer, message: error.message });
+    return error;
+  }
+
+  private mistake(code: ErrorCode, what: string): GoondanError {
+    return new GoondanError(code, `${this.described()} ${what}.`);
+  }
+
+  private described(): string {
+    const { kind, extension, name } = this.layer;
+    return `The ${kind} layer "${name}" of extension "${extension}"`;
+  }
+}
+
+/** A rejection that counts as handled: an author who drops it gets the chain's error, not the end of the process. */
+function refuse(mistake: GoondanError): Promise<never> {
+  const refused = Promise.reject(mistake);
+  refused.catch(() => undefined);
+  return refused;
+}
+
+/** Nothing can be waited for any more in what gave this value. */
+function isSettled(returned: unknown): boolean {
+  if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
+  return typeof returned !== 'object' || returned === null || !('then' in returned);
+}
+
+/** Counts only the layer's own time: the clock stands still while what is inside it runs. */
+class OwnTimeDeadline {
+  private callOff: (() => void) | undefined;
+  private startedAt = 0;
+  private remaining: number;
+  private finished = false;
+  private readonly expired = Promise.withResolvers<never>();
+
+  constructor(
+    private readonly clock: Clock,
+    timeoutMs: number,
+    private readonly whenExpired: () => GoondanError,
+  ) {
+    this.remaining = timeoutMs;
+  }
+
+  async race(run: () => unknown): Promise<unknown> {
+    this.resume();
+    try {
+      return await Promise.race([run(), this.expired.promise]);
+    } finally {
+      this.finished = true;
+      this.pause();
+    }
+  }
+
+  pause(): void {
+    if (this.callOff === undefined) return;
+    this.callOff();
+    this.callOff = undefined;
+    this.remaining -= this.clock.elapsed() - this.startedAt;
+  }
+
+  resume(): void {
+    if (this.finished) return;
+    this.startedAt = this.clock.elapsed();
+    this.callOff = this.clock.after(Math.max(0, this.remaining), () => this.expired.reject(this.whenExpired()));
+  }
+}

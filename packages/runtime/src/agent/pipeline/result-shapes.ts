@@ -1,0 +1,88 @@
+/** What each kind of chain may return. A layer's result is foreign until these have looked at it. */
+import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
+import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+
+type Problem = string | undefined;
+
+export function problemWithTurnResult(value: unknown): Problem {
+  if (!isObject(value)) return notAnObject(value);
+  const { turnId, finishReason, responseMessage, error } = value as Partial<TurnResult>;
+  if (typeof turnId !== 'string') return 'turnId is not a string';
+  if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
+    return `finishReason is none of text_response, max_steps, error`;
+  }
+  if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
+  if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
+  return undefined;
+}
+
+export function problemWithStepResult(value: unknown): Problem {
+  if (!isObject(value)) return notAnObject(value);
+  const { status, hasToolCalls, toolCalls, toolResults, metadata } = value as Partial<StepResult>;
+  if (status !== 'completed' && status !== 'failed') return 'status is neither completed nor failed';
+  if (typeof hasToolCalls !== 'boolean') return 'hasToolCalls is not a boolean';
+  if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
+  if (!Array.isArray(toolResults)) return 'toolResults is not an array';
+  if (!isObject(metadata)) return 'metadata is not an object';
+  return problemWithJson({ metadata });
+}
+
+/** A result must answer the call that was made. */
+export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): Problem {
+  if (!isObject(value)) return notAnObject(value);
+  const { status, error } = value as Partial<ToolCallResult>;
+  if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
+  if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
+  if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
+  if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
+  return problemWithJson({ output: value.output, error });
+}
+
+export function problemWithModelReply(value: unknown): Problem {
+  if (!isObject(value)) return notAnObject(value);
+  if (!Array.isArray(value.content)) return 'content is not an array of parts';
+  const called = new Set<string>();
+  for (const part of value.content as unknown[]) {
+    if (!isPlainObject(part) || typeof part.type !== 'string') return 'a part of content has no type';
+    if ((part.type === 'text' || part.type === 'reasoning') && typeof part.text !== 'string') {
+      return `a ${part.type} part has no text`;
+    }
+    if (part.type !== 'tool-call') continue;
+    if (typeof part.toolCallId !== 'string' || part.toolCallId === '') return 'a tool call has no toolCallId';
+    if (typeof part.toolName !== 'string' || part.toolName === '') return 'a tool call has no toolName';
+    if (called.has(part.toolCallId)) return `two tool calls have the id "${part.toolCallId}"`;
+    called.add(part.toolCallId);
+  }
+  if (typeof value.finishReason !== 'string') return 'finishReason is not a string';
+  if (!isObject(value.usage)) return 'usage is missing';
+  for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
+    if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
+  }
+  return problemWithJson({ content: value.content });
+}
+
+function looksLikeMessage(value: unknown): boolean {
+  if (!isObject(value) || !isObject(value.data)) return false;
+  const { role, content } = value.data;
+  return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
+}
+
+/** What is recorded must be JSON. */
+function problemWithJson(value: Record<string, unknown>): Problem {
+  try {
+    copyJson(value, { omitUndefined: true });
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotJson) return error.message;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function notAnObject(value: unknown): string {
+  if (value === undefined) return 'it returned nothing';
+  return value === null ? 'it is null' : `it is a ${typeof value}`;
+}

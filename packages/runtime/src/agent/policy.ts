@@ -1,0 +1,38 @@
+/** The limits of a turn, each with its default. `Swarm.spec.policy` sets them. */
+export interface TurnPolicy {
+  /** Completed steps; then the turn ends with `max_steps`. */
+  readonly maxStepsPerTurn: number;
+  /** Tries after the first, for one step. */
+  readonly maxStepRetries: number;
+  /** The wait before the first retry; it doubles each time. An error's own `retryAfterMs` counts instead. */
+  readonly retryBaseMs: number;
+  readonly retryMaxMs: number;
+  readonly requestTimeoutMs: number;
+  readonly toolTimeoutMs: number;
+  /** One model call in all. */
+  readonly modelTimeoutMs: number;
+  readonly turnTimeoutMs: number;
+  /** An event whose turn crashed the process this often is folded as a failed turn and put aside. */
+  readonly crashesBeforeDeadLetter: number;
+  /** How long a cancelled turn's layers may take to unwind before the turn ends without them. */
+  readonly unwindMs: number;
+  /** Input and output tokens of all steps; undefined: no limit. */
+  readonly maxTokensPerTurn: number | undefined;
+  /** Characters of a tool's error message that the model gets to read. */
+  readonly errorMessageLimit: number;
+}
+
+export const defaultPolicy: TurnPolicy = {
+  maxStepsPerTurn: 32,
+  maxStepRetries: 3,
+  retryBaseMs: 1_000,
+  retryMaxMs: 30_000,
+  requestTimeoutMs: 15_000,
+  toolTimeoutMs: 120_000,
+  modelTimeoutMs: 600_000,
+  turnTimeoutMs: 1_800_000,
+  crashesBeforeDeadLetter: 3,
+  unwindMs: 2_000,
+  maxTokensPerTurn: undefined,
+  errorMessageLimit: 1_000,
+};

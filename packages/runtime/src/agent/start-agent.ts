@@ -1,0 +1,168 @@
+/** Puts an agent together and starts it: everything inside one agent instance, in one process. */
+import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import type { AgentParts, Log } from './agent-parts.ts';
+import type { AgentPlan } from './agent-plan.ts';
+import type { Engine } from './agents-api/engine.ts';
+import { noEngine } from './agents-api/no-engine.ts';
+import { checkAgentEvent } from './check-agent-event.ts';
+import type { ConversationStore } from './conversation/conversation-store.ts';
+import { memoryStore } from './conversation/memory-store.ts';
+import { EventBus } from './extension/event-bus.ts';
+import { createLogger } from './extension/extension-logger.ts';
+import { ExtensionStates } from './extension/extension-states.ts';
+import { loadExtensions } from './extension/load-extensions.ts';
+import { cutMessage, type LogSink, stderrSink } from './log.ts';
+import { maskJson, maskSecrets } from './mask-secrets.ts';
+import { modelSource } from './model/model-source.ts';
+import type { Fetch } from './model/model-spec.ts';
+import type { Layer } from './pipeline/layer.ts';
+import { LayerRegistry } from './pipeline/layer-registry.ts';
+import { toTurnError } from './pipeline/turn-error.ts';
+import { defaultPolicy } from './policy.ts';
+import { loadTool } from './tool/load-tool.ts';
+import { ToolRegistry } from './tool/tool-registry.ts';
+import { turnIdOf } from './turn/open-turn.ts';
+import { runTurn, type TurnOptions, type TurnOutcome } from './turn/run-turn.ts';
+import { TurnQueue } from './turn-queue.ts';
+
+/** What the world gives an agent; each has a default that needs nothing. */
+export interface AgentPorts {
+  readonly store?: ConversationStore;
+  readonly engine?: Engine;
+  readonly clock?: Clock;
+  readonly logSink?: LogSink;
+  /** Where models look for keys and addresses their resource does not have. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** How models reach their provider. */
+  readonly fetch?: Fetch;
+}
+
+export interface RunningAgent {
+  readonly parts: AgentParts;
+  /** Extension names in the order they were loaded. */
+  readonly extensions: readonly string[];
+  /** Runs a turn for this event, after the ones before it. */
+  handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
+  /** The layers of a chain, outermost first. */
+  layers(kind: MiddlewareKind): readonly Layer[];
+  /** Waits for the running turn, then lets every extension clean up; both within `graceMs`. */
+  close(graceMs?: number): Promise<void>;
+}
+
+const MOST_WAITING = 1_000;
+
+export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promise<RunningAgent> {
+  const clock = ports.clock ?? systemClock;
+  const current: { event: AgentEvent | undefined } = { event: undefined };
+  const parts = await assemble(plan, ports, clock, () => current.event);
+  for (const tool of plan.tools ?? []) await loadTool(tool, parts.tools);
+  const { layers, tools, states, bus } = parts;
+  const loggerFor = (extension: string) =>
+    createLogger(
+      (level, message) => parts.log(level, message, { extension }),
+      () => clock.elapsed(),
+    );
+  const extensions = await loadExtensions(
+    plan.extensions ?? [],
+    { layers, tools, states, bus, loggerFor },
+    clock,
+    (problem, extension) => parts.log('error', problem, { extension, event: 'extension.cleanup_failed' }),
+  );
+  const queue = new TurnQueue(MOST_WAITING);
+  let closing: Promise<void> | undefined;
+  const shutDown = async (graceMs: number) => {
+    const startedAt = clock.elapsed();
+    const graceOver = Promise.withResolvers<void>();
+    const callOff = clock.after(graceMs, () => graceOver.resolve());
+    await Promise.race([queue.idle(), graceOver.promise]);
+    callOff();
+    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+  };
+  return {
+    parts,
+    extensions: extensions.names,
+    layers: (kind) => layers.of(kind),
+    async handle(event, options) {
+      if (closing !== undefined) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
+      const checked = checkAgentEvent(event, parts.address.instanceKey);
+      return queue.run(async () => {
+        current.event = checked;
+        return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
+      });
+    },
+    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
+  };
+}
+
+async function assemble(
+  plan: AgentPlan,
+  ports: AgentPorts,
+  clock: Clock,
+  currentEvent: () => AgentEvent | undefined,
+): Promise<AgentParts> {
+  const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
+  const store = ports.store ?? memoryStore();
+  const mask = maskSecrets(plan.secrets ?? []);
+  const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
+  const models = modelSource(plan.models, {
+    clock,
+    environment: ports.environment ?? process.env,
+    folder: plan.bundleFolder ?? process.cwd(),
+    ...(ports.fetch !== undefined && { fetch: ports.fetch }),
+  });
+  const modelRef = plan.modelRef ?? models.refs[0];
+  if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
+  // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
+  await models.open(modelRef);
+  const committed = await store.read(address);
+  return {
+    address,
+    systemPrompt: plan.systemPrompt,
+    modelRef,
+    params: plan.params ?? {},
+    policy: { ...defaultPolicy, ...plan.policy },
+    workdir: plan.workdir ?? process.cwd(),
+    layers: new LayerRegistry(),
+    tools: new ToolRegistry(),
+    models,
+    states: new ExtensionStates(committed.extensionState),
+    statesVersion: committed.version,
+    bus: new EventBus((event, error) =>
+      log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
+    ),
+    store,
+    engine: ports.engine ?? noEngine,
+    clock,
+    mask,
+    log,
+    toolLogger: createLogger(
+      (level, message) => log(level, message),
+      () => clock.elapsed(),
+    ),
+    warm: undefined,
+  };
+}
+
+function logFor(
+  address: AgentParts['address'],
+  sink: LogSink,
+  mask: AgentParts['mask'],
+  clock: Clock,
+  currentEvent: () => AgentEvent | undefined,
+): Log {
+  return (level, message, about = {}) => {
+    const event = currentEvent();
+    sink({
+      time: clock.now().toISOString(),
+      level,
+      message: cutMessage(mask(message)),
+      agent: address.agentName,
+      instance: address.instanceKey,
+      ...(about.extension === undefined ? {} : { extension: about.extension }),
+      ...(event === undefined ? {} : { turnId: turnIdOf(event), traceId: event.traceId }),
+      ...(about.event === undefined ? {} : { event: about.event }),
+      ...(about.data === undefined ? {} : { data: maskJson(about.data, mask) }),
+    });
+  };
+}

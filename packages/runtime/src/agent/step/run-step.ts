@@ -1,0 +1,90 @@
+/** One step: the step chain around one model call and the tool calls it asks for. */
+import type { JsonValue, ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
+import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
+import { callModel } from '../model/call-model.ts';
+import { problemWithStepResult } from '../pipeline/result-shapes.ts';
+import { ToolCatalog } from '../tool/tool-catalog.ts';
+import { runChain } from '../turn/run-chain.ts';
+import { addUsage, type TurnRun, watch } from '../turn/turn-run.ts';
+import { runToolCalls, toToolCall } from './run-tool-calls.ts';
+import type { RunningStep } from './running-step.ts';
+import { StepContext } from './step-context.ts';
+import { appendReply, appendToolResult } from './step-messages.ts';
+
+/** The same step has the same id, also after a crash. */
+export function stepIdOf(turnId: string, stepIndex: number): string {
+  return `${turnId}.step-${stepIndex}`;
+}
+
+export function startStep(run: TurnRun, stepIndex: number): RunningStep {
+  const stepId = stepIdOf(run.turnId, stepIndex);
+  const step: RunningStep = {
+    stepId,
+    stepIndex,
+    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, run.span),
+    catalog: new ToolCatalog(run.agent.tools.items()),
+    replyId: undefined,
+    toolStarted: false,
+  };
+  return step;
+}
+
+export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResult> {
+  const result = await runChain<StepResult>(run, {
+    kind: 'step',
+    span: step.span,
+    contextFor: (asking, next) => new StepContext(run, step, asking, next),
+    core: () => callModelAndTools(run, step),
+    problemWith: problemWithStepResult,
+  });
+  removeEphemeral(run.conversation, 'step', step.stepId);
+  return result;
+}
+
+async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
+  step.catalog.check();
+  const reply = await run.conversation.show((messages) => askForReply(run, step, messages));
+  addUsage(run.usage, reply.usage);
+  run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
+  const message = appendReply(run, step, reply);
+  // On its way to disk while the calls' layers run: one of them may wait for a person.
+  run.log.flushSoon();
+
+  const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
+  const toolResults = await runToolCalls(run, step, parts, message);
+  toolResults.forEach((result, number) => appendToolResult(run, step, result, number));
+  run.toolResults.push(...toolResults);
+  return {
+    status: 'completed',
+    hasToolCalls: parts.length > 0,
+    toolCalls: parts.map(toToolCall),
+    toolResults,
+    metadata: {},
+  };
+}
+
+function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
+  return callModel(run, {
+    call: {
+      messages,
+      tools: new ToolCatalog(step.catalog.items),
+      params: { ...run.agent.params },
+      modelRef: run.agent.modelRef,
+      stepIndex: step.stepIndex,
+      extensionName: undefined,
+    },
+    key: `${step.stepIndex}/model`,
+    parent: step.span,
+    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
+  });
+}
+
+/** Calls the provider ran itself come with their results. */
+function isOurs(part: ToolCallPart): boolean {
+  return part.providerExecuted !== true;
+}
+
+function inspect(step: RunningStep): JsonValue {
+  const items = step.catalog.items.map((item) => [item.name, structuredClone(item)] as const);
+  return { toolCatalog: Object.fromEntries(items) } as unknown as JsonValue;
+}

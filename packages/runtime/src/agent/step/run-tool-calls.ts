@@ -1,0 +1,45 @@
+/** The tool calls of one step: those that may, together; then the others, one after the other. */
+import type { Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
+import { isPlainObject } from '../../json/copy-json.ts';
+import { runToolCall, type ToolCallAsk } from '../tool-call/run-tool-call.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { RunningStep } from './running-step.ts';
+
+/** Results in the order the model asked, whatever order they came in. */
+export async function runToolCalls(
+  run: TurnRun,
+  step: RunningStep,
+  parts: readonly ToolCallPart[],
+  message: Message | undefined,
+): Promise<ToolCallResult[]> {
+  const asks = parts.map((part) => askFor(step, part, message));
+  const results = new Map<ToolCallAsk, ToolCallResult>();
+  const isParallel = (ask: ToolCallAsk) => run.agent.tools.get(ask.toolName)?.parallel === true;
+  await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(run, ask))));
+  for (const ask of asks) {
+    if (!results.has(ask)) results.set(ask, await runToolCall(run, ask));
+  }
+  return asks.flatMap((ask) => results.get(ask) ?? []);
+}
+
+/** What the step's result says of a call; a model's arguments that are no object show as none. */
+export function toToolCall(part: ToolCallPart): ToolCall {
+  return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
+}
+
+function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined): ToolCallAsk {
+  return {
+    toolCallId: part.toolCallId,
+    toolName: part.toolName,
+    input: part.input,
+    stepIndex: step.stepIndex,
+    stepId: step.stepId,
+    offered: step.catalog,
+    key: `${step.stepIndex}/call/${part.toolCallId}`,
+    message,
+    parent: step.span,
+    onStart: () => {
+      step.toolStarted = true;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { ToolCatalog } from '../tool/tool-catalog.ts';
+
+/** One step while it runs. */
+export interface RunningStep {
+  readonly stepId: string;
+  readonly stepIndex: number;
+  readonly span: ChainSpan | undefined;
+  /** What was registered when it began; its layers may change it. */
+  readonly catalog: ToolCatalog;
+  /** The id the reply was appended under. */
+  replyId: string | undefined;
+  /** A tool's handler has begun: what it did cannot be dropped with the step. */
+  toolStarted: boolean;
+}

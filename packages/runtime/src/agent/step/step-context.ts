@@ -1,0 +1,32 @@
+import type { ToolCatalogItem } from '@goondan/types';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import { type Next, runOf } from '../turn/execution-context.ts';
+import { PowerfulContext } from '../turn/powerful-context.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { RunningStep } from './running-step.ts';
+
+const stepKey = Symbol('runningStep');
+
+/** What a step layer is given. */
+export class StepContext extends PowerfulContext {
+  readonly [stepKey]: RunningStep;
+
+  constructor(run: TurnRun, step: RunningStep, asking: AskingLayer, next: Next) {
+    super(run, step, asking, next);
+    this[stepKey] = step;
+  }
+
+  get turn() {
+    return this[runOf].turn;
+  }
+  get stepIndex() {
+    return this[stepKey].stepIndex;
+  }
+  get toolCatalog() {
+    return this[stepKey].catalog.changeable;
+  }
+  set toolCatalog(catalog: ToolCatalogItem[]) {
+    if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
+    this[stepKey].catalog.changeable = catalog;
+  }
+}

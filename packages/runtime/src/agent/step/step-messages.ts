@@ -1,0 +1,43 @@
+/** The messages a step appends: the model's reply, and one message for each tool result. */
+import type { JsonValue, Message, ModelReply, ToolCallResult, ToolResultOutput } from '@goondan/types';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { RunningStep } from './running-step.ts';
+
+/** Appends the reply and gives it as it stands in the conversation; nothing when the model said nothing. */
+export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply): Message | undefined {
+  if (!reply.content.some(saysSomething)) return undefined;
+  step.replyId = `${step.stepId}.reply`;
+  const message: Message = {
+    id: step.replyId,
+    data: { role: 'assistant', content: reply.content },
+    metadata: {},
+    createdAt: run.agent.clock.now(),
+    source: { type: 'assistant', stepId: step.stepId },
+  };
+  run.conversation.emit({ type: 'append', message }, { kind: 'model' }, step.stepId);
+  return run.conversation.get(step.replyId);
+}
+
+export function appendToolResult(run: TurnRun, step: RunningStep, result: ToolCallResult, number: number): void {
+  const { toolCallId, toolName } = result;
+  const message: Message = {
+    id: `${step.stepId}.result-${number}`,
+    data: { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: outputOf(result) }] },
+    metadata: {},
+    createdAt: run.agent.clock.now(),
+    source: { type: 'tool', toolCallId, toolName },
+  };
+  run.conversation.emit({ type: 'append', message }, { kind: 'tool', name: toolName }, step.stepId);
+}
+
+function saysSomething(part: ModelReply['content'][number]): boolean {
+  return part.type !== 'text' || part.text !== '';
+}
+
+function outputOf(result: ToolCallResult): ToolResultOutput {
+  if (result.status === 'error') {
+    return { type: 'error-json', value: (result.error ?? { message: 'unknown' }) as unknown as JsonValue };
+  }
+  const output = result.output ?? null;
+  return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output };
+}

@@ -1,0 +1,24 @@
+/** `ctx.tools.call`: a layer's own tool call. It takes the one road; the conversation does not hear of it. */
+import type { JsonObject, ToolCallResult } from '@goondan/types';
+import type { LayerAsk } from '../turn/powerful-context.ts';
+import { runToolCall } from './run-tool-call.ts';
+
+export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject): Promise<ToolCallResult> {
+  const { run, step, scope } = ask;
+  const key = run.effects.nextKey(scope, 'tool');
+  return runToolCall(run, {
+    // Stable across a resume, as every tool call's id must be.
+    toolCallId: `${run.turnId}:${key}`,
+    toolName: name,
+    input: args,
+    stepIndex: step?.stepIndex ?? run.stepCount,
+    stepId: step?.stepId ?? run.turnId,
+    offered: step?.catalog,
+    key,
+    message: undefined,
+    parent: step?.span ?? run.span,
+    onStart: () => {
+      if (step !== undefined) step.toolStarted = true;
+    },
+  });
+}

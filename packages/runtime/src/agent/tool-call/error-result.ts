@@ -1,0 +1,31 @@
+import type { ToolCallResult } from '@goondan/types';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+
+/** What went wrong with a call, as the model gets to read it: with a code, secrets masked, cut to the tool's limit. */
+export function errorResult(
+  run: TurnRun,
+  call: { readonly toolCallId: string; readonly toolName: string },
+  thrown: unknown,
+  fallbackCode: string,
+): ToolCallResult {
+  const { tools, policy, mask } = run.agent;
+  const limit = tools.get(call.toolName)?.errorMessageLimit ?? policy.errorMessageLimit;
+  const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
+  return {
+    toolCallId: call.toolCallId,
+    toolName: call.toolName,
+    status: 'error',
+    error: {
+      ...(thrown instanceof Error ? { name: thrown.name } : {}),
+      message: cut(message, limit),
+      ...(code === undefined ? {} : { code }),
+      ...(suggestion === undefined ? {} : { suggestion }),
+      ...(helpUrl === undefined ? {} : { helpUrl }),
+    },
+  };
+}
+
+function cut(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, Math.max(0, limit - 1))}…` : text;
+}

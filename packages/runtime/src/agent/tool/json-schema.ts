@@ -1,0 +1,47 @@
+/** The one validator of the process, loaded when the first schema has to be checked. */
+import { type JsonSchema, GoondanError } from '@goondan/types';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+
+/** What is wrong with a value, place by place; empty when it fits. */
+export type SchemaCheck = (value: unknown) => readonly string[];
+
+// Module-level on purpose: a second validator would cost 30 ms, and a compiled schema depends on nothing but itself.
+const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
+let validator: Promise<Ajv> | undefined;
+
+/** Compiles a schema once. Rejects with `E_TOOL_SCHEMA` when it is none. */
+export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaCheck> {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const check = compile(schema, what);
+  compiled.set(schema, check);
+  return check;
+}
+
+async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
+  validator ??= loadValidator();
+  const ajv = await validator;
+  let validate: ValidateFunction;
+  try {
+    // With its $id a schema would stay in the shared validator and clash with the next one of the same $id; with its
+    // $schema another draft's would be refused unread; with $async the check would be a promise.
+    const { $id: _id, $schema: _draft, $async: _async, ...anonymous } = schema;
+    validate = ajv.compile(anonymous);
+  } catch (error) {
+    throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
+  }
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(describe));
+}
+
+async function loadValidator(): Promise<Ajv> {
+  const { Ajv } = await import('ajv');
+  // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own.
+  return new Ajv({ strict: false, allErrors: true, logger: false });
+}
+
+function describe(error: ErrorObject): string {
+  const place = error.instancePath === '' ? 'the value' : error.instancePath.slice(1).replaceAll('/', '.');
+  const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
+  const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
+  return `${place} ${error.message ?? 'does not fit'}${detail}${allowed}`;
+}

@@ -1,0 +1,69 @@
+/** Loads one declared tool: its module's `handlers`, one for each export. */
+import { pathToFileURL } from 'node:url';
+import { GoondanError, type JsonSchema, type ToolHandler } from '@goondan/types';
+import { resolveEntry } from '../../config/resolve-entry.ts';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import type { ToolRegistry } from './tool-registry.ts';
+
+export interface ToolExport {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters?: JsonSchema;
+  /** May run beside other calls of the same step. */
+  readonly parallel?: boolean;
+  /** May be run again when a crash left its outcome unknown. */
+  readonly idempotent?: boolean;
+  readonly effects?: 'none' | 'local' | 'external';
+}
+
+/** A tool as an agent's plan names it. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly exports: readonly ToolExport[];
+  readonly errorMessageLimit?: number;
+  /** Where the module is, unless `handlers` are given. */
+  readonly root?: string;
+  readonly entry?: string;
+  readonly handlers?: Readonly<Record<string, ToolHandler>>;
+}
+
+export async function loadTool(declaration: ToolDeclaration, registry: ToolRegistry): Promise<void> {
+  const handlers = declaration.handlers ?? (await importHandlers(declaration));
+  for (const each of declaration.exports) {
+    const handler = Object.hasOwn(handlers, each.name) ? handlers[each.name] : undefined;
+    if (typeof handler !== 'function') {
+      throw new GoondanError('E_TOOL_LOAD', `Tool/${declaration.name}: handlers has no function "${each.name}".`);
+    }
+    registry.declare({
+      item: {
+        name: `${declaration.name}__${each.name}`,
+        description: each.description,
+        ...(each.parameters === undefined ? {} : { parameters: each.parameters }),
+        annotations: { effects: each.effects ?? 'external', idempotent: each.idempotent ?? false },
+      },
+      handler,
+      parallel: each.parallel ?? false,
+      idempotent: each.idempotent ?? false,
+      effects: each.effects ?? 'external',
+      errorMessageLimit: declaration.errorMessageLimit,
+    });
+  }
+}
+
+async function importHandlers({ name, root, entry }: ToolDeclaration): Promise<Record<string, ToolHandler>> {
+  const file = root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}`);
+  if (file === undefined) throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: there is no file "${entry ?? ''}".`);
+  const module = await importFile(name, file);
+  const handlers: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'handlers') : undefined;
+  if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
+  throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: "${entry ?? ''}" exports no object named handlers.`);
+}
+
+async function importFile(name: string, file: string): Promise<unknown> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    const { message } = toTurnError(error);
+    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${message}`, { cause: error });
+  }
+}

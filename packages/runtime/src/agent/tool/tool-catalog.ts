@@ -1,0 +1,52 @@
+/**
+ * The tools of one step, or of one model call. Layers get a copy they may change in any way, made when one first asks;
+ * while none does, the registered items themselves are used.
+ */
+import { GoondanError, type ToolCatalogItem } from '@goondan/types';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
+
+export class ToolCatalog {
+  private changed: ToolCatalogItem[] | undefined;
+
+  /** `offered` may be shared: it is never changed. */
+  constructor(private readonly offered: readonly ToolCatalogItem[]) {}
+
+  /** As the layers left it. */
+  get items(): readonly ToolCatalogItem[] {
+    return this.changed ?? this.offered;
+  }
+
+  /** For layers, to read or change. */
+  get changeable(): ToolCatalogItem[] {
+    // Items are JSON: they were checked when they were registered, or by `check`.
+    this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
+    return this.changed;
+  }
+
+  set changeable(items: ToolCatalogItem[]) {
+    this.changed = items;
+  }
+
+  /** Throws `E_TOOL_NAME` when a layer put something in that has no name or is not JSON. */
+  check(): void {
+    for (const item of this.changed ?? []) checkItem(item);
+  }
+
+  has(name: string): boolean {
+    return this.items.some((item) => item.name === name);
+  }
+}
+
+function checkItem(item: unknown): void {
+  try {
+    if (typeof copyJsonObject(item, { omitUndefined: true }).name === 'string') return;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw noTool(error.message);
+  }
+  throw noTool('it has no name');
+}
+
+function noTool(problem: string): GoondanError {
+  return new GoondanError('E_TOOL_NAME', `A layer put something into ctx.toolCatalog that is no tool: ${problem}.`);
+}

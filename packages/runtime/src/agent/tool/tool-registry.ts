@@ -1,0 +1,99 @@
+/** The tools an agent has: those its plan declares and those its extensions register. */
+import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { checkToolName } from './tool-name.ts';
+
+/** What the runtime itself knows about a tool; the catalog shows only `item`. */
+export interface RegisteredTool {
+  readonly item: ToolCatalogItem;
+  readonly handler: ToolHandler;
+  /** May run beside other calls of the same step. */
+  readonly parallel: boolean;
+  /** May be run again when a crash left its outcome unknown. */
+  readonly idempotent: boolean;
+  readonly effects: 'none' | 'local' | 'external';
+  readonly errorMessageLimit: number | undefined;
+  /** The extension that registered it; undefined for a declared tool. */
+  readonly extension: string | undefined;
+}
+
+export class ToolRegistry {
+  private readonly tools = new Map<string, RegisteredTool>();
+  private listed: readonly ToolCatalogItem[] | undefined;
+
+  declare(tool: Omit<RegisteredTool, 'extension'>): void {
+    const item = checkItem(tool.item);
+    if (this.tools.has(item.name)) {
+      throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
+    }
+    this.tools.set(item.name, { ...tool, item, extension: undefined });
+    this.listed = undefined;
+  }
+
+  /** Registering a name again replaces the tool and keeps its place in the catalog. */
+  register(extension: string, item: unknown, handler: unknown): void {
+    const checked = checkItem(item);
+    if (typeof handler !== 'function') {
+      throw new GoondanError(
+        'E_TOOL_NAME',
+        `Extension "${extension}": tool "${checked.name}" has no handler function.`,
+      );
+    }
+    const known = this.tools.get(checked.name);
+    if (known !== undefined && known.extension === undefined) {
+      throw new GoondanError(
+        'E_TOOL_TAKEN',
+        `Extension "${extension}" cannot register "${checked.name}": a declared tool has that name.`,
+      );
+    }
+    const {
+      readOnly = false,
+      idempotent = false,
+      effects = readOnly ? 'none' : 'external',
+    } = checked.annotations ?? {};
+    this.tools.set(checked.name, {
+      item: checked,
+      // Just seen to be a function; what it returns is checked after every call.
+      handler: handler as ToolHandler,
+      parallel: readOnly,
+      idempotent: idempotent || readOnly,
+      effects,
+      errorMessageLimit: undefined,
+      extension,
+    });
+    this.listed = undefined;
+  }
+
+  get(name: string): RegisteredTool | undefined {
+    return this.tools.get(name);
+  }
+
+  /** What the model may be offered now, always in the same order. The array and its items are frozen. */
+  items(): readonly ToolCatalogItem[] {
+    this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
+    return this.listed;
+  }
+}
+
+function checkItem(item: unknown): ToolCatalogItem {
+  let copied;
+  try {
+    copied = copyJsonObject(item, { freeze: true, omitUndefined: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_TOOL_NAME', `A tool must be an object of JSON values, but ${error.message}.`);
+  }
+  const name = checkToolName(copied.name);
+  if (typeof copied.description !== 'string') {
+    throw new GoondanError('E_TOOL_NAME', `Tool "${name}" has no description.`);
+  }
+  const { parameters } = copied;
+  if (
+    parameters !== undefined &&
+    (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+  ) {
+    throw new GoondanError('E_TOOL_SCHEMA', `The parameters of tool "${name}" are not a JSON Schema object.`);
+  }
+  // Name, description and parameters were looked at above.
+  return copied as unknown as ToolCatalogItem;
+}

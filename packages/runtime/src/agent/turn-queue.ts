@@ -1,0 +1,24 @@
+import { GoondanError } from '@goondan/types';
+
+/** One turn at a time, in the order asked; refuses when too many wait. */
+export class TurnQueue {
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+
+  constructor(private readonly most: number) {}
+
+  run<Value>(turn: () => Promise<Value>): Promise<Value> {
+    if (this.waiting >= this.most) {
+      return Promise.reject(new GoondanError('E_INBOX_FULL', `${this.waiting} events are waiting already.`));
+    }
+    this.waiting++;
+    const result = this.last.then(turn).finally(() => this.waiting--);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Resolves when nothing runs or waits any more. */
+  async idle(): Promise<void> {
+    await this.last;
+  }
+}

@@ -1,0 +1,140 @@
+/** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
+import type { AgentEvent, JsonValue } from '@goondan/types';
+import type { AgentParts } from '../agent-parts.ts';
+import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
+import type { OpenTurn } from '../conversation/conversation-store.ts';
+import { LlmView } from '../conversation/llm-view.ts';
+import { MessageList } from '../conversation/message-list.ts';
+import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import { Effects } from '../effects.ts';
+import type { LayerWarning } from '../pipeline/onion.ts';
+import { DeltaGate } from './delta-gate.ts';
+import type { TurnOptions, TurnOutcome } from './run-turn.ts';
+import type { TurnRun } from './turn-run.ts';
+
+export async function openTurn(
+  agent: AgentParts,
+  event: AgentEvent,
+  options: TurnOptions,
+  signal: AbortSignal,
+): Promise<TurnRun | { readonly finished: TurnOutcome }> {
+  const turnId = turnIdOf(event);
+  const opened = await agent.store.open(agent.address, turnId);
+  if (opened.finished !== undefined) {
+    return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
+  }
+  const before = readTurnLog(opened.log);
+  const log = new TurnLogWriter(opened.log.length, (at, records) =>
+    agent.store.append(agent.address, opened.epoch, at, records),
+  );
+  const resumed = opened.log.length > 0;
+  if (resumed) log.write({ type: 'resumed' });
+  const conversation = await openConversation(agent, opened, before, log);
+  return newRun(agent, event, options, { turnId, opened, before, log, resumed, conversation, signal });
+}
+
+/** The same event is the same turn, also after a crash. */
+export function turnIdOf(event: AgentEvent): string {
+  return `turn-${event.id}`;
+}
+
+async function openConversation(
+  agent: AgentParts,
+  opened: OpenTurn,
+  before: TurnLog,
+  log: TurnLogWriter,
+): Promise<Conversation> {
+  const warm = takeWarm(agent, opened.version) ?? (await load(agent, opened));
+  const conversation = new Conversation(warm, agent.systemPrompt, {
+    record: (event, author, stepId) =>
+      log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
+    warn: (message, author) =>
+      agent.log('warn', message, {
+        event: 'message.ignored',
+        ...(author.kind === 'extension' ? { extension: author.name } : {}),
+      }),
+  });
+  conversation.restore(before.events, before.inputId);
+  return conversation;
+}
+
+/** What the last turn left, if it still holds. Taken, because this turn changes it and may fail to commit. */
+function takeWarm(agent: AgentParts, version: number): WarmConversation | undefined {
+  const { warm } = agent;
+  agent.warm = undefined;
+  return warm?.version === version ? warm.conversation : undefined;
+}
+
+async function load(agent: AgentParts, opened: OpenTurn): Promise<WarmConversation> {
+  const list = MessageList.of(await opened.loadBase());
+  return { list, view: new LlmView(list, agent.systemPrompt) };
+}
+
+interface Opened {
+  readonly turnId: string;
+  readonly opened: OpenTurn;
+  readonly before: TurnLog;
+  readonly log: TurnLogWriter;
+  readonly resumed: boolean;
+  readonly conversation: Conversation;
+  readonly signal: AbortSignal;
+}
+
+function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from: Opened): TurnRun {
+  const { turnId, opened, before, log, resumed, conversation, signal } = from;
+  const inputEvent = Object.freeze({ ...event });
+  const toolResults: TurnRun['toolResults'] = [];
+  return {
+    agent,
+    event: inputEvent,
+    turnId,
+    traceId: event.traceId,
+    epoch: opened.epoch,
+    version: opened.version,
+    stateAtStart: stateAtStart(agent, opened),
+    startedAt: agent.clock.elapsed(),
+    conversation,
+    effects: new Effects(before, log),
+    log,
+    before,
+    resumed,
+    signal,
+    toolResults,
+    usage: noUsage(),
+    deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
+    observer: options.observer,
+    span: undefined,
+    warn: (warning) => warn(agent, warning),
+    metadata: {},
+    stepCount: 0,
+    phase: 'pre',
+    muted: before.restorePoint !== undefined,
+    turn: Object.freeze({
+      id: turnId,
+      ...agent.address,
+      inputEvent,
+      startedAt: agent.clock.now(),
+      get toolResults() {
+        return Object.freeze([...toolResults]);
+      },
+    }),
+  };
+}
+
+/**
+ * What a failed turn goes back to: the states in memory, which what is set between turns is part of, unless there was
+ * a commit this process does not know of.
+ */
+function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {
+  if (agent.statesVersion !== opened.version) agent.states.restore(opened.extensionState);
+  agent.statesVersion = opened.version;
+  return agent.states.snapshot();
+}
+
+function warn(agent: AgentParts, { event, layer, message }: LayerWarning): void {
+  agent.log('warn', message, { event, extension: layer.extension });
+}
+
+function noUsage() {
+  return { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+}

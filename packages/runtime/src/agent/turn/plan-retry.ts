@@ -1,0 +1,9 @@
+import { isRetryable, retryAfterMsOf } from '../pipeline/turn-error.ts';
+import type { TurnPolicy } from '../policy.ts';
+
+/** Whether a failed step is run again, and after how long. `failures` counts this step's, this one included. */
+export function planRetry(error: unknown, failures: number, policy: TurnPolicy): { delayMs: number } | undefined {
+  if (!isRetryable(error) || failures > policy.maxStepRetries) return undefined;
+  const backoff = Math.min(policy.retryBaseMs * 2 ** (failures - 1), policy.retryMaxMs);
+  return { delayMs: retryAfterMsOf(error) ?? backoff };
+}

@@ -1,0 +1,67 @@
+/** What turn and step layers may do beside passing on: change the conversation, call models, tools and agents. */
+import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
+import { agentsApi } from '../agents-api/agents-api.ts';
+import { generateForLayer } from '../model/generate-for-layer.ts';
+import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
+import type { RunningStep } from '../step/running-step.ts';
+import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
+import { ExecutionChainContext, type Next, runOf } from './execution-context.ts';
+import type { TurnRun } from './turn-run.ts';
+
+const stepOf = Symbol('step');
+
+/** Each getter knows which layer is asking. */
+export abstract class PowerfulContext extends ExecutionChainContext {
+  readonly [stepOf]: RunningStep | undefined;
+
+  constructor(run: TurnRun, step: RunningStep | undefined, asking: AskingLayer, next: Next) {
+    super(run, asking, next);
+    this[stepOf] = step;
+  }
+
+  get conversationState() {
+    return this[runOf].conversation.state;
+  }
+  get resumed() {
+    return this[runOf].resumed;
+  }
+  get agents() {
+    const { run, scope } = askOf(this);
+    return agentsApi(run, scope);
+  }
+  get model() {
+    const ask = askOf(this);
+    return { generate: (request: GenerateRequest) => generateForLayer(ask, request) };
+  }
+  get tools() {
+    const ask = askOf(this);
+    return { call: (name: string, args: JsonObject = {}) => callToolForLayer(ask, name, args) };
+  }
+  get emitMessageEvent() {
+    const ask = askOf(this);
+    return (event: MessageEvent): void => emitFromLayer(ask, event);
+  }
+}
+
+/** A layer asking for an effect of its own. */
+export interface LayerAsk {
+  readonly run: TurnRun;
+  readonly step: RunningStep | undefined;
+  readonly scope: string;
+  readonly layer: AskingLayer;
+}
+
+/** Effects are keyed by where they happen and who asked, so that a resumed turn finds them again. */
+function askOf(context: PowerfulContext): LayerAsk {
+  const run = context[runOf];
+  const step = context[stepOf];
+  const layer = context[askingLayer];
+  return { run, step, layer, scope: `${step?.stepIndex ?? run.phase}/${layer.layer.extension}` };
+}
+
+function emitFromLayer({ run, step, layer }: LayerAsk, event: MessageEvent): void {
+  // A step layer of a resumed turn runs in a step that has no record: its events are new.
+  if (run.muted && step === undefined) return;
+  const counted = run.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
+  if (counted !== undefined) layer.span?.emitted(counted);
+}

@@ -1,0 +1,162 @@
+/** The core of a turn: steps until a text answer, the limit, or a failure. */
+import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
+import { sleep } from '../../ports/clock.ts';
+import type { StepRecord } from '../conversation/conversation-store.ts';
+import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import { runStep, startStep } from '../step/run-step.ts';
+import type { RunningStep } from '../step/running-step.ts';
+import { refuseWhenOver } from './refuse-when-over.ts';
+import { checkedMetadata } from './checked-metadata.ts';
+import { planRetry } from './plan-retry.ts';
+import { addUsage, type TurnRun } from './turn-run.ts';
+
+export async function runSteps(run: TurnRun): Promise<TurnResult> {
+  const { policy } = run.agent;
+  const progress = progressOf(run);
+  while (progress.needsStep) {
+    refuseWhenOver(run);
+    refuseTooManyTokens(run);
+    if (run.stepCount >= policy.maxStepsPerTurn) return finish(run, 'max_steps', progress.response);
+    const outcome = await tryStep(run, progress);
+    progress.nextIndex++;
+    if ('delayMs' in outcome) {
+      progress.failures++;
+      await sleep(run.agent.clock, outcome.delayMs, run.signal);
+      continue;
+    }
+    progress.failures = 0;
+    progress.response = outcome.reply ?? progress.response;
+    progress.needsStep = outcome.result.hasToolCalls;
+  }
+  refuseWhenOver(run);
+  return finish(run, 'text_response', progress.response);
+}
+
+interface Progress {
+  nextIndex: number;
+  /** Of the step that is being tried, in a row. */
+  failures: number;
+  needsStep: boolean;
+  /** The newest thing the model said. */
+  response: Message | undefined;
+}
+
+/** Where the turn stands: at its beginning, or after the steps an interrupted run had finished. */
+function progressOf(run: TurnRun): Progress {
+  const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined };
+  for (const record of run.before.steps) {
+    progress.nextIndex = record.stepIndex + 1;
+    if (record.usage !== undefined) addUsage(run.usage, record.usage);
+    run.toolResults.push(...record.toolResults);
+    if (record.result === undefined) {
+      progress.failures++;
+      continue;
+    }
+    progress.failures = 0;
+    progress.needsStep = record.result.hasToolCalls;
+    run.stepCount++;
+    if (record.responseMessageId !== undefined) {
+      progress.response = run.conversation.newest(record.responseMessageId) ?? progress.response;
+    }
+  }
+  return progress;
+}
+
+type StepOutcome = { readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number };
+
+/** Runs one step and records how it ended. A failure that may be retried is an outcome; any other is thrown. */
+async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
+  const { agent, turnId } = run;
+  const mark = run.conversation.mark();
+  const before = { usage: { ...run.usage }, resultCount: run.toolResults.length };
+  const startedAt = agent.clock.elapsed();
+  const step = startStep(run, progress.nextIndex);
+  const { stepId, stepIndex } = step;
+  const named = () => ({
+    stepId,
+    stepIndex,
+    turnId,
+    agentName: agent.address.agentName,
+    timestamp: agent.clock.now().toISOString(),
+  });
+  agent.bus.tell('step.started', named);
+  try {
+    const result = await runStep(run, step);
+    if (result.status === 'failed')
+      throw new GoondanError('E_STEP_FAILED', `Step ${stepIndex} was ended by one of its layers.`);
+    const reply = replyOf(run, step);
+    const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
+    seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
+    run.stepCount++;
+    run.deltas.stepFinished({ stepId, stepIndex }, reply);
+    const duration = agent.clock.elapsed() - startedAt;
+    agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
+    return { result, reply };
+  } catch (error) {
+    // Also what went wrong after its chain had ended.
+    step.span?.end(error);
+    const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
+    const duration = agent.clock.elapsed() - startedAt;
+    const failure = toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask);
+    agent.bus.tell('step.failed', () => ({ ...named(), duration, error: failure, willRetry: retry !== undefined }));
+    if (retry === undefined) throw error;
+    agent.log('warn', `Step ${stepIndex} failed and is tried again in ${retry.delayMs} ms: ${failure.message}`, {
+      event: 'step.retried',
+    });
+    if (step.toolStarted) {
+      removeEphemeral(run.conversation, 'step', stepId);
+    } else {
+      run.conversation.rollback(mark);
+      run.toolResults.length = before.resultCount;
+    }
+    seal(run, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, run) });
+    run.deltas.discard({ stepId, stepIndex });
+    return retry;
+  }
+}
+
+type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
+
+/** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
+function seal(run: TurnRun, step: RunningStep, ending: StepEnding): void {
+  run.log.write({
+    type: 'step',
+    stepId: step.stepId,
+    stepIndex: step.stepIndex,
+    ...ending,
+    metadata: checkedMetadata(run.metadata),
+    extensionState: run.agent.states.snapshot(),
+  });
+  run.log.flushSoon();
+}
+
+/** The step's reply as its layers left it: they may have replaced or removed it. */
+function replyOf(run: TurnRun, step: RunningStep): Message | undefined {
+  return step.replyId === undefined ? undefined : run.conversation.newest(step.replyId);
+}
+
+function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: TurnRun) {
+  return { usage: usageSince(before.usage, usage), toolResults: toolResults.slice(before.resultCount) };
+}
+
+function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
+  const since = (count: keyof TokenUsage) => (now[count] ?? 0) - (before[count] ?? 0);
+  return {
+    inputTokens: since('inputTokens'),
+    outputTokens: since('outputTokens'),
+    totalTokens: since('totalTokens'),
+    ...(now.cachedInputTokens === undefined ? {} : { cachedInputTokens: since('cachedInputTokens') }),
+    ...(now.reasoningTokens === undefined ? {} : { reasoningTokens: since('reasoningTokens') }),
+  };
+}
+
+function finish(run: TurnRun, finishReason: 'text_response' | 'max_steps', response: Message | undefined): TurnResult {
+  return { turnId: run.turnId, finishReason, ...(response === undefined ? {} : { responseMessage: response }) };
+}
+
+function refuseTooManyTokens(run: TurnRun): void {
+  const limit = run.agent.policy.maxTokensPerTurn;
+  if (limit === undefined || run.usage.totalTokens < limit) return;
+  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${run.usage.totalTokens} tokens; the limit is ${limit}.`);
+}

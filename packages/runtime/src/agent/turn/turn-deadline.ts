@@ -1,0 +1,55 @@
+/** When a turn must end: somebody cancels it, or its time is up. Layers then get a moment to unwind, and no more. */
+import { GoondanError } from '@goondan/types';
+import type { Clock } from '../../ports/clock.ts';
+import type { TurnPolicy } from '../policy.ts';
+
+export class TurnDeadline {
+  private readonly controller = new AbortController();
+  private readonly abandoned = Promise.withResolvers<never>();
+  private callOff: () => void;
+  private readonly onCancel = () => {
+    const cause: unknown = this.cancel?.reason;
+    this.abort(new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause }));
+  };
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly policy: TurnPolicy,
+    private readonly cancel: AbortSignal | undefined,
+  ) {
+    const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
+    this.callOff = clock.after(policy.turnTimeoutMs, () => this.abort(late()));
+    // Nobody may be waiting when it is abandoned.
+    this.abandoned.promise.catch(() => undefined);
+    if (cancel?.aborted) this.onCancel();
+    else cancel?.addEventListener('abort', this.onCancel, { once: true });
+  }
+
+  /** For model calls, tools and layers. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** The chain's outcome; after an abort, the abort's reason, at the latest when unwinding takes too long. */
+  async bound<Value>(chain: Promise<Value>): Promise<Value> {
+    try {
+      const value = await Promise.race([chain, this.abandoned.promise]);
+      this.signal.throwIfAborted();
+      return value;
+    } catch (error) {
+      throw this.signal.aborted ? this.signal.reason : error;
+    }
+  }
+
+  over(): void {
+    this.callOff();
+    this.cancel?.removeEventListener('abort', this.onCancel);
+  }
+
+  private abort(reason: GoondanError): void {
+    if (this.signal.aborted) return;
+    this.callOff();
+    this.callOff = this.clock.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
+    this.controller.abort(reason);
+  }
+}

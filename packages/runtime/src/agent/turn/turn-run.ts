@@ -1,0 +1,62 @@
+/** The state of one running turn. Chains, steps and calls share it; `run-turn.ts` makes it. */
+import type { AgentEvent, JsonValue, TokenUsage, ToolCallResult, Turn } from '@goondan/types';
+import type { ChainSpan, TurnObserver, WatchedChain } from '../../trace/layer-span.ts';
+import type { AgentParts } from '../agent-parts.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import type { Effects } from '../effects.ts';
+import type { LayerWarning } from '../pipeline/onion.ts';
+import type { DeltaGate } from './delta-gate.ts';
+
+export interface TurnRun {
+  readonly agent: AgentParts;
+  readonly event: AgentEvent;
+  readonly turn: Turn;
+  readonly turnId: string;
+  readonly traceId: string;
+  /** The store's fence for this turn's writes. */
+  readonly epoch: number;
+  /** How many commits the base has seen. */
+  readonly version: number;
+  /** By extension name: what a failed turn goes back to. */
+  readonly stateAtStart: Readonly<Record<string, JsonValue>>;
+  /** On the clock that only grows, for durations. */
+  readonly startedAt: number;
+  readonly conversation: Conversation;
+  readonly effects: Effects;
+  readonly log: TurnLogWriter;
+  /** What an interrupted run of this turn had recorded. */
+  readonly before: TurnLog;
+  readonly resumed: boolean;
+  readonly signal: AbortSignal;
+  readonly toolResults: ToolCallResult[];
+  readonly usage: TokenUsage;
+  readonly deltas: DeltaGate;
+  readonly observer: TurnObserver | undefined;
+  /** The turn's own chain, when somebody watches and it has started. */
+  span: ChainSpan | undefined;
+  readonly warn: (warning: LayerWarning) => void;
+  /** Shared by all contexts of the turn; a layer may also put another object in its place. */
+  metadata: Record<string, JsonValue>;
+  /** Completed steps. */
+  stepCount: number;
+  /** Which part of the turn chain is running: effects of its layers are keyed by it. */
+  phase: 'pre' | 'post';
+  /** A resumed turn's layers run again before `next()`, but what they emit is in the log already. */
+  muted: boolean;
+}
+
+/** A span for a chain of this turn, when somebody watches. */
+export function watch(run: TurnRun, chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined {
+  return run.observer?.chain(chain, parent);
+}
+
+export function addUsage(total: TokenUsage, more: TokenUsage): void {
+  total.inputTokens += more.inputTokens;
+  total.outputTokens += more.outputTokens;
+  total.totalTokens += more.totalTokens;
+  if (more.cachedInputTokens !== undefined) {
+    total.cachedInputTokens = (total.cachedInputTokens ?? 0) + more.cachedInputTokens;
+  }
+  if (more.reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + more.reasoningTokens;
+}

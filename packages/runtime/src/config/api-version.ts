@@ -1,0 +1,2 @@
+/** The one version of the resource format and of the extension API that this runtime speaks. */
+export const API_VERSION = 'goondan.ai/v1';

@@ -1,0 +1,33 @@
+/** What embedders use: start an agent, give it events, watch it, keep its conversation where you like. */
+export type { AgentPlan } from './agent/agent-plan.ts';
+export type { Engine } from './agent/agents-api/engine.ts';
+export type {
+  BaseDelta,
+  ConversationSnapshot,
+  ConversationStore,
+  InstanceAddress,
+  OpenTurn,
+  TurnRecord,
+} from './agent/conversation/conversation-store.ts';
+export { fold } from './agent/conversation/fold.ts';
+export { memoryStore } from './agent/conversation/memory-store.ts';
+export { textOf } from './agent/conversation/text-of.ts';
+export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
+export { type LogLevel, type LogLine, type LogSink, stderrSink } from './agent/log.ts';
+export type { Model, ModelRequest } from './agent/model/model-port.ts';
+export type { ModelEntry } from './agent/model/model-source.ts';
+export type { Fetch, ModelSpec } from './agent/model/model-spec.ts';
+export type { Layer, Tier } from './agent/pipeline/layer.ts';
+export { defaultPolicy, type TurnPolicy } from './agent/policy.ts';
+export { type AgentPorts, type RunningAgent, startAgent } from './agent/start-agent.ts';
+export type { ToolDeclaration, ToolExport } from './agent/tool/load-tool.ts';
+export type { DeltaListener } from './agent/turn/delta-gate.ts';
+export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
+export type { Change } from './json/diff-json.ts';
+export { type Clock, systemClock } from './ports/clock.ts';
+export { countedIds, type Ids, randomIds } from './ports/ids.ts';
+export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
+export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } from './trace/record-turn.ts';
+export { renderTrace } from './trace/render-trace.ts';
+export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
+export type { Journal } from './workspace/journal/journal.ts';

@@ -1,0 +1,106 @@
+/** The one check that a value is JSON, and the deep copy that comes with it: what is kept never aliases what was given. */
+import type { JsonObject, JsonValue } from '@goondan/types';
+
+export interface CopyJsonOptions {
+  /** Freeze the copy, all the way down. */
+  freeze?: boolean;
+  /** Leave out properties that are `undefined`, as JSON.stringify does, instead of refusing them. */
+  omitUndefined?: boolean;
+}
+
+/** Says where a value stops being JSON. */
+export class NotJson extends Error {
+  override readonly name = 'NotJson';
+  constructor(
+    readonly path: string,
+    readonly problem: string,
+  ) {
+    super(`${path === '' ? 'the value' : path} is ${problem}`);
+  }
+}
+
+const DEEPEST = 256;
+
+/** A deep copy of `value`. Throws {@link NotJson} naming the first place that is not JSON. */
+export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
+  return copy(value, { options, above: [], keys: [] });
+}
+
+/** Like {@link copyJson}, for places where only an object will do. */
+export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): JsonObject {
+  if (!isPlainObject(value)) throw new NotJson('', `${describe(value)}, not an object`);
+  // A plain object's copy is a plain object.
+  return copyJson(value, options) as JsonObject;
+}
+
+/** An object that JSON could have written: not an array, not a class instance. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Where the copying stands. The path is only put into words when something is wrong. */
+interface Walk {
+  readonly options: CopyJsonOptions;
+  readonly above: object[];
+  readonly keys: (string | number)[];
+}
+
+function copy(value: unknown, walk: Walk): JsonValue {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return value;
+    throw notJson(walk, `${value}, which JSON cannot hold`);
+  }
+  if (typeof value !== 'object') throw notJson(walk, `${describe(value)}, which JSON cannot hold`);
+  const { above, options } = walk;
+  if (above.includes(value)) throw notJson(walk, 'part of a cycle');
+  if (above.length >= DEEPEST) throw notJson(walk, `nested deeper than ${DEEPEST} levels`);
+  above.push(value);
+  const copied = Array.isArray(value) ? copyArray(value, walk) : copyObject(value, walk);
+  above.pop();
+  if (options.freeze) Object.freeze(copied);
+  return copied;
+}
+
+function copyArray(value: readonly unknown[], walk: Walk): JsonValue[] {
+  const copied: JsonValue[] = [];
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    walk.keys.push(index);
+    copied.push(item === undefined && walk.options.omitUndefined ? null : copy(item, walk));
+    walk.keys.pop();
+  }
+  return copied;
+}
+
+function copyObject(value: object, walk: Walk): JsonObject {
+  if (!isPlainObject(value)) throw notJson(walk, `${describe(value)}, not a plain object`);
+  const copied: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (item === undefined && walk.options.omitUndefined) continue;
+    walk.keys.push(key);
+    const copiedItem = copy(item, walk);
+    walk.keys.pop();
+    if (key === '__proto__') {
+      // Plain assignment would set the prototype instead of a property.
+      Object.defineProperty(copied, key, { value: copiedItem, enumerable: true, configurable: true, writable: true });
+    } else copied[key] = copiedItem;
+  }
+  return copied;
+}
+
+function notJson({ keys }: Walk, problem: string): NotJson {
+  const path = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return new NotJson(path.replace(/^\./, ''), problem);
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'object')
+    return Array.isArray(value) ? 'an array' : `a ${value.constructor?.name ?? 'foreign object'}`;
+  if (value === undefined) return 'undefined';
+  return `a ${typeof value}`;
+}

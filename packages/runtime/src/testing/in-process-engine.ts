@@ -1,0 +1,50 @@
+/**
+ * Agents calling each other inside one process: enough of an engine to test extensions and tools that talk to other
+ * agents. Nothing here survives the process.
+ */
+import { type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
+import type { Engine } from '../agent/agents-api/engine.ts';
+import type { InstanceAddress } from '../agent/conversation/conversation-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import { within } from '../agent/within.ts';
+
+/** Answers events for an agent: a running agent's `handle`, or a function of your own. */
+export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
+
+export interface InProcessEngine extends Engine {
+  /** Adds an agent; it is found by name, whatever the instance key. */
+  add(agentName: string, handler: AgentHandler): void;
+  /** Every call that was made, in order. */
+  readonly calls: readonly { readonly to: InstanceAddress; readonly event: AgentEvent }[];
+}
+
+export function inProcessEngine(clock: Clock): InProcessEngine {
+  const handlers = new Map<string, AgentHandler>();
+  const calls: { to: InstanceAddress; event: AgentEvent }[] = [];
+
+  const find = (to: InstanceAddress): AgentHandler => {
+    const handler = handlers.get(to.agentName);
+    if (handler !== undefined) return handler;
+    const known = [...handlers.keys()].join(', ') || 'none';
+    throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${to.agentName}". Agents: ${known}.`);
+  };
+
+  return {
+    calls,
+    add: (agentName, handler) => void handlers.set(agentName, handler),
+    async deliver(to, event) {
+      const handler = find(to);
+      calls.push({ to, event });
+      // Nobody waits for it; a failed turn tells its own story.
+      void handler(event, undefined).catch(() => undefined);
+      return { accepted: true };
+    },
+    async request(to, event, timeoutMs, signal) {
+      const handler = find(to);
+      calls.push({ to, event });
+      const whenLate = () =>
+        new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" did not answer within ${timeoutMs} ms.`);
+      return within({ clock, timeoutMs, whenLate, signal }, (inner) => handler(event, inner));
+    },
+  };
+}

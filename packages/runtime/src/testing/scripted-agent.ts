@@ -1,0 +1,180 @@
+/**
+ * One agent in one process on the scripted model: run extensions and tools for real, and look at everything they did.
+ */
+import type {
+  AgentEvent,
+  ExtensionRegister,
+  JsonObject,
+  Message,
+  MiddlewareKind,
+  RuntimeEventName,
+  RuntimeEvents,
+  TurnDelta,
+} from '@goondan/types';
+import type { AgentPlan } from '../agent/agent-plan.ts';
+import type { Engine } from '../agent/agents-api/engine.ts';
+import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
+import { memoryStore } from '../agent/conversation/memory-store.ts';
+import { textOf } from '../agent/conversation/text-of.ts';
+import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
+import type { LogLine } from '../agent/log.ts';
+import type { Model } from '../agent/model/model-port.ts';
+import type { ScriptedRule } from '../agent/model/scripted/script.ts';
+import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';
+import type { Tier } from '../agent/pipeline/layer.ts';
+import { type RunningAgent, startAgent } from '../agent/start-agent.ts';
+import type { TurnOptions, TurnOutcome } from '../agent/turn/run-turn.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import { type ChainRecord, recordTurn } from '../trace/record-turn.ts';
+import { type RecordedRequest, recordRequests } from './record-requests.ts';
+
+export interface ScriptedAgentOptions extends Partial<AgentPlan> {
+  /** What the model answers; it says `You said: …` when absent. */
+  readonly script?: readonly ScriptedRule[];
+  /** A model of your own instead of a script. */
+  readonly model?: Model;
+  readonly store?: ConversationStore;
+  readonly engine?: Engine;
+  readonly clock?: Clock;
+}
+
+/** One turn and all that could be seen of it. */
+export interface TestedTurn extends TurnOutcome {
+  /** The answer's words. */
+  readonly text: string;
+  readonly deltas: readonly TurnDelta[];
+  /** Every chain and layer, nested. */
+  readonly trace: ChainRecord | undefined;
+}
+
+/** A runtime event as it was told. */
+export type ToldEvent = { [Name in RuntimeEventName]: { name: Name; payload: RuntimeEvents[Name] } }[RuntimeEventName];
+
+export interface ScriptedAgent {
+  readonly agent: RunningAgent;
+  readonly store: ConversationStore;
+  /** What the model was asked, call by call. */
+  readonly requests: readonly RecordedRequest[];
+  /** Runtime events so far. */
+  readonly told: readonly ToldEvent[];
+  readonly logs: readonly LogLine[];
+  /** One turn for one input; no input, no message. */
+  say(input?: string, options?: TurnOptions & { event?: Partial<AgentEvent> }): Promise<TestedTurn>;
+  /** The committed conversation. */
+  messages(): Promise<readonly Message[]>;
+  /** Committed state of an extension; undefined when it has none. */
+  stateOf(extension: string): Promise<unknown>;
+  /** `extension/name` of each layer, outermost first. */
+  layers(kind: MiddlewareKind): string[];
+  close(graceMs?: number): Promise<void>;
+}
+
+const runtimeEvents: readonly RuntimeEventName[] = [
+  'turn.started',
+  'turn.completed',
+  'turn.failed',
+  'step.started',
+  'step.completed',
+  'step.failed',
+  'tool.called',
+  'tool.completed',
+  'tool.failed',
+];
+
+/** @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] }) */
+export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise<ScriptedAgent> {
+  const {
+    script = [{ say: 'You said: {{input}}' }],
+    model,
+    store = memoryStore(),
+    engine,
+    clock = systemClock,
+    ...plan
+  } = options;
+  const requests: RecordedRequest[] = [];
+  const told: ToldEvent[] = [];
+  const logs: LogLine[] = [];
+  const scripted = recordRequests(model ?? openScriptedModel({ script: [...script] }, clock), requests);
+  const agent = await startAgent(
+    {
+      agentName: 'tested',
+      modelRef: 'Model/scripted',
+      ...plan,
+      models: { 'Model/scripted': scripted, ...plan.models },
+      // Retries in a test should not be waited for.
+      policy: { retryBaseMs: 1, unwindMs: 200, ...plan.policy },
+    },
+    { store, clock, logSink: (line) => logs.push(line), ...(engine === undefined ? {} : { engine }) },
+  );
+  for (const name of runtimeEvents) {
+    // Told with the payload of its name.
+    agent.parts.bus.on(name, (payload) => told.push({ name, payload } as ToldEvent));
+  }
+  let count = 0;
+  return {
+    agent,
+    store,
+    requests,
+    told,
+    logs,
+    async say(input, { event, ...turnOptions } = {}) {
+      const number = ++count;
+      const deltas: TurnDelta[] = [];
+      const recorder = recordTurn(clock);
+      const sent: AgentEvent = {
+        id: `event-${number}`,
+        type: 'user.message',
+        instanceKey: agent.parts.address.instanceKey,
+        source: { kind: 'cli', name: 'test' },
+        traceId: `trace-${number}`,
+        createdAt: clock.now(),
+        ...(input === undefined ? {} : { input }),
+        ...event,
+      };
+      const outcome = await agent.handle(sent, {
+        onDelta: (delta) => deltas.push(delta),
+        observer: recorder,
+        ...turnOptions,
+      });
+      return { ...outcome, text: textOf(outcome.result.responseMessage), deltas, trace: recorder.turn() };
+    },
+    messages: async () => (await store.read(agent.parts.address)).messages,
+    stateOf: async (name) => (await store.read(agent.parts.address)).extensionState[name],
+    layers: (kind) => agent.layers(kind).map((layer) => `${layer.extension}/${layer.name}`),
+    close: (graceMs) => agent.close(graceMs),
+  };
+}
+
+/** An extension from a function, as if it had been loaded from a file. */
+export function extension<Config = JsonObject>(
+  name: string,
+  register: ExtensionRegister<Config>,
+  options: { config?: JsonObject; tier?: Tier; configSchema?: JsonObject } = {},
+): ExtensionDeclaration {
+  const { config, tier, configSchema } = options;
+  return {
+    resource: {
+      apiVersion: 'goondan.ai/v1',
+      kind: 'Extension',
+      metadata: { name },
+      spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
+    },
+    root: '.',
+    // The config it is given is the one declared beside it: that it fits is what `configSchema` is for.
+    module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
+    ...(tier === undefined ? {} : { tier }),
+  };
+}
+
+/** An extension from a file, loaded as the runtime loads it. */
+export function extensionFile(
+  name: string,
+  root: string,
+  entry: string,
+  config: JsonObject = {},
+): ExtensionDeclaration {
+  return {
+    resource: { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry, config } },
+    root,
+  };
+}

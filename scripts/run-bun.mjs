@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+/**
+ * `npm test`: runs the suite on the Bun that npm installed and closes with a line that any CI can read, alone on the
+ * last line of standard output: `12 passed, 0 failed`.
+ *
+ * 1. Everything Bun prints is passed on as it comes.
+ * 2. The exit code is Bun's, except that a run without tests, or one that ended before its summary, has failed.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { findBun } from '../packages/cli/bin/find-bun.mjs';
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+// What a developer has in `.env` or lacks in `node_modules` must not decide what passes; nothing outlives the run.
+const flags = ['--no-env-file', '--no-install', '--no-orphans', '--isolate', '--timeout=30000'];
+// The scratch folder of this checkout, which git ignores too. Bun leaves out `node_modules` by itself.
+const notOurs = '--path-ignore-patterns=tmp/**';
+
+runTests(...process.argv.slice(2));
+
+function runTests(command, ...extra) {
+  if (command !== 'test') fail('Usage: node scripts/run-bun.mjs test [arguments of bun test]', 2);
+  const bun = findBun(new URL('../packages/cli/package.json', import.meta.url));
+  if (bun === undefined) fail('Bun is not installed. Run `npm ci` without `--omit=optional`.', 3);
+
+  const child = spawn(bun, ['test', ...flags, notOurs, ...extra], {
+    cwd: repository,
+    stdio: ['inherit', 'pipe', 'pipe'],
+  });
+  child.stdout.pipe(process.stdout, { end: false });
+  child.stderr.pipe(process.stderr, { end: false });
+
+  let ending = '';
+  child.stderr.on('data', (piece) => {
+    ending = (ending + piece).slice(-4000);
+  });
+  child.on('error', (error) => fail(`Bun cannot be started: ${error.message}`, 3));
+  child.on('close', (code) => close(readSummary(ending), code ?? 1));
+}
+
+/** What Bun counted, or undefined when it printed no summary. */
+function readSummary(ending) {
+  // oxlint-disable-next-line no-control-regex -- colours are control characters
+  const lines = ending.replaceAll(/\x1b\[[\d;]*m/g, '').split('\n');
+  const last = lines.findLastIndex((line) => /^Ran \d+ tests? across \d+ files?\./.test(line));
+  if (last === -1) return undefined;
+
+  const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
+  // Upwards, and only as far as the block of counts goes: above it a test may have printed lines that look the same.
+  for (let index = last - 1; index >= 0; index -= 1) {
+    const [, count, noun] = /^ *(\d+) ([a-z]+)/.exec(lines[index]) ?? [];
+    if (noun === undefined) break;
+    if (noun in counts) counts[noun] = Number(count);
+  }
+  return counts;
+}
+
+function close(summary, code) {
+  if (summary === undefined) {
+    process.stderr.write(`\nThe run ended before its summary (exit code ${code}): does a test call process.exit?\n`);
+    return end('0 passed, 1 failed', code || 1);
+  }
+  const { pass, fail: failed, skip, todo } = summary;
+  const skipped = skip + todo;
+  const ranNone = pass + failed === 0;
+  if (ranNone) process.stderr.write('\nNo test ran.\n');
+  return end(
+    `${pass} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    ranNone ? code || 1 : code,
+  );
+}
+
+function end(line, code) {
+  process.stdout.write(`${line}\n`);
+  process.exitCode = code;
+}
+
+function fail(message, code) {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}

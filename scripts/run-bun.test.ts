@@ -1,0 +1,100 @@
+// Real runs: a copy of the script in a temporary repository with tests of its own.
+import { afterAll, describe, expect, test } from 'bun:test';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const repository = join(import.meta.dir, '..');
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+const passing = `import { expect, test } from 'bun:test';
+test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
+const failing = `import { expect, test } from 'bun:test'; test('fails', () => expect(1).toBe(2));`;
+const skipped = `import { test } from 'bun:test'; test.skip('is skipped', () => {});`;
+
+describe('npm test', () => {
+  test('closes with the counts, alone on the last line', async () => {
+    const { stdout, stderr, exitCode } = await runSuite({ 'a.test.ts': passing, 'sub/b.test.ts': passing });
+    expect(stdout).toEndWith('\n2 passed, 0 failed\n');
+    expect(stderr).toContain('(pass) passes');
+    expect(exitCode).toBe(0);
+  });
+
+  test('a failed test fails the run', async () => {
+    const { stdout, exitCode } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': failing });
+    expect(stdout).toEndWith('\n1 passed, 1 failed\n');
+    expect(exitCode).toBe(1);
+  });
+
+  test('a file that does not load fails the run', async () => {
+    const { stdout, exitCode } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': `throw new Error('early');` });
+    expect(stdout).toEndWith('\n1 passed, 1 failed\n');
+    expect(exitCode).toBe(1);
+  });
+
+  test('says what was skipped', async () => {
+    const { stdout, exitCode } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': skipped });
+    expect(stdout).toEndWith('\n1 passed, 0 failed, 1 skipped\n');
+    expect(exitCode).toBe(0);
+  });
+
+  test('a run in which no test ran has failed', async () => {
+    const { stdout, exitCode } = await runSuite({ 'a.test.ts': skipped });
+    expect(stdout).toEndWith('\n0 passed, 0 failed, 1 skipped\n');
+    expect(exitCode).toBe(1);
+  });
+
+  test('a run that ends before its summary has failed, whatever its exit code', async () => {
+    const { stdout, stderr, exitCode } = await runSuite({ 'a.test.ts': 'process.exit(0);' });
+    expect(stdout).toEndWith('0 passed, 1 failed\n');
+    expect(stderr).toContain('process.exit');
+    expect(exitCode).toBe(1);
+  });
+
+  test('is not taken in by a test that prints what a summary looks like', async () => {
+    const printing = `${passing} console.error('\\n 70 pass\\n 8 fail\\nRan 78 tests across 9 files. [1.00ms]\\n');`;
+    const { stdout } = await runSuite({ 'a.test.ts': printing });
+    expect(stdout).toEndWith('\n1 passed, 0 failed\n');
+  });
+
+  test('reads a summary in colour', async () => {
+    const { stdout } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': skipped }, [], { FORCE_COLOR: '1' });
+    expect(stdout).toEndWith('\n1 passed, 0 failed, 1 skipped\n');
+  });
+
+  test('passes further arguments on to Bun', async () => {
+    const { stdout } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': failing }, ['a.test']);
+    expect(stdout).toEndWith('\n1 passed, 0 failed\n');
+  });
+
+  test('runs the tests of this repository only, without its .env', async () => {
+    const { stdout } = await runSuite({
+      'a.test.ts': passing,
+      'node_modules/other/b.test.ts': failing,
+      'tmp/scratch/c.test.ts': failing,
+      '.env': 'SECRET=a-developer-has-this',
+    });
+    expect(stdout).toEndWith('\n1 passed, 0 failed\n');
+  });
+});
+
+async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
+  const place = mkdtempSync(join(temporary, 'repository-'));
+  for (const path of ['scripts/run-bun.mjs', 'packages/cli/bin/find-bun.mjs']) {
+    cpSync(join(repository, path), join(place, path));
+  }
+  await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');
+  mkdirSync(join(place, 'node_modules/bun/bin'));
+  symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
+  for (const [path, text] of Object.entries(files)) await Bun.write(join(place, path), text);
+
+  const child = Bun.spawn(['node', 'scripts/run-bun.mjs', 'test', ...args], {
+    cwd: place,
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, exitCode };
+}

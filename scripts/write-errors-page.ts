@@ -1,0 +1,28 @@
+// Writes docs/errors.md from the error catalogue, so that what `helpUrl` points at and what the code says are one text.
+import { errorCatalogue } from '@goondan/types';
+import { join } from 'node:path';
+
+export const errorsPage = join(import.meta.dir, '..', 'docs', 'errors.md');
+
+type Catalogue = Readonly<Record<string, { readonly meaning: string; readonly suggestion: string }>>;
+
+/** One heading for each code, in the order of the catalogue: the heading's anchor is the code in lower case. */
+export function renderErrorsPage(catalogue: Catalogue): string {
+  const sections = Object.entries(catalogue).map(
+    ([code, { meaning, suggestion }]) => `## ${code}\n\n${meaning}\n\n**What to do:** ${suggestion}\n`,
+  );
+  return [introduction, ...sections].join('\n');
+}
+
+const introduction = `# Error codes
+
+Every error that Goondan reports carries one of these codes, a message that names what went wrong, and what to do about
+it. A code is never renamed: programs may branch on it.
+
+This page is generated from \`packages/types/src/errors/error-catalogue.ts\` by \`npm run errors:page\`.
+`;
+
+if (import.meta.main) {
+  await Bun.write(errorsPage, renderErrorsPage(errorCatalogue));
+  console.log(`Wrote ${Object.keys(errorCatalogue).length} codes to docs/errors.md`);
+}

@@ -1,0 +1,75 @@
+// The catalogue, the page and the code say the same: in every direction, or this fails.
+import { describe, expect, test } from 'bun:test';
+import { errorCatalogue } from '@goondan/types';
+import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
+import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
+
+const cataloguePath = 'packages/types/src/errors/error-catalogue.ts';
+
+describe('the error catalogue', () => {
+  const codes = Object.keys(errorCatalogue);
+  const sources = readRepository('packages/*/{src,bin}/**/*.{ts,tsx,mjs}').filter(
+    ({ path }) => !isTest(path) && path !== cataloguePath,
+  );
+
+  test('is in alphabetical order', () => {
+    expect(codes).toEqual(codes.toSorted(byCharacter));
+  });
+
+  test('names codes E_ and capitals, and ends its sentences', () => {
+    for (const [code, { meaning, suggestion }] of Object.entries(errorCatalogue)) {
+      expect(code).toMatch(/^E(_[A-Z]+)+$/);
+      expect(meaning, code).toMatch(/^[A-Z`].*\.$/);
+      expect(suggestion, code).toMatch(/^[A-Z`].*\.$/);
+    }
+  });
+
+  test('is what docs/errors.md shows; if not, run `npm run errors:page`', async () => {
+    expect(await Bun.file(errorsPage).text()).toBe(renderErrorsPage(errorCatalogue));
+  });
+
+  test('gives every code its own anchor on the page', () => {
+    const page = renderErrorsPage({ E_NEXT_TWICE: { meaning: 'Meaning.', suggestion: 'Suggestion.' } });
+    expect(page).toContain('\n## E_NEXT_TWICE\n\nMeaning.\n\n**What to do:** Suggestion.\n');
+  });
+
+  test('has no code that nothing reports', () => {
+    const reported = findReportedCodes(sources);
+    expect(codes.filter((code) => !reported.has(code))).toEqual([]);
+  });
+
+  test('has every code that the sources name', () => {
+    expect(findUnknownCodes(sources, codes)).toEqual([]);
+  });
+});
+
+describe('the search in the sources', () => {
+  const path = 'packages/runtime/src/a.ts';
+
+  test('takes a string for a report, and a comment not', () => {
+    const text = `// E_COMMENTED and \`E_QUOTED\`\nthrow new GoondanError('E_THROWN', message);`;
+    expect([...findReportedCodes([{ path, text }])]).toEqual(['E_THROWN']);
+  });
+
+  test('finds a code that is not in the catalogue wherever it stands', () => {
+    const text = `/** Throws E_KNOWN or E_COMMENTED. */ const code = 'E_THROWN_2';`;
+    expect(findUnknownCodes([{ path, text }], ['E_KNOWN'])).toEqual([`${path}: E_COMMENTED`, `${path}: E_THROWN_2`]);
+  });
+});
+
+function findReportedCodes(files: readonly RepositoryFile[]): Set<string> {
+  return new Set(
+    files.flatMap(({ text }) => [...text.matchAll(/(['"])(E_[A-Z_]+)\1/g)].map(([, , code = '']) => code)),
+  );
+}
+
+function findUnknownCodes(files: readonly RepositoryFile[], known: readonly string[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const named = new Set(text.match(/\bE_[A-Z][A-Z0-9_]*\b/g));
+    return [...named].filter((code) => !known.includes(code)).map((code) => `${path}: ${code}`);
+  });
+}
+
+function byCharacter(left: string, right: string): number {
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,220 @@
+// The direction of imports, kept by a test instead of a diagram. What may import what is the table below; tests may
+// import anything.
+import { describe, expect, test } from 'bun:test';
+import { posix } from 'node:path';
+import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
+import { processRooms, sharedRooms } from './runtime-rooms.ts';
+
+/** Those that call models; each costs tens of milliseconds to import. */
+const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
+
+/** Package → the packages it may import. Relative imports stay inside the package. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  types: [],
+  core: ['@goondan/types'],
+  runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'bun', 'node'],
+  cli: ['@goondan/types', '@goondan/runtime', 'commander', 'picocolors', 'bun', 'node'],
+};
+
+/** Of these, each is imported by one file only: the rest of the code asks that file. */
+const importedByOneFile: readonly string[] = ['ajv', ...providerPackages];
+
+/** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is what stands in `src` itself. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  '.': [...processRooms, ...sharedRooms],
+  testing: [...processRooms, ...sharedRooms],
+  ...Object.fromEntries([...processRooms, ...sharedRooms].map((room) => [room, sharedRooms])),
+};
+
+/** `import type` only: who implements a seam may see its contract. */
+const seams: readonly { readonly room: string; readonly contract: string }[] = [
+  { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
+];
+
+const longest = 400;
+const catchAlls = ['utils', 'helpers', 'common', 'services', 'misc'];
+
+describe('the sources of this repository', () => {
+  const sources = readRepository('packages/*/src/**/*.{ts,tsx}').filter(({ path }) => !isTest(path));
+
+  test('are there', () => {
+    expect(sources.map(({ path }) => path)).toContain('packages/types/src/index.ts');
+  });
+
+  test('import only what they may', () => {
+    expect(sources.flatMap(findForbiddenImports)).toEqual([]);
+  });
+
+  test('import a third party from one file where that is the rule', () => {
+    expect(findScatteredImports(sources)).toEqual([]);
+  });
+
+  test(`are no longer than ${longest} lines`, () => {
+    expect(findLongFiles(sources)).toEqual([]);
+  });
+
+  test('have no catch-all room', () => {
+    const paths = listRepository('{packages,examples,docs,scripts,test,bench}/**/*');
+    expect(findCatchAlls(paths)).toEqual([]);
+  });
+});
+
+describe('the walker', () => {
+  test.each([
+    ['types', 'a.ts', `import { z } from 'zod';`, 'zod'],
+    ['types', 'a.ts', `import { join } from 'node:path';`, 'node:path'],
+    ['types', 'a.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
+    ['core', 'index.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
+    ['runtime', 'agent/a.ts', `import '@goondan/cli';`, '@goondan/cli'],
+    ['runtime', 'agent/a.ts', `import { parse } from 'yaml';`, 'yaml'],
+    ['runtime', 'agent/a.ts', `import { x } from '../../../types/src/x.ts';`, '../../../types/src/x.ts'],
+    ['runtime', 'agent/a.ts', `import { x } from '../orchestrator/x.ts';`, '../orchestrator/x.ts'],
+    ['runtime', 'agent/a.ts', `import type { X } from '../connector/x.ts';`, '../connector/x.ts'],
+    [
+      'runtime',
+      'agent/deep/a.ts',
+      `import {\n  x,\n  y,\n} from '../../orchestrator/x.ts';`,
+      '../../orchestrator/x.ts',
+    ],
+    ['runtime', 'agent/a.ts', `const x = await import('../orchestrator/x.ts');`, '../orchestrator/x.ts'],
+    ['runtime', 'agent/a.ts', `let x: import('../orchestrator/x.ts').X;`, '../orchestrator/x.ts'],
+    ['runtime', 'agent/a.ts', `const x = require('../orchestrator/x.ts');`, '../orchestrator/x.ts'],
+    ['runtime', 'agent/a.ts', `export { x } from '../index.ts';`, '../index.ts'],
+    ['runtime', 'config/a.ts', `import { x } from '../agent/x.ts';`, '../agent/x.ts'],
+    ['runtime', 'ports/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
+    ['runtime', 'agent/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
+    ['runtime', 'index.ts', `export { x } from './testing/index.ts';`, './testing/index.ts'],
+    ['runtime', 'agent/a.ts', `import { x } from '@goondan/runtime/testing';`, '@goondan/runtime/testing'],
+    ['runtime', 'newroom/a.ts', `import { x } from '../ports/x.ts';`, '../ports/x.ts'],
+    [
+      'runtime',
+      'workspace/a.ts',
+      `import { x } from '../agent/conversation/conversation-store.ts';`,
+      '../agent/conversation/conversation-store.ts',
+    ],
+    ['runtime', 'workspace/a.ts', `import type { X } from '../agent/turn/x.ts';`, '../agent/turn/x.ts'],
+    ['cli', 'main.ts', `import { x } from '@goondan/runtime/testing';`, '@goondan/runtime/testing'],
+    ['cli', 'main.ts', `import { x } from 'ajv';`, 'ajv'],
+    ['unknown', 'main.ts', `import { x } from '@goondan/types';`, '@goondan/types'],
+  ])('forbids: %s/src/%s says %s', (name, file, text, specifier) => {
+    const path = `packages/${name}/src/${file}`;
+    const [violation, ...more] = findForbiddenImports({ path, text });
+    expect(violation).toStartWith(`${path} imports '${specifier}': `);
+    expect(more).toEqual([]);
+  });
+
+  test.each([
+    ['types', 'errors/a.ts', `import type { X } from '../x.ts';`],
+    ['core', 'index.ts', `export * from '@goondan/types';`],
+    ['runtime', 'agent/a.ts', `import { x } from '@goondan/types';`],
+    ['runtime', 'agent/a.ts', `import { x } from 'ajv/dist/2020.js';`],
+    ['runtime', 'agent/a.ts', `import { x } from 'node:fs/promises';\nimport { y } from 'bun:ffi';`],
+    ['runtime', 'agent/turn/a.ts', `import { x } from '../step/x.ts';`],
+    ['runtime', 'agent/a.ts', `import { x } from '../ports/x.ts';`],
+    ['runtime', 'ipc/a.ts', `import { x } from '../json/x.ts';`],
+    ['runtime', 'index.ts', `export { x } from './agent/x.ts';`],
+    ['runtime', 'testing/a.ts', `import { x } from '../agent/x.ts';`],
+    ['runtime', 'workspace/a.ts', `import type { X } from '../agent/conversation/conversation-store.ts';`],
+    ['runtime', 'agent/a.ts', `/**\n * import { x } from '../orchestrator/x.ts';\n */\n// import('zod')`],
+    ['runtime', 'agent/a.ts', 'const module = await import(path);'],
+    ['cli', 'main.ts', `import { x } from '@goondan/runtime';\nimport { Command } from 'commander';`],
+  ])('allows: %s/src/%s says %s', (name, file, text) => {
+    expect(findForbiddenImports({ path: `packages/${name}/src/${file}`, text })).toEqual([]);
+  });
+
+  test('sees a third party in a second file', () => {
+    const text = `import { Ajv } from 'ajv';`;
+    const first = { path: 'packages/runtime/src/agent/a.ts', text };
+    const second = { path: 'packages/runtime/src/agent/b.ts', text: `import { Ajv } from 'ajv/dist/2020.js';` };
+    expect(findScatteredImports([first])).toEqual([]);
+    expect(findScatteredImports([first, second])).toEqual([`ajv is imported by ${first.path}, ${second.path}`]);
+  });
+
+  test('counts lines', () => {
+    const path = 'packages/runtime/src/agent/a.ts';
+    expect(findLongFiles([{ path, text: 'line\n'.repeat(longest) }])).toEqual([]);
+    expect(findLongFiles([{ path, text: 'line\n'.repeat(longest + 1) }])).toEqual([`${path} has ${longest + 1} lines`]);
+  });
+
+  test('sees catch-alls, as folders and as files', () => {
+    const bad = ['packages/runtime/src/utils/a.ts', 'examples/helpers/b.ts', 'packages/cli/src/misc.ts'];
+    expect(findCatchAlls([...bad, 'packages/runtime/src/agent/common-prefix.ts'])).toEqual(bad);
+  });
+});
+
+function findForbiddenImports(file: RepositoryFile): string[] {
+  const [, name = '', inside = ''] = /^packages\/([^/]+)\/src\/(.+)$/.exec(file.path) ?? [];
+  return readImports(file.text).flatMap((imported) => {
+    const problem = imported.specifier.startsWith('.')
+      ? judgeRelative(name, inside, imported)
+      : judgePackage(name, imported.specifier);
+    return problem === undefined ? [] : [`${file.path} imports '${imported.specifier}': ${problem}`];
+  });
+}
+
+interface Import {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+function readImports(text: string): Import[] {
+  const code = text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+  const statements = code.matchAll(/^\s*(?:import|export)\s+(type\s)?[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm);
+  const others = code.matchAll(/(?:^\s*import\s*|\bimport\(\s*|\brequire\(\s*)['"]([^'"]+)['"]/gm);
+  return [
+    ...statements.map(([, type, specifier = '']) => ({ specifier, typeOnly: type !== undefined })),
+    ...others.map(([, specifier = '']) => ({ specifier, typeOnly: false })),
+  ];
+}
+
+function judgePackage(name: string, specifier: string): string | undefined {
+  const allowed = packages[name];
+  if (allowed === undefined) return `packages/${name} has no line in the table of this test`;
+  // Of our own packages only the front door; of others, any.
+  const wanted = specifier.startsWith('@goondan/') ? specifier : packageOf(specifier);
+  if (allowed.includes(wanted)) return undefined;
+  return `${name} may import ${allowed.join(', ') || 'nothing but itself'}`;
+}
+
+function judgeRelative(name: string, inside: string, { specifier, typeOnly }: Import): string | undefined {
+  const target = posix.join(posix.dirname(inside), specifier);
+  if (target.startsWith('..')) return 'a relative import stays inside its package';
+  if (name !== 'runtime') return undefined;
+
+  const [from, to] = [roomOf(inside), roomOf(target)];
+  const allowed = rooms[from];
+  if (allowed === undefined) return `the room ${from}/ has no line in the table of this test`;
+  if (from === to || allowed.includes(to)) return undefined;
+  if (typeOnly && seams.some(({ room, contract }) => room === from && contract === target)) return undefined;
+  return `${from}/ may import ${allowed.join('/, ')}/`;
+}
+
+function roomOf(inside: string): string {
+  return inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : '.';
+}
+
+/** `ajv/dist/2020.js` → `ajv`, `@scope/name/part` → `@scope/name`, `node:fs` → `node`. */
+function packageOf(specifier: string): string {
+  const [name = ''] = /^@[^/]+\/[^/]+|^[^/:]+/.exec(specifier) ?? [];
+  return name;
+}
+
+function findScatteredImports(files: readonly RepositoryFile[]): string[] {
+  return importedByOneFile.flatMap((name) => {
+    const importers = files.filter(({ text }) =>
+      readImports(text).some(({ specifier }) => packageOf(specifier) === name),
+    );
+    return importers.length < 2 ? [] : [`${name} is imported by ${importers.map(({ path }) => path).join(', ')}`];
+  });
+}
+
+function findLongFiles(files: readonly RepositoryFile[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const lines = text.replace(/\n$/, '').split('\n').length;
+    return lines > longest ? [`${path} has ${lines} lines`] : [];
+  });
+}
+
+function findCatchAlls(paths: readonly string[]): string[] {
+  return paths.filter((path) => path.split('/').some((part) => catchAlls.includes(part.replace(/\.\w+$/, ''))));
+}
