@@ -53,7 +53,7 @@ export type TurnRecord =
   | { readonly type: 'effect'; readonly key: string; readonly kind: EffectKind; readonly outcome: EffectOutcome }
   /** A step ended: its events count, or (`dropped`) none of them do. */
   | StepRecord
-  /** The turn goes on after a crash: events since the last `entered` or `step` record do not count. */
+  /** The turn goes on after a crash: events since the last `entered` or `step` record do not count, but the input does. */
   | { readonly type: 'resumed' };
 
 export interface StepRecord {

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test';
+import { createUserMessage } from '@goondan/types';
+import fc from 'fast-check';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import { readTurnLog } from '../../agent/conversation/turn-log.ts';
 import { voidedEvents } from './voided-events.ts';
 
 const event = (targetId: string, stepId?: string): TurnRecord => ({
@@ -44,6 +47,41 @@ test('a second crash voids only what came after the first', () => {
   expect(voided(event('a'), entered, event('b', 's'), resumed, resumed, event('c', 's'), resumed)).toEqual(['b', 'c']);
 });
 
-test('a dropped step takes its own events with it, not those of layers around it', () => {
-  expect(voided(event('a'), entered, event('b', 's'), event('c'), step('s', 'dropped'), event('d'))).toEqual(['b']);
+test('a dropped step takes everything with it that was not sealed before', () => {
+  expect(voided(event('a'), entered, event('b', 's'), event('c'), step('s', 'dropped'), event('d'))).toEqual([
+    'b',
+    'c',
+  ]);
+});
+
+test('the input counts at once, and seals what came before it', () => {
+  const message = createUserMessage('hello');
+  const input: TurnRecord = { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } };
+  expect(voided(event('a'), input, event('b'), resumed)).toEqual(['b']);
+});
+
+test('the turn loop counts the same events', () => {
+  const records = fc.array(
+    fc.oneof(
+      fc.constantFrom(entered, resumed, step('s', 'completed'), step('s', 'kept'), step('s', 'dropped')),
+      fc.nat().map((id) => event(`e${id}`)),
+      fc.nat().map((id) => event(`s${id}`, 's')),
+      fc.nat().map((id): TurnRecord => {
+        const message = createUserMessage('hello', {}, { id: `input ${id}` });
+        return { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } };
+      }),
+    ),
+  );
+  fc.assert(
+    fc.property(records, (log) => {
+      const logged = log.map((record) => ({ record }));
+      const voidedOnes = voidedEvents(logged);
+      const counted = logged.flatMap((each) =>
+        each.record.type === 'message' && !voidedOnes.has(each) ? [each.record.event] : [],
+      );
+      // A commit counts what nothing has sealed yet.
+      expect(readTurnLog([...log, entered]).events).toEqual(counted);
+    }),
+    { numRuns: 1000 },
+  );
 });

@@ -1,24 +1,24 @@
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
 /**
- * Which message records of a turn's log do not count: those of a step that was dropped, and those a crash cut off
- * before the step, or the way into the turn, that made them was recorded.
+ * Which message records of a turn's log do not count: those that a crash, or the end of a step that was dropped, found
+ * before any record had sealed them. The input is sealed as it comes. The turn loop reads its log by the same rule
+ * (`turn-log.ts`; a test keeps the two together).
  */
 export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
   const voided = new Set<Logged>();
-  let unrecorded: Logged[] = [];
+  let unsealed: Logged[] = [];
   for (const logged of log) {
     const { record } = logged;
-    if (record.type === 'message') unrecorded.push(logged);
-    if (record.type === 'resumed') for (const event of unrecorded) voided.add(event);
-    if (record.type === 'step' && record.outcome === 'dropped') {
-      for (const event of unrecorded) if (stepOf(event) === record.stepId) voided.add(event);
-    }
-    if (record.type === 'resumed' || record.type === 'entered' || record.type === 'step') unrecorded = [];
+    if (record.type === 'message') unsealed.push(logged);
+    const isVoid = record.type === 'resumed' || (record.type === 'step' && record.outcome === 'dropped');
+    if (isVoid) for (const event of unsealed) voided.add(event);
+    if (isVoid || seals(record)) unsealed = [];
   }
   return voided;
 }
 
-function stepOf({ record }: { readonly record: TurnRecord }): string | undefined {
-  return record.type === 'message' ? record.stepId : undefined;
+function seals(record: TurnRecord): boolean {
+  if (record.type === 'message') return record.author.kind === 'input' && record.event.type === 'append';
+  return record.type === 'entered' || record.type === 'step';
 }

@@ -25,19 +25,15 @@ export function foldEvents(
   }, base);
 }
 
-/** The events of a log that count. */
+/** The events of a log that count. The input does at once, the others when a record says that their part is done. */
 export function eventsThatCount(log: readonly TurnRecord[]): readonly MessageEvent[] {
-  let safe: MessageEvent[] = [];
-  let unsafe: { event: MessageEvent; stepId: string | undefined }[] = [];
+  const safe: MessageEvent[] = [];
+  let unsafe: MessageEvent[] = [];
   for (const record of log) {
-    if (record.type === 'message') unsafe.push({ event: record.event, stepId: record.stepId });
-    if (record.type === 'resumed') unsafe = [];
-    if (record.type === 'entered' || record.type === 'step') {
-      const dropped = record.type === 'step' && record.outcome === 'dropped' ? record.stepId : undefined;
-      const kept = dropped === undefined ? unsafe : unsafe.filter(({ stepId }) => stepId !== dropped);
-      safe = [...safe, ...kept.map(({ event }) => event)];
-      unsafe = [];
-    }
+    if (record.type === 'message') unsafe.push(record.event);
+    if (record.type === 'resumed' || (record.type === 'step' && record.outcome === 'dropped')) unsafe = [];
+    const isInput = record.type === 'message' && record.author.kind === 'input';
+    if (isInput || record.type === 'entered' || record.type === 'step') safe.push(...unsafe.splice(0));
   }
-  return [...safe, ...unsafe.map(({ event }) => event)];
+  return [...safe, ...unsafe];
 }

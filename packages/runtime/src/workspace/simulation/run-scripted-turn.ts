@@ -68,12 +68,16 @@ class ScriptedTurn {
     return foldEvents(this.#base, eventsThatCount(this.#log), this.#inputId);
   }
 
+  get #hasInput(): boolean {
+    return this.#messages.some(({ id }) => id === this.#inputId);
+  }
+
   get #inputId(): string {
     return `${this.#turnId}-input`;
   }
 
   async #enter(): Promise<void> {
-    await this.#appendInput();
+    if (!this.#hasInput) await this.#appendInput();
     if (this.#run.input.script.note) {
       const note = createSystemMessage('a note', { by: 'memo' }, this.#stamp(`${this.#turnId}-note`));
       await this.#append(record({ type: 'append', message: note }, { kind: 'extension', name: 'memo' }));
@@ -177,7 +181,7 @@ class ScriptedTurn {
   }
 
   async #giveUp(): Promise<TurnResult> {
-    if (!this.#messages.some(({ id }) => id === this.#inputId)) await this.#appendInput();
+    if (!this.#hasInput) await this.#appendInput();
     return this.#commit({ code: 'E_DEAD_LETTER', message: 'crashed too often' });
   }
 

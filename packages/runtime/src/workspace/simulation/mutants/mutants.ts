@@ -240,7 +240,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'count the events of a step that a crash cut off',
     file: 'journal/voided-events.ts',
-    find: "if (record.type === 'resumed') for (const event of unrecorded) voided.add(event);",
+    find: 'if (isVoid) for (const event of unsealed) voided.add(event);',
     replace: '',
     isQuick: true,
   },
