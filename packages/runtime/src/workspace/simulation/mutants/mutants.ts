@@ -47,7 +47,6 @@ export const mutants: readonly Mutant[] = [
     find: 'await this.#ports.fs.syncFolder(this.#paths.folder);',
     replace: '',
     caughtBy: 'race',
-    isQuick: true,
   },
   {
     name: 'take what a killed process had accepted without a sync for durable',
@@ -55,7 +54,6 @@ export const mutants: readonly Mutant[] = [
     find: 'await log.sync();',
     replace: '',
     seed: 3,
-    isQuick: true,
   },
   {
     name: 'forget to drain the inbox after a start',
@@ -103,7 +101,6 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/apply-commit.ts',
     find: 'await together([files.base.sync(), files.archive.sync()]);',
     replace: 'await together([files.archive.sync()]);',
-    isQuick: true,
   },
   {
     name: 'drop the events before the archive is synced',
@@ -134,7 +131,6 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/apply-commit.ts',
     find: 'await fs.syncFolder(paths.messages);',
     replace: '',
-    isQuick: true,
   },
   {
     name: 'drop the log before the answer is in the outbox',
@@ -174,7 +170,6 @@ export const mutants: readonly Mutant[] = [
     find: 'await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));',
     replace: '',
     seed: 7,
-    isQuick: true,
   },
   {
     name: 'skip the watermark: events of a committed turn count again',
@@ -222,7 +217,6 @@ export const mutants: readonly Mutant[] = [
     file: 'lines/open-lines.ts',
     find: 'await log.truncate(read.end);',
     replace: '',
-    isQuick: true,
   },
   {
     name: 'take a hole in the last write for damage',
@@ -236,6 +230,7 @@ export const mutants: readonly Mutant[] = [
     find: 'return { log, cutFrom: missing };',
     replace: 'return { log: records, cutFrom: missing };',
     seed: 4,
+    isQuick: true,
   },
   {
     name: 'count the events of a step that a crash cut off',
