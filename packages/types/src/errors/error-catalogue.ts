@@ -80,6 +80,22 @@ export const errorCatalogue = {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
   },
+  E_IPC_CLOSED: {
+    meaning: 'A message could not be sent because the process at the other end is gone.',
+    suggestion: 'Nothing is wrong with the message: what was accepted is on disk and is taken up again.',
+  },
+  E_IPC_FRAME: {
+    meaning: 'A message between two processes of a swarm is malformed, so it was refused.',
+    suggestion: 'Look for code in a bundle that writes to the channel of its process; the message says what is wrong.',
+  },
+  E_IPC_FULL: {
+    meaning: 'Too many messages wait for a process that does not read them, so one more was not taken.',
+    suggestion: 'Wait for earlier ones before sending more, and find out why the process does not keep up.',
+  },
+  E_IPC_SIZE: {
+    meaning: 'A message between two processes of a swarm is larger than allowed, so it was refused.',
+    suggestion: 'Put what is large into a file and send its path.',
+  },
   E_MESSAGE_DUPLICATE: {
     meaning: 'A message event brings an id that a current message already has.',
     suggestion: 'Give the new message its own id, or emit `replace`.',
@@ -155,6 +171,10 @@ export const errorCatalogue = {
   E_PIPELINE_OPTIONS: {
     meaning: 'The middleware is not a function, or its options are not what they should be.',
     suggestion: 'Pass a function, and correct the option the message names.',
+  },
+  E_PROCESS_START: {
+    meaning: 'A process of the swarm could not be started.',
+    suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
   E_RESOURCE_INVALID: {
     meaning: 'A resource is malformed.',
