@@ -19,6 +19,14 @@ export const errorCatalogue = {
     meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
     suggestion: 'Use `send`, which does not wait, or another instanceKey.',
   },
+  E_AGENT_DEADLOCK: {
+    meaning: 'A request would wait for an agent instance that, through the queues of others, waits for the asking one.',
+    suggestion: 'Use `send`, which does not wait, or another instanceKey; or ask again when the other turn is over.',
+  },
+  E_AGENT_DEPTH: {
+    meaning: 'A request is nested too deeply in other requests.',
+    suggestion: 'Let an agent closer to the start of the chain ask, or use `send`.',
+  },
   E_AGENT_FAILED: {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
@@ -26,6 +34,10 @@ export const errorCatalogue = {
   E_AGENT_REQUEST: {
     meaning: 'A request or send to another agent has a parameter that is not what it should be.',
     suggestion: 'Correct the parameter the message names.',
+  },
+  E_AGENT_START: {
+    meaning: "The agent's process ended, or ran out of time, before it was ready.",
+    suggestion: "Look at the agent's log: one of its tools or extensions ends the process, or never finishes loading.",
   },
   E_AGENT_TIMEOUT: {
     meaning: 'The called agent did not answer in time.',
@@ -39,6 +51,10 @@ export const errorCatalogue = {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
     suggestion:
       'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  },
+  E_CALLS_FULL: {
+    meaning: 'As many requests and sends between agents are under way as may be.',
+    suggestion: 'Wait for some of them to end before asking for more.',
   },
   E_CANCELLED: {
     meaning: 'The turn was cancelled.',
@@ -75,6 +91,15 @@ export const errorCatalogue = {
   E_INBOX_FULL: {
     meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
     suggestion: 'Send it again later, or find out why the agent does not keep up.',
+  },
+  E_INGRESS_KEY: {
+    meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
+    suggestion:
+      'Correct `instanceKeyProperty` of the rule, or let the connector set that property to a text or a number.',
+  },
+  E_INGRESS_RULE: {
+    meaning: 'No ingress rule of the connection fits the event.',
+    suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
@@ -171,6 +196,10 @@ export const errorCatalogue = {
   E_PIPELINE_OPTIONS: {
     meaning: 'The middleware is not a function, or its options are not what they should be.',
     suggestion: 'Pass a function, and correct the option the message names.',
+  },
+  E_PROCESSES_FULL: {
+    meaning: 'As many agent instances wait for a process as may, so input for one more was not accepted.',
+    suggestion: 'Send it again later, or raise `policy.maxProcesses`.',
   },
   E_PROCESS_START: {
     meaning: 'A process of the swarm could not be started.',
