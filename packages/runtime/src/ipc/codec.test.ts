@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, type ErrorCode, GoondanError, type TurnResult } from '@goondan/types';
 import fc from 'fast-check';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
-import { agentCodec, agentSideCodec, type Codec, connectorCodec, connectorSideCodec } from './codec.ts';
+import { agentLanguage, type Codec, connectorLanguage } from './codec.ts';
 import type { FromAgent } from './from-agent.ts';
 import type { FromConnector } from './from-connector.ts';
 import type { ToAgent } from './to-agent.ts';
@@ -127,16 +127,16 @@ const fromConnector: Samples<FromConnector> = {
 
 describe('every message', () => {
   test.each(Object.values(toAgent).flat())('to an agent comes out as it went in: $type', (message) => {
-    expect(agentSideCodec.decode(agentCodec.encode(message))).toStrictEqual(message);
+    expect(agentLanguage.child.decode(agentLanguage.parent.encode(message))).toStrictEqual(message);
   });
   test.each(Object.values(fromAgent).flat())('from an agent comes out as it went in: $type', (message) => {
-    expect(agentCodec.decode(agentSideCodec.encode(message))).toStrictEqual(message);
+    expect(agentLanguage.parent.decode(agentLanguage.child.encode(message))).toStrictEqual(message);
   });
   test.each(Object.values(toConnector).flat())('to a connector comes out as it went in: $type', (message) => {
-    expect(connectorSideCodec.decode(connectorCodec.encode(message))).toStrictEqual(message);
+    expect(connectorLanguage.child.decode(connectorLanguage.parent.encode(message))).toStrictEqual(message);
   });
   test.each(Object.values(fromConnector).flat())('from a connector comes out as it went in: $type', (message) => {
-    expect(connectorCodec.decode(connectorSideCodec.encode(message))).toStrictEqual(message);
+    expect(connectorLanguage.parent.decode(connectorLanguage.child.encode(message))).toStrictEqual(message);
   });
 
   test('is a single line, whatever is in it', () => {
@@ -144,9 +144,9 @@ describe('every message', () => {
       fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (input, value) => {
         const metadata = { value: JSON.parse(JSON.stringify(value)) as never };
         const message: ToAgent = { type: 'turn', event: { ...event, input, metadata }, seq: 1 };
-        const frame = agentCodec.encode(message);
+        const frame = agentLanguage.parent.encode(message);
         expect(frame).not.toContain('\n');
-        expect(agentSideCodec.decode(frame)).toStrictEqual(message);
+        expect(agentLanguage.child.decode(frame)).toStrictEqual(message);
       }),
     );
   });
@@ -177,7 +177,7 @@ describe('a frame that is refused', () => {
       'result.responseMessage.data.content is a text, not a list',
     ],
   ])('%# says why', (frame, message) => {
-    expectRefusal(() => agentCodec.decode(frame), message);
+    expectRefusal(() => agentLanguage.parent.decode(frame), message);
   });
 
   test.each<[FromAgent, string]>([
@@ -189,16 +189,16 @@ describe('a frame that is refused', () => {
     [{ type: 'log', line: { ...line, data: cyclic() } }, 'is nested deeper than 256 levels'],
     [{ type: 'nothing' } as never, 'type is "nothing", none of ready,'],
   ])('is refused before it is sent: %#', (message, problem) => {
-    expectRefusal(() => agentSideCodec.encode(message), problem);
+    expectRefusal(() => agentLanguage.child.encode(message), problem);
   });
 });
 
 describe('what may be lost', () => {
   test.each([
-    ['an agent', agentSideCodec as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
-    ['a connector', connectorSideCodec as Codec<never, unknown>, fromConnector, ['log']],
-    ['the orchestrator, to an agent', agentCodec as Codec<never, unknown>, toAgent, []],
-    ['the orchestrator, to a connector', connectorCodec as Codec<never, unknown>, toConnector, []],
+    ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
+    ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
+    ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
+    ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, []],
   ] as const)('of %s', (_, codec, samples, lossy) => {
     const types = Object.values(samples)
       .flat()

@@ -25,32 +25,31 @@ export interface Codec<Out, In> {
   dropped(counts: DroppedCounts): Out | undefined;
 }
 
-/** The orchestrator's end of an agent's channel. */
-export const agentCodec: Codec<ToAgent, FromAgent> = {
-  ...codecOf(checkToAgent, checkFromAgent),
-  lossyKindOf: () => undefined,
-  dropped: () => undefined,
+const nothingLossy = { lossyKindOf: () => undefined, dropped: () => undefined };
+
+/** What two processes can say to each other: the codec of each end. */
+export interface Language<Down, Up> {
+  /** The orchestrator's end. */
+  readonly parent: Codec<Down, Up>;
+  readonly child: Codec<Up, Down>;
+}
+
+export const agentLanguage: Language<ToAgent, FromAgent> = {
+  parent: { ...codecOf(checkToAgent, checkFromAgent), ...nothingLossy },
+  child: {
+    ...codecOf(checkFromAgent, checkToAgent),
+    lossyKindOf,
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
 };
 
-/** The agent process's end. */
-export const agentSideCodec: Codec<FromAgent, ToAgent> = {
-  ...codecOf(checkFromAgent, checkToAgent),
-  lossyKindOf,
-  dropped: (counts) => ({ type: 'dropped', counts }),
-};
-
-/** The orchestrator's end of a connector's channel. */
-export const connectorCodec: Codec<ToConnector, FromConnector> = {
-  ...codecOf(checkToConnector, checkFromConnector),
-  lossyKindOf: () => undefined,
-  dropped: () => undefined,
-};
-
-/** The connector process's end. */
-export const connectorSideCodec: Codec<FromConnector, ToConnector> = {
-  ...codecOf(checkFromConnector, checkToConnector),
-  lossyKindOf,
-  dropped: (counts) => ({ type: 'dropped', counts }),
+export const connectorLanguage: Language<ToConnector, FromConnector> = {
+  parent: { ...codecOf(checkToConnector, checkFromConnector), ...nothingLossy },
+  child: {
+    ...codecOf(checkFromConnector, checkToConnector),
+    lossyKindOf,
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
 };
 
 function codecOf<Out extends { readonly type: string }, In>(checkOut: Check<Out>, checkIn: Check<In>) {

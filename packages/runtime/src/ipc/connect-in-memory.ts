@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { type Channel, openChannel } from './channel/channel.ts';
 import { memoryFrameFiles } from './channel/frame-files.ts';
 import { memoryWires } from './channel/memory-wire.ts';
-import type { Codec } from './codec.ts';
+import type { Language } from './codec.ts';
 import type { ChannelLimits } from './limits.ts';
 
 export interface InMemoryOptions {
@@ -14,8 +14,7 @@ export interface InMemoryOptions {
 }
 
 export function connectInMemory<Down, Up>(
-  parent: Codec<Down, Up>,
-  child: Codec<Up, Down>,
+  { parent, child }: Language<Down, Up>,
   { room, ...options }: InMemoryOptions = {},
 ): [Channel<Down, Up>, Channel<Up, Down>] {
   const [parentWire, childWire] = memoryWires(room);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
-import { connectorCodec, connectorSideCodec } from './codec.ts';
+import { connectorLanguage } from './codec.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 import { acceptConnectorEvents, connectorEmitter, type EmitConnectorEvent } from './connector-events.ts';
 
@@ -12,7 +12,7 @@ const failure = (emitted: Promise<void>) =>
   );
 
 function connect(accept: EmitConnectorEvent) {
-  const [parent, child] = connectInMemory(connectorCodec, connectorSideCodec);
+  const [parent, child] = connectInMemory(connectorLanguage);
   acceptConnectorEvents(parent, accept);
   return { parent, child, emit: connectorEmitter(child) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, GoondanError } from '@goondan/types';
-import { agentCodec, agentSideCodec } from '../codec.ts';
+import { agentLanguage } from '../codec.ts';
 import { connectInMemory, type InMemoryOptions } from '../connect-in-memory.ts';
 import type { FromAgent } from '../from-agent.ts';
 import type { ToAgent } from '../to-agent.ts';
@@ -18,7 +18,7 @@ const event: AgentEvent = {
   createdAt: new Date('2026-03-04T05:06:07.089Z'),
 };
 
-const pair = (options?: InMemoryOptions) => connectInMemory(agentCodec, agentSideCodec, options);
+const pair = (options?: InMemoryOptions) => connectInMemory(agentLanguage, options);
 const delta = (stepIndex: number, text = 'x'): FromAgent => ({
   type: 'delta',
   eventId: 'e',
@@ -168,7 +168,7 @@ describe('a channel', () => {
         wires.push(events);
         return { write: () => 0, pause: () => undefined, resume: () => undefined, end: () => undefined };
       },
-      codec: agentCodec,
+      codec: agentLanguage.parent,
       files: memoryFrameFiles(),
       limits: { framesPerSecond: 1_000 },
     });
@@ -238,7 +238,7 @@ describe('what does not belong on a channel', () => {
     const [wire, other] = memoryWires();
     const files = memoryFrameFiles();
     const raw: Wire = other({ data: () => undefined, drain: () => undefined, closed: () => undefined });
-    const channel = openChannel({ wire, codec: agentCodec, files, limits });
+    const channel = openChannel({ wire, codec: agentLanguage.parent, files, limits });
     const refusals: string[] = [];
     channel.onRefused(({ code, message }) => refusals.push(`${code}: ${message}`));
     return { channel, refusals, files, write: (text: string | Uint8Array) => raw.write(Buffer.from(text)) };

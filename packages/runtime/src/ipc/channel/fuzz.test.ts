@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
-import { agentCodec, agentSideCodec, type Codec, connectorCodec, connectorSideCodec } from '../codec.ts';
+import { agentLanguage, type Codec, connectorLanguage } from '../codec.ts';
 import { openChannel } from './channel.ts';
 import { memoryFrameFiles } from './frame-files.ts';
 import type { WireEvents } from './wire.ts';
 
 const receivers = [
-  ['the orchestrator, from an agent', (bytes, cuts) => receive(agentCodec, bytes, cuts)],
-  ['an agent', (bytes, cuts) => receive(agentSideCodec, bytes, cuts)],
-  ['the orchestrator, from a connector', (bytes, cuts) => receive(connectorCodec, bytes, cuts)],
-  ['a connector', (bytes, cuts) => receive(connectorSideCodec, bytes, cuts)],
+  ['the orchestrator, from an agent', (bytes, cuts) => receive(agentLanguage.parent, bytes, cuts)],
+  ['an agent', (bytes, cuts) => receive(agentLanguage.child, bytes, cuts)],
+  ['the orchestrator, from a connector', (bytes, cuts) => receive(connectorLanguage.parent, bytes, cuts)],
+  ['a connector', (bytes, cuts) => receive(connectorLanguage.child, bytes, cuts)],
 ] satisfies [string, (bytes: Uint8Array, cuts: readonly number[]) => Seen][];
 
 const samples = [
