@@ -29,10 +29,10 @@ describe('the guardian', () => {
     expect(calls).toEqual([{ groups: [11], quietMs: 300 }]);
   });
 
-  test('looks once when it is stood down, and hears nothing after that', async () => {
+  test('looks again when it is stood down, and hears nothing after that', async () => {
     const { report, calls } = await guardWith('stand-down', 'watch 10');
     expect(report.reason).toBe('stood-down');
-    expect(calls).toEqual([{ groups: [], quietMs: 0 }]);
+    expect(calls).toEqual([{ groups: [], quietMs: 30 }]);
   });
 
   test('takes no number for a group that means something else', async () => {

@@ -21,14 +21,16 @@ export interface GuardPorts {
   readonly endRun: (groups: readonly number[], quietMs: number) => Promise<Omit<GuardianReport, 'reason'>>;
 }
 
-/** After a kill somebody may still be between fork and exec; after a clean shutdown nobody is. */
+/** How long nothing may be found before it goes: after a kill somebody may still be between fork and exec. */
 const QUIET_AFTER_DEATH_MS = 300;
+const QUIET_AFTER_SHUTDOWN_MS = 30;
 
 export async function guard({ lines, endRun }: GuardPorts): Promise<GuardianReport> {
   const groups = new Set<number>();
   for await (const line of lines) {
     const [command = '', argument = ''] = line.split(' ');
-    if (command === 'stand-down') return { reason: 'stood-down', ...(await endRun([...groups], 0)) };
+    if (command === 'stand-down')
+      return { reason: 'stood-down', ...(await endRun([...groups], QUIET_AFTER_SHUTDOWN_MS)) };
     const group = Number(argument);
     if (!Number.isSafeInteger(group) || group <= 1) continue;
     if (command === 'watch') groups.add(group);

@@ -103,9 +103,9 @@ describe('killing by tag', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60);
   });
 
-  test('refuses a tag that could be anybody’s', async () => {
-    expect(await killTagged('').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
-    expect(await killTagged('PATH=/bin').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
+  test('refuses a tag that is none of ours', async () => {
+    // One that nobody carries, should this test ever have a reason to fail.
+    expect(await killTagged('GOONDAN_RUN=').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
   });
 });
 

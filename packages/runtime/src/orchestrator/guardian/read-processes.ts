@@ -20,24 +20,37 @@ export function canReadProcesses(): boolean {
   }
 }
 
-/** Every living process; not the dead that nobody has buried yet. Gives way to other work now and then. */
+/**
+ * Every living process; not the dead that nobody has buried yet. Gives way to other work now and then.
+ *
+ * A process that is just becoming another program shows no environment for a moment. Whoever shows none is looked at
+ * once more; whoever takes longer is found by the next look.
+ */
 export async function readProcesses(tag: ProcessTag): Promise<ProcessEntry[]> {
-  const entries: ProcessEntry[] = [];
-  let read = 0;
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const entry = readProcess(pid, tag);
-    if (entry !== undefined) entries.push(entry);
-    read += 1;
-    if (read % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve));
+  const entries = new Map<number, ProcessEntry>();
+  const bare: number[] = [];
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  for (const [index, pid] of pids.entries()) {
+    const found = readProcess(pid, tag);
+    if (found !== undefined) entries.set(pid, found.entry);
+    if (found?.isBare) bare.push(pid);
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => void setImmediate(resolve));
   }
-  return entries;
+  if (bare.length > 0) await Bun.sleep(EXEC_MS);
+  for (const pid of bare) {
+    const found = readProcess(pid, tag);
+    if (found === undefined) entries.delete(pid);
+    else entries.set(pid, found.entry);
+  }
+  return [...entries.values()];
 }
 
 const AT_ONCE = 32;
+const EXEC_MS = 2;
+/** The parent of the kernel's own threads, which never have an environment. */
+const KERNEL = 2;
 
-function readProcess(pid: number, tag: ProcessTag): ProcessEntry | undefined {
+function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBare: boolean } | undefined {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
   // The name stands in brackets and may hold anything, brackets too.
@@ -46,11 +59,14 @@ function readProcess(pid: number, tag: ProcessTag): ProcessEntry | undefined {
   if (state === 'Z' || state === 'X') return undefined;
   const environment = readProc(pid, 'environ');
   return {
-    pid,
-    parent: Number(parent),
-    group: Number(group),
-    command: stat.slice(stat.indexOf('(') + 1, nameEnd),
-    isTagged: environment !== undefined && carriesTag(environment, tag),
+    isBare: environment?.length === 0 && Number(parent) !== KERNEL,
+    entry: {
+      pid,
+      parent: Number(parent),
+      group: Number(group),
+      command: stat.slice(stat.indexOf('(') + 1, nameEnd),
+      isTagged: environment !== undefined && carriesTag(environment, tag),
+    },
   };
 }
 

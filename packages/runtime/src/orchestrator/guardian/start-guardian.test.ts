@@ -58,7 +58,10 @@ async function startOrchestrator(tag: ProcessTag) {
      console.log(JSON.stringify({ guardian: guardian.pid }));
      setInterval(() => undefined, 1_000);`,
   );
-  const orchestrator = Bun.spawn([process.execPath, script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const orchestrator = Bun.spawn([process.execPath, script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
   const { value } = await orchestrator.stdout.getReader().read();
   const { guardian } = JSON.parse(new TextDecoder().decode(value)) as { guardian: number };
   await until(async () => (await tagged(tag)).length === EVERY_PROCESS);
@@ -87,7 +90,7 @@ describe('when the orchestrator is killed', () => {
     const tag = tagForTest();
     const { orchestrator, guardian } = await startOrchestrator(tag);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(guardian, signal);
-    orchestrator.kill('SIGKILL');
+    process.kill(-orchestrator.pid, 'SIGKILL');
     const killedAt = performance.now();
     await until(async () => (await tagged(tag)).length === 0);
     expect(performance.now() - killedAt).toBeLessThan(2_000);
