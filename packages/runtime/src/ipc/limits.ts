@@ -10,7 +10,10 @@ export interface ChannelLimits {
   /** Of these, messages that may be lost. At the bound the oldest is dropped and counted. */
   readonly mostLossy: number;
   readonly mostLossyBytes: number;
-  /** What is taken from the other side. Past it reading pauses, and the other side has to wait. */
+  /**
+   * What is taken from the other side. Past it reading pauses, and the other side has to wait. A frame counts one, and
+   * so does each piece in which bytes come: single messages get half of this.
+   */
   readonly framesPerSecond: number;
   readonly bytesPerSecond: number;
   /** Malformed frames. At the bound the channel closes: whoever is there does not speak our language. */
@@ -26,7 +29,7 @@ export const channelLimits: ChannelLimits = {
   mostWaitingBytes: 64 * MEGABYTE,
   mostLossy: 1_000,
   mostLossyBytes: 4 * MEGABYTE,
-  framesPerSecond: 20_000,
+  framesPerSecond: 40_000,
   bytesPerSecond: 64 * MEGABYTE,
   mostRefused: 100,
 };
