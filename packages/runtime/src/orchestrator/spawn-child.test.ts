@@ -258,13 +258,11 @@ describe('a child that prints without end', () => {
     });
     await firstTold(child);
     const before = process.memoryUsage.rss();
-    const lags: number[] = [];
-    for (let round = 0; round < 200; round++) {
-      const startedAt = performance.now();
-      await Bun.sleep(5);
-      lags.push(performance.now() - startedAt - 5);
-    }
-    expect(lags.toSorted((a, b) => a - b)[190]).toBeLessThan(50);
+    const cpuBefore = process.cpuUsage();
+    await Bun.sleep(1_500);
+    const { user, system } = process.cpuUsage(cpuBefore);
+    // Microseconds; who reads as fast as it can needs all of them.
+    expect(user + system).toBeLessThan(750_000);
     expect(process.memoryUsage.rss() - before).toBeLessThan(80_000_000);
     await child.kill(0);
     expect(heard.length).toBeLessThan(20_000);

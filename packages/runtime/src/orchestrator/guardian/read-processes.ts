@@ -21,15 +21,14 @@ export function canReadProcesses(): boolean {
 }
 
 /**
- * Every living process; not the dead that nobody has buried yet. Gives way to other work now and then.
+ * Every living process, or those of `pids`; not the dead that nobody has buried yet. Gives way to other work now and then.
  *
  * A process that is just becoming another program shows no environment for a moment. Whoever shows none is looked at
  * once more; whoever takes longer is found by the next look.
  */
-export async function readProcesses(tag: ProcessTag): Promise<ProcessEntry[]> {
+export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise<ProcessEntry[]> {
   const entries = new Map<number, ProcessEntry>();
   const bare: number[] = [];
-  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   for (const [index, pid] of pids.entries()) {
     const found = readProcess(pid, tag);
     if (found !== undefined) entries.set(pid, found.entry);
@@ -49,6 +48,10 @@ const AT_ONCE = 32;
 const EXEC_MS = 2;
 /** The parent of the kernel's own threads, which never have an environment. */
 const KERNEL = 2;
+
+function listPids(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
 
 function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBare: boolean } | undefined {
   const stat = readProc(pid, 'stat')?.toString();
