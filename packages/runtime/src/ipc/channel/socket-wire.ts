@@ -8,8 +8,13 @@ import type { OpenWire, Wire } from './wire.ts';
 /** The descriptor a child finds its channel at. */
 export const CHANNEL_DESCRIPTOR = 3;
 
+export interface SocketWireOptions {
+  /** False: a process that has nothing else to wait for may end. */
+  readonly keepsAlive?: boolean;
+}
+
 /** Takes the descriptor over: it is closed with the wire. */
-export function socketWire(descriptor: number): OpenWire {
+export function socketWire(descriptor: number, { keepsAlive = true }: SocketWireOptions = {}): OpenWire {
   return (events) => {
     let socket: Bun.Socket | undefined;
     let over = false;
@@ -22,7 +27,10 @@ export function socketWire(descriptor: number): OpenWire {
       fd: descriptor,
       socket: {
         // Called before `connect` returns: a descriptor is connected already.
-        open: (opened) => void (socket = opened),
+        open(opened) {
+          socket = opened;
+          if (!keepsAlive) opened.unref();
+        },
         data: (_, chunk) => events.data(chunk),
         drain: () => events.drain(),
         close,

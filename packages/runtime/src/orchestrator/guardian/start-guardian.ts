@@ -1,8 +1,10 @@
 /** The orchestrator's side of the guardian. */
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
+import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
+import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 
 export interface GuardianOptions {
@@ -32,76 +34,63 @@ const STAND_DOWN_MS = 7_000;
 /** Resolves when it watches: from then on nothing of the run survives this process. Throws `E_PROCESS_START`. */
 export async function startGuardian(options: GuardianOptions): Promise<Guardian> {
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
-  const tag = checkTag(options.tag);
-  const child = spawn(bun, tag);
   // It must never be what keeps the orchestrator alive.
-  child.unref();
-  const answers = readAnswers(child.stdout);
-  const greeting = await within(clock, START_MS, answers.next());
-  if (typeof greeting !== 'object' || greeting === null || !('method' in greeting)) {
-    child.kill('SIGKILL');
+  const line = openLine(launch(bun, checkTag(options.tag)), { keepsAlive: false });
+  const greeting = await within(clock, START_MS, line.next());
+  if (!isGreeting(greeting)) {
+    // Should it still come up, it finds nobody there and goes.
+    line.close();
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
   }
   if (greeting.method === 'groups') warn(noProc);
   let stoodDown = false;
-  const tell = (line: string) => {
-    void child.stdin.write(`${line}\n`);
-    void child.stdin.flush();
-  };
   return {
-    pid: child.pid,
-    watch: (pid) => tell(`watch ${pid}`),
-    forget: (pid) => tell(`forget ${pid}`),
-    exited: child.exited.then(() => ({ expected: stoodDown })),
+    pid: greeting.pid,
+    watch: (pid) => line.say(`watch ${pid}`),
+    forget: (pid) => line.say(`forget ${pid}`),
+    exited: line.closed.then(() => ({ expected: stoodDown })),
     async standDown() {
       stoodDown = true;
-      tell('stand-down');
-      const report = await within(clock, STAND_DOWN_MS, answers.next());
-      // Our own program's own line.
+      line.say('stand-down');
+      const report = await within(clock, STAND_DOWN_MS, line.next());
+      // Our own program's own words.
       if (report !== undefined) return report as GuardianReport;
       throw new GoondanError('E_IPC_CLOSED', 'The guardian gave no report: it is gone, or it hangs.');
     },
   };
 }
 
-function spawn(bun: string, tag: string) {
+/**
+ * Starts it through a shell that is gone at once, and returns this end of its line. An orchestrator that runs under
+ * `bun --no-orphans` (a test does, and whoever has that in the environment) takes every child of its own with it when it
+ * dies; the guardian must not be one.
+ */
+function launch(bun: string, tag: string): number {
   try {
-    return Bun.spawn([bun, ...flags, join(import.meta.dir, 'main.ts'), tag], {
-      // No environment: no tag, no secret. Not the folder of a project, which may want to be removed.
-      env: {},
-      cwd: '/',
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    });
+    const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, join(import.meta.dir, 'main.ts'), tag];
+    // No environment: no tag, no secret. Not the folder of a project, which may want to be removed.
+    const { stdio } = Bun.spawn(command, { env: {}, cwd: '/', stdio: [...silent, 'pipe'], detached: true });
+    const descriptor: unknown = stdio[CHANNEL_DESCRIPTOR];
+    if (typeof descriptor === 'number') return descriptor;
+    throw new Error('the system gave no descriptor for it');
   } catch (error) {
-    throw new GoondanError('E_PROCESS_START', `The guardian cannot be started on ${bun}.`, { cause: error });
+    throw new GoondanError('E_PROCESS_START', 'The guardian cannot be started.', { cause: error });
   }
 }
 
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--smol'];
+const silent: ['ignore', 'ignore', 'ignore'] = ['ignore', 'ignore', 'ignore'];
 const noProc =
   'This system has no /proc: after a crash only the process groups of the swarm are ended. ' +
   'A program that a tool starts in a session of its own may be left behind.';
 
-/** One JSON value a line; undefined when there are no more. */
-function readAnswers(stream: ReadableStream<Uint8Array<ArrayBuffer>>): { next(): Promise<unknown> } {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  return {
-    async next() {
-      for (;;) {
-        const end = rest.indexOf('\n');
-        if (end !== -1) {
-          const line = rest.slice(0, end);
-          rest = rest.slice(end + 1);
-          return JSON.parse(line) as unknown;
-        }
-        const { value, done } = await reader.read();
-        if (done) return undefined;
-        rest += value;
-      }
-    },
-  };
+interface Greeting {
+  readonly pid: number;
+  readonly method: GuardianReport['method'];
+}
+
+function isGreeting(value: unknown): value is Greeting {
+  return typeof value === 'object' && value !== null && 'pid' in value && 'method' in value;
 }
 
 async function within<Value>(clock: Clock, ms: number, work: Promise<Value>): Promise<Value | undefined> {
