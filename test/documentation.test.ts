@@ -1,4 +1,4 @@
-// What the documents promise is there: the commands, the files they name, the pages they link to.
+// What the documents promise is there: the commands, the files they name, the pages they link to, the code they quote.
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -10,6 +10,8 @@ const topFolders = ['packages', 'examples', 'docs', 'scripts', 'test', 'bench'];
 const rooms = [...processRooms, ...sharedRooms, 'testing'];
 
 describe('the documents', () => {
+  const documents = ['*.md', 'docs/**/*.md', 'examples/**/*.md'].flatMap(readRepository);
+
   test('README.md opens with the two commands', () => {
     expect(readCodeBlocks(read('README.md').text).slice(0, 2)).toEqual([
       'npm ci && npx gdn demo',
@@ -23,6 +25,12 @@ describe('the documents', () => {
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
+  test('ARCHITECTURE.md names every folder of the runtime', () => {
+    const folders = new Set(listRepository(`${runtimeSources}/*/**/*.ts`).map((path) => posix.dirname(path)));
+    const named = readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(runtimeSources, path, '.'));
+    expect([...folders].filter((folder) => !named.includes(folder))).toEqual([]);
+  });
+
   test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'GLOSSARY.md', 'CHANGELOG.md', 'LICENSE'])(
     '%s is there',
     (path) => {
@@ -31,11 +39,48 @@ describe('the documents', () => {
   );
 
   test('link only to files that exist', () => {
-    const documents = [...readRepository('*.md'), ...readRepository('docs/**/*.md')];
     const targets = documents.flatMap((document) =>
       readLinks(document).map((target) => ({ from: document.path, target })),
     );
+    expect(targets).toContainEqual({ from: 'README.md', target: 'docs/errors.md' });
     expect(targets.filter(({ target }) => !existsSync(join(repository, target)))).toEqual([]);
+  });
+
+  test('link only to headings that exist', () => {
+    expect(documents.flatMap((document) => findLostAnchors(document, documents))).toEqual([]);
+  });
+
+  test('quote only code that is there: a TypeScript block names its file, and the file contains it', () => {
+    const quotes = documents.flatMap(readQuotes);
+    expect(quotes.map(({ from }) => from)).toContain('README.md');
+    expect(
+      quotes.filter(({ file, code }) => !isQuoteOf(file, code)).map(({ from, file }) => `${from}: ${file}`),
+    ).toEqual([]);
+  });
+
+  test('README.md shows what `gdn demo` prints, times aside', async () => {
+    const [shown = ''] = readCodeBlocks(read('README.md').text, 'text gdn demo');
+    const demo = Bun.spawn(['node', join(repository, 'packages/cli/bin/gdn.mjs'), 'demo'], { stdin: 'ignore' });
+    expect(withoutTimes(shown)).toBe(withoutTimes((await demo.stdout.text()).trimEnd()));
+  });
+
+  test('docs/extension-api.md has every runtime event and every kind of middleware', () => {
+    const events = read('packages/types/src/runtime-events.ts').text.match(/(?<=^ {2}')\w+\.\w+(?=':)/gm) ?? [];
+    const kinds = read('packages/types/src/middleware.ts').text.match(/(?<=register\(type: ')\w+/g) ?? [];
+    expect(events).toContain('turn.started');
+    expect(kinds).toContain('model');
+    const { text } = read('docs/extension-api.md');
+    expect([...events, ...kinds].filter((name) => !text.includes(`| \`${name}\` `))).toEqual([]);
+  });
+
+  test.each([
+    ['examples', 'examples/*/check.ts', (path: string) => path.split('/')[1]],
+    ['docs/decisions', 'docs/decisions/0*.md', (path: string) => posix.basename(path)],
+  ])('%s/README.md lists all of them', (folder, pattern, nameOf) => {
+    const { text } = read(`${folder}/README.md`);
+    const names = listRepository(pattern).map(nameOf);
+    expect(names).not.toBeEmpty();
+    expect(names.filter((name) => !text.includes(`](${name}`))).toEqual([]);
   });
 
   test('and the sources leave nothing for later', () => {
@@ -49,6 +94,39 @@ describe('the reading of documents', () => {
     expect(readCodeBlocks('# Title\n\n```sh\nfirst\n```\n\ntext `code`\n\n```\nsecond\nthird\n```\n')).toEqual([
       'first',
       'second\nthird',
+    ]);
+  });
+
+  test('code blocks of one kind', () => {
+    expect(readCodeBlocks('```text\nno\n```\n\n```text gdn demo\nyes\n```\n', 'text gdn demo')).toEqual(['yes']);
+  });
+
+  test('quotes, with the file they are from', () => {
+    const text = '```ts a/b.ts\nconst x = 1;\n```\n\n```ts\nconst y = 2;\n```\n\n```sh\nls\n```\n';
+    expect(readQuotes({ path: 'x.md', text })).toEqual([
+      { from: 'x.md', file: 'a/b.ts', code: 'const x = 1;' },
+      { from: 'x.md', file: '', code: 'const y = 2;' },
+    ]);
+  });
+
+  test('a quote is whole lines of its file', () => {
+    const file = 'test/runtime-rooms.ts';
+    expect(isQuoteOf(file, '/** What those processes share. */')).toBe(true);
+    expect(isQuoteOf(file, 'What those processes share.')).toBe(false);
+    expect(isQuoteOf(file, 'nothing of the kind')).toBe(false);
+    expect(isQuoteOf('test/nothing.ts', '')).toBe(false);
+    expect(isQuoteOf('', '')).toBe(false);
+  });
+
+  test('anchors that lead nowhere, on this page or another', () => {
+    const page = { path: 'docs/page.md', text: '# The `code` of it\n\n## Second, one\n' };
+    const text =
+      '[a](#here) [b](docs/page.md#the-code-of-it) [c](docs/page.md#second-one) [d](docs/page.md#third)\n# Here';
+    expect(findLostAnchors({ path: 'x.md', text }, [page, { path: 'x.md', text }])).toEqual([
+      'x.md: docs/page.md#third',
+    ]);
+    expect(findLostAnchors({ path: 'x.md', text: '[a](#here)' }, [{ path: 'x.md', text: '' }])).toEqual([
+      'x.md: #here',
     ]);
   });
 
@@ -89,8 +167,36 @@ function read(path: string): RepositoryFile {
   return file;
 }
 
-function readCodeBlocks(text: string): string[] {
-  return [...text.matchAll(/^```.*\n([\s\S]*?)\n```$/gm)].map(([, code = '']) => code);
+/** All of them, or those whose fence says exactly this. */
+function readCodeBlocks(text: string, kind?: string): string[] {
+  return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
+    kind === undefined || info === kind ? [code] : [],
+  );
+}
+
+const codeBlock = /^```(.*)\n([\s\S]*?)\n```$/gm;
+
+interface Quote {
+  readonly from: string;
+  /** Empty when the fence names none. */
+  readonly file: string;
+  readonly code: string;
+}
+
+function readQuotes({ path, text }: RepositoryFile): Quote[] {
+  return [...text.matchAll(codeBlock)].flatMap(([, info = '', code = '']) => {
+    const [language, file = ''] = info.split(' ');
+    return language === 'ts' ? [{ from: path, file, code }] : [];
+  });
+}
+
+function isQuoteOf(file: string, code: string): boolean {
+  const [source] = file === '' ? [] : readRepository(file);
+  return source !== undefined && `\n${source.text}`.includes(`\n${code}\n`);
+}
+
+function withoutTimes(text: string): string {
+  return text.replaceAll(/\d+(\.\d+)? ms$/gm, 'N ms');
 }
 
 function readPaths(text: string): string[] {
@@ -113,6 +219,24 @@ function readLinks({ path, text }: RepositoryFile): string[] {
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/i.test(target))
     .map((target) => posix.join(posix.dirname(path), decodeURIComponent(target)));
+}
+
+/** Links to a heading that its page does not have. */
+function findLostAnchors({ path, text }: RepositoryFile, documents: readonly RepositoryFile[]): string[] {
+  return [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([, target = '', anchor = '']) => {
+    if (/^[a-z]+:/i.test(target)) return [];
+    const page = target === '' ? path : posix.join(posix.dirname(path), target);
+    const headings = documents.find((document) => document.path === page)?.text.match(/(?<=^#+ ).+$/gm) ?? [];
+    return headings.map(anchorOf).includes(anchor) ? [] : [`${path}: ${target}#${anchor}`];
+  });
+}
+
+/** As GitHub makes them: lower case, words joined by hyphens, no other signs. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 function findMarkers({ path, text }: RepositoryFile): string[] {

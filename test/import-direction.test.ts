@@ -5,16 +5,19 @@ import { posix } from 'node:path';
 import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
 import { processRooms, sharedRooms } from './runtime-rooms.ts';
 
+/** Those that call models; each costs tens of milliseconds to import. */
+const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
+
 /** Package → the packages it may import. Relative imports stay inside the package. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
-  runtime: ['@goondan/types', 'ajv', 'bun', 'node'],
+  runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'bun', 'node'],
   cli: ['@goondan/types', '@goondan/runtime', 'commander', 'picocolors', 'bun', 'node'],
 };
 
 /** Of these, each is imported by one file only: the rest of the code asks that file. */
-const importedByOneFile: readonly string[] = ['ajv'];
+const importedByOneFile: readonly string[] = ['ajv', ...providerPackages];
 
 /** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is what stands in `src` itself. */
 const rooms: Readonly<Record<string, readonly string[]>> = {

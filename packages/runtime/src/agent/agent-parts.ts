@@ -30,6 +30,8 @@ export interface AgentParts {
   readonly tools: ToolRegistry;
   readonly models: ModelSource;
   readonly states: ExtensionStates;
+  /** The commit the states stand on. */
+  statesVersion: number;
   readonly bus: EventBus;
   readonly store: ConversationStore;
   readonly engine: Engine;

@@ -20,6 +20,8 @@ export interface AgentPlan {
   /** In order: swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
   readonly extensions?: readonly ExtensionDeclaration[];
   readonly policy?: Partial<TurnPolicy>;
+  /** The folder that files named in resources are relative to; the current one when absent. */
+  readonly bundleFolder?: string;
   /** The folder tools work in; the current one when absent. */
   readonly workdir?: string;
   /** Resolved values that must never be written down. */

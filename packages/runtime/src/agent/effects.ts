@@ -1,8 +1,10 @@
 /**
  * Effects: model calls, tool calls and requests to other agents. Each is recorded when it completes; a resumed turn
- * gets the record and does not do it again.
+ * gets the record and does not do it again. Outcomes are copied on the way in and out: layers may change a reply or a
+ * result in place, and on resume they do so again, to what was recorded.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
+import { copyJson } from '../json/copy-json.ts';
 import type { EffectKind, EffectOutcome } from './conversation/conversation-store.ts';
 import type { TurnLog, TurnLogWriter } from './conversation/turn-log.ts';
 
@@ -23,12 +25,18 @@ export class Effects {
   }
 
   recorded(key: string): EffectOutcome | undefined {
-    return this.before.effects.get(key);
+    const outcome = this.before.effects.get(key);
+    return outcome === undefined ? undefined : copyOutcome(outcome);
+  }
+
+  /** It was begun before a crash, however it ended. */
+  wasBegun(key: string): boolean {
+    return this.before.intents.has(key);
   }
 
   /** It was begun before a crash and nobody knows how it ended. */
   isInterrupted(key: string): boolean {
-    return this.before.intents.has(key) && !this.before.effects.has(key);
+    return this.wasBegun(key) && !this.before.effects.has(key);
   }
 
   intend(key: string, kind: EffectKind): void {
@@ -36,8 +44,12 @@ export class Effects {
   }
 
   record(key: string, kind: EffectKind, outcome: EffectOutcome): void {
-    this.writer.write({ type: 'effect', key, kind, outcome });
+    this.writer.write({ type: 'effect', key, kind, outcome: copyOutcome(outcome) });
   }
+}
+
+function copyOutcome(outcome: EffectOutcome): EffectOutcome {
+  return outcome.ok ? { ok: true, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
 }
 
 /** The value of a recorded outcome, or its error thrown again. */

@@ -3,6 +3,15 @@ import type { LogLine } from '../ports/log-line.ts';
 
 export type { LogLevel, LogLine } from '../ports/log-line.ts';
 
+/** A message longer than this is cut: a log is for reading. */
+const LONGEST_MESSAGE = 16_384;
+
+/** Only once secrets are masked: half of one would not be found any more. */
+export function cutMessage(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  return `${message.slice(0, LONGEST_MESSAGE)}… (${message.length} characters)`;
+}
+
 /** Takes finished lines, secrets already masked. Must not throw. */
 export type LogSink = (line: LogLine) => void;
 

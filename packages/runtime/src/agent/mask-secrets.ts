@@ -26,12 +26,15 @@ function formsOf(secret: string): string[] {
   // Half a character cannot be URL-encoded; it is shown as the replacement character then.
   const encodable = secret.toWellFormed();
   return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    inspect(secret).slice(1, -1),
+    // Twice, because JSON is often part of something printed, or of other JSON.
+    ...escape(secret).flatMap(escape),
     encodeURIComponent(encodable),
     new URLSearchParams([['', encodable]]).toString().slice(1),
   ];
+}
+
+function escape(text: string): string[] {
+  return [text, JSON.stringify(text).slice(1, -1), inspect(text).slice(1, -1)];
 }
 
 /** The same for every text inside a JSON value, keys too. */

@@ -12,6 +12,8 @@ export interface TurnPolicy {
   /** One model call in all. */
   readonly modelTimeoutMs: number;
   readonly turnTimeoutMs: number;
+  /** An event whose turn crashed the process this often is folded as a failed turn and put aside. */
+  readonly crashesBeforeDeadLetter: number;
   /** How long a cancelled turn's layers may take to unwind before the turn ends without them. */
   readonly unwindMs: number;
   /** Input and output tokens of all steps; undefined: no limit. */
@@ -29,6 +31,7 @@ export const defaultPolicy: TurnPolicy = {
   toolTimeoutMs: 120_000,
   modelTimeoutMs: 600_000,
   turnTimeoutMs: 1_800_000,
+  crashesBeforeDeadLetter: 3,
   unwindMs: 2_000,
   maxTokensPerTurn: undefined,
   errorMessageLimit: 1_000,

@@ -12,9 +12,10 @@ import { EventBus } from './extension/event-bus.ts';
 import { createLogger } from './extension/extension-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import { loadExtensions } from './extension/load-extensions.ts';
-import { type LogSink, stderrSink } from './log.ts';
+import { cutMessage, type LogSink, stderrSink } from './log.ts';
 import { maskJson, maskSecrets } from './mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
+import type { Fetch } from './model/model-spec.ts';
 import type { Layer } from './pipeline/layer.ts';
 import { LayerRegistry } from './pipeline/layer-registry.ts';
 import { toTurnError } from './pipeline/turn-error.ts';
@@ -31,6 +32,10 @@ export interface AgentPorts {
   readonly engine?: Engine;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
+  /** Where models look for keys and addresses their resource does not have. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** How models reach their provider. */
+  readonly fetch?: Fetch;
 }
 
 export interface RunningAgent {
@@ -65,29 +70,28 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
     (problem, extension) => parts.log('error', problem, { extension, event: 'extension.cleanup_failed' }),
   );
   const queue = new TurnQueue(MOST_WAITING);
-  let closed = false;
+  let closing: Promise<void> | undefined;
+  const shutDown = async (graceMs: number) => {
+    const startedAt = clock.elapsed();
+    const graceOver = Promise.withResolvers<void>();
+    const callOff = clock.after(graceMs, () => graceOver.resolve());
+    await Promise.race([queue.idle(), graceOver.promise]);
+    callOff();
+    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+  };
   return {
     parts,
     extensions: extensions.names,
     layers: (kind) => layers.of(kind),
     async handle(event, options) {
-      if (closed) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
+      if (closing !== undefined) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
       const checked = checkAgentEvent(event, parts.address.instanceKey);
       return queue.run(async () => {
         current.event = checked;
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    async close(graceMs = 30_000) {
-      if (closed) return;
-      closed = true;
-      const startedAt = clock.elapsed();
-      const graceOver = Promise.withResolvers<void>();
-      const callOff = clock.after(graceMs, () => graceOver.resolve());
-      await Promise.race([queue.idle(), graceOver.promise]);
-      callOff();
-      await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
-    },
+    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
   };
 }
 
@@ -101,11 +105,17 @@ async function assemble(
   const store = ports.store ?? memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
-  const models = modelSource(plan.models, clock);
+  const models = modelSource(plan.models, {
+    clock,
+    environment: ports.environment ?? process.env,
+    folder: plan.bundleFolder ?? process.cwd(),
+    ...(ports.fetch !== undefined && { fetch: ports.fetch }),
+  });
   const modelRef = plan.modelRef ?? models.refs[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
   // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
   await models.open(modelRef);
+  const committed = await store.read(address);
   return {
     address,
     systemPrompt: plan.systemPrompt,
@@ -116,7 +126,8 @@ async function assemble(
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
-    states: new ExtensionStates((await store.read(address)).extensionState),
+    states: new ExtensionStates(committed.extensionState),
+    statesVersion: committed.version,
     bus: new EventBus((event, error) =>
       log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
     ),
@@ -145,7 +156,7 @@ function logFor(
     sink({
       time: clock.now().toISOString(),
       level,
-      message: mask(message),
+      message: cutMessage(mask(message)),
       agent: address.agentName,
       instance: address.instanceKey,
       ...(about.extension === undefined ? {} : { extension: about.extension }),

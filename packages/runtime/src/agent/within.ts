@@ -23,6 +23,8 @@ export async function within<Value>(
   outer.throwIfAborted();
   const inner = new AbortController();
   const over = Promise.withResolvers<never>();
+  // An action that aborts and throws at once leaves nobody to wait for it.
+  over.promise.catch(() => undefined);
   const stop = (reason: unknown) => {
     inner.abort(reason);
     over.reject(reason);

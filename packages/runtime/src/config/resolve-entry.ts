@@ -3,12 +3,15 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
+const meansNoFile: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+
 /** The real path of `entry` inside `root`; undefined when there is no such file. Throws `E_PATH_OUTSIDE`. */
 export async function resolveEntry(root: string, entry: string, what: string): Promise<string | undefined> {
   if (isAbsolute(entry) || /^[A-Za-z]:/.test(entry)) throw outside(what, entry, 'is an absolute path');
   if (entry.split(/[\\/]/).includes('..')) throw outside(what, entry, 'contains ".."');
   if (entry.includes('\0')) throw outside(what, entry.replaceAll('\0', '\\0'), 'contains a NUL byte');
-  const folder = await realpath(root);
+  const folder = await realpath(root).catch(notThere);
+  if (folder === undefined) return undefined;
   const file = await realpath(join(folder, entry)).catch(notThere);
   if (file === undefined) return undefined;
   if (relative(folder, file).split(sep)[0] === '..')
@@ -18,7 +21,7 @@ export async function resolveEntry(root: string, entry: string, what: string): P
 
 function notThere(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+  if (meansNoFile.includes(code)) return undefined;
   throw error;
 }
 

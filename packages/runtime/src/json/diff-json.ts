@@ -1,5 +1,5 @@
 /** What changed between two JSON values, as a short list: diffs, not copies. */
-import type { JsonValue } from '@goondan/types';
+import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from './copy-json.ts';
 
 export interface Change {
@@ -24,7 +24,7 @@ function compare(before: JsonValue | undefined, after: JsonValue | undefined, pa
   if (before === after || changes.length >= MOST_CHANGES) return;
   if (isPlainObject(before) && isPlainObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(before[key], after[key], path === '' ? key : `${path}.${key}`, changes);
+      compare(own(before, key), own(after, key), path === '' ? key : `${path}.${key}`, changes);
     }
     return;
   }
@@ -39,6 +39,11 @@ function compare(before: JsonValue | undefined, after: JsonValue | undefined, pa
     ...(before === undefined ? {} : { before: cut(before) }),
     ...(after === undefined ? {} : { after: cut(after) }),
   });
+}
+
+/** Not what every object inherits: `constructor` is a name like any other. */
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function cut(value: JsonValue): string {

@@ -146,9 +146,9 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
 }
 
 /** An extension from a function, as if it had been loaded from a file. */
-export function extension(
+export function extension<Config = JsonObject>(
   name: string,
-  register: ExtensionRegister,
+  register: ExtensionRegister<Config>,
   options: { config?: JsonObject; tier?: Tier; configSchema?: JsonObject } = {},
 ): ExtensionDeclaration {
   const { config, tier, configSchema } = options;
@@ -160,7 +160,8 @@ export function extension(
       spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
     },
     root: '.',
-    module: { register, ...(configSchema === undefined ? {} : { configSchema }) },
+    // The config it is given is the one declared beside it: that it fits is what `configSchema` is for.
+    module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
     ...(tier === undefined ? {} : { tier }),
   };
 }

@@ -20,6 +20,8 @@ export interface LayerRecord {
   /** What it changed in the result that came from inside. */
   resultChanged: Change[];
   emitted: string[];
+  /** Emitted beyond those listed. */
+  emittedMore: number;
   error?: string;
 }
 
@@ -39,7 +41,7 @@ export interface TurnRecorder extends TurnObserver {
   turn(): ChainRecord | undefined;
 }
 
-/** Emitted events listed for one layer; past it they are counted only. */
+/** Emitted events listed for one layer; past it they are only counted. */
 const MOST_EMITTED = 100;
 
 export function recordTurn(clock: Clock): TurnRecorder {
@@ -79,7 +81,8 @@ export function recordTurn(clock: Clock): TurnRecorder {
 
 function watchLayer(chain: WatchedChain, record: LayerRecord, clock: Clock): LayerSpan {
   const startedAt = clock.elapsed();
-  const before = chain.inspect();
+  const look = () => shown(() => chain.inspect());
+  const before = look();
   let resumedAt: number | undefined = startedAt;
   let innerResult: JsonValue | undefined;
   const pause = () => {
@@ -89,14 +92,15 @@ function watchLayer(chain: WatchedChain, record: LayerRecord, clock: Clock): Lay
   return {
     next() {
       pause();
-      record.changed = diffJson(before, chain.inspect());
+      record.changed = diffJson(before, look());
     },
     innerSettled(result) {
       innerResult = toJson(result);
       resumedAt = clock.elapsed();
     },
     emitted(event) {
-      if (record.emitted.length < MOST_EMITTED) record.emitted.push(describeEvent(event));
+      if (record.emitted.length >= MOST_EMITTED) record.emittedMore++;
+      else record.emitted.push(describeEvent(event));
     },
     shortCircuit() {
       record.outcome = 'short_circuit';
@@ -126,6 +130,7 @@ function newLayer({ extension, name, kind }: WatchedLayer): LayerRecord {
     changed: [],
     resultChanged: [],
     emitted: [],
+    emittedMore: 0,
   };
 }
 
@@ -145,9 +150,19 @@ function describeEvent(event: MessageEvent): string {
 /** A result as it is now; layers may change the very object afterwards. */
 function toJson(result: unknown): JsonValue | undefined {
   // Results are JSON but for the dates in messages, which this turns into text.
-  return result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as JsonValue);
+  return result === undefined ? undefined : shown(() => JSON.parse(JSON.stringify(result)) as JsonValue);
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? `${'code' in error ? `${String(error.code)}: ` : ''}${error.message}` : String(error);
+/** A layer may have left something that is not JSON. Watching must not decide what comes of it: it is not shown. */
+function shown<Value>(look: () => Value): Value | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return shown(() => JSON.stringify(thrown)) ?? typeof thrown;
+  return 'code' in thrown ? `${String(thrown.code)}: ${thrown.message}` : thrown.message;
 }

@@ -36,6 +36,7 @@ function describeLayer(layer: LayerRecord, paint: Paint): string[] {
   return [
     ...layer.changed.map((change) => paint('change', `~ ${describeChange(change)}`)),
     ...layer.emitted.map((event) => paint('change', `+ ${event}`)),
+    ...(layer.emittedMore === 0 ? [] : [paint('change', `+ ${layer.emittedMore} more`)]),
     ...layer.resultChanged.map((change) => paint('change', `← ${describeChange(change)}`)),
     ...(layer.outcome === 'short_circuit' ? [paint('change', '⊘ did not call next()')] : []),
     ...(layer.outcome === 'skipped' ? [paint('error', `skipped: ${layer.error ?? ''}`)] : []),

@@ -60,6 +60,26 @@ export const errorCatalogue = {
     meaning: 'The turn was cancelled.',
     suggestion: 'Nothing is wrong: somebody asked for it. Send the input again to start over.',
   },
+  E_CASSETTE_END: {
+    meaning: 'The program asked the model more often than the cassette has recorded replies.',
+    suggestion: 'Record the conversation again with `mode: record`.',
+  },
+  E_CASSETTE_FILE: {
+    meaning: 'The file of a cassette is missing, cannot be written, or is damaged.',
+    suggestion: 'Check `options.file`, or record again with `mode: record`.',
+  },
+  E_CASSETTE_MISMATCH: {
+    meaning: 'A request differs from the one the cassette recorded at this place.',
+    suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+  },
+  E_DEAD_LETTER: {
+    meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
+    suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
+  },
+  E_DISK_FULL: {
+    meaning: 'The disk, or the quota, of the state folder is full; nothing half-written was kept.',
+    suggestion: 'Free some space; what was accepted before is still there.',
+  },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
     suggestion: 'Correct the field the message names.',
@@ -121,6 +141,10 @@ export const errorCatalogue = {
     meaning: 'A message between two processes of a swarm is larger than allowed, so it was refused.',
     suggestion: 'Put what is large into a file and send its path.',
   },
+  E_LOCKED: {
+    meaning: 'Another running process is writing this agent instance.',
+    suggestion: 'Stop the process the message names, or talk to the agent through it.',
+  },
   E_MESSAGE_DUPLICATE: {
     meaning: 'A message event brings an id that a current message already has.',
     suggestion: 'Give the new message its own id, or emit `replace`.',
@@ -141,9 +165,21 @@ export const errorCatalogue = {
     meaning: "A layer's own code ran past its `timeoutMs`.",
     suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may go on without it.',
   },
+  E_MODEL_AUTH: {
+    meaning: 'The provider does not accept the key.',
+    suggestion: 'Check the key the message names, and what it is allowed to use.',
+  },
+  E_MODEL_CONTEXT: {
+    meaning: "The conversation does not fit into the model's context window.",
+    suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
+  },
   E_MODEL_FAILED: {
     meaning: 'The model call failed.',
     suggestion: 'Read the message: it is what the provider said.',
+  },
+  E_MODEL_KEY: {
+    meaning: 'The model has no API key.',
+    suggestion: "Set the variable the message names, or the Model's `apiKey`.",
   },
   E_MODEL_NO_RULE: {
     meaning: 'No rule of the scripted model matches the newest message.',
@@ -181,6 +217,10 @@ export const errorCatalogue = {
     meaning: 'A layer called `next()` more than once.',
     suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
   },
+  E_OUTBOX_FULL: {
+    meaning: 'The agent instance has as many undelivered answers as it may have.',
+    suggestion: 'Find out why its answers are not fetched; no turn starts before some are.',
+  },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
     suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',
@@ -216,6 +256,31 @@ export const errorCatalogue = {
   E_STEP_FAILED: {
     meaning: "A step layer returned `status: 'failed'`.",
     suggestion: 'Look at the named step: one of its layers decided that the turn must end.',
+  },
+  E_STORE_CORRUPT: {
+    meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
+    suggestion:
+      'A copy of the damaged file is beside it. Restore it from a backup, or delete the instance to start over.',
+  },
+  E_STORE_FORMAT: {
+    meaning: 'The state of an agent instance was written in a format this version does not know.',
+    suggestion: 'Use the version of Goondan that wrote it, or a newer one.',
+  },
+  E_STORE_INSTANCE: {
+    meaning: 'The folder of an agent instance holds the state of another one.',
+    suggestion: 'Somebody renamed or copied the folder: put it back under its own name.',
+  },
+  E_STORE_ORDER: {
+    meaning: 'A turn, or a record of one, was handed to the store out of its order.',
+    suggestion: 'Handle the pending events in the order `pending` gives them, one turn at a time.',
+  },
+  E_STORE_READ: {
+    meaning: 'A file of the state folder cannot be read.',
+    suggestion: 'Look at the cause: permissions, or a failing disk. Nothing was changed.',
+  },
+  E_STORE_WRITE: {
+    meaning: 'A file of the state folder cannot be written.',
+    suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
   },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",

@@ -19,7 +19,7 @@ export function checkMessageEvent(event: unknown): MessageEvent {
     case 'truncate':
       return Object.freeze({ type: 'truncate' });
     default:
-      throw invalid(`type "${String(event.type)}" is none of append, replace, remove, truncate`);
+      throw invalid(`type ${quote(event.type)} is none of append, replace, remove, truncate`);
   }
 }
 
@@ -45,7 +45,7 @@ function checkModelMessage(data: unknown): ModelMessage {
   if (!isPlainObject(data)) throw invalid('message.data is not an object');
   const { role, content } = data;
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-    throw invalid(`message.data.role "${String(role)}" is none of system, user, assistant, tool`);
+    throw invalid(`message.data.role ${quote(role)} is none of system, user, assistant, tool`);
   }
   if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
   if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
@@ -56,16 +56,21 @@ function checkModelMessage(data: unknown): ModelMessage {
 
 function checkParts(content: unknown, role: string): void {
   if (!Array.isArray(content)) throw invalid(`the content of the ${role} message is neither a text nor an array`);
+  const called = new Set<unknown>();
   for (const part of content as unknown[]) {
     if (!isPlainObject(part) || typeof part.type !== 'string')
       throw invalid(`a part of the ${role} message has no type`);
     if (part.type === 'text' && typeof part.text !== 'string') throw invalid('a text part has no text');
     if (part.type === 'tool-call' || part.type === 'tool-result') {
+      if (role === 'user') throw invalid(`a user message holds no ${part.type} parts`);
       checkText(part.toolCallId, `the toolCallId of a ${part.type} part`);
       checkText(part.toolName, `the toolName of a ${part.type} part`);
     }
     if (part.type === 'tool-result' && !isPlainObject(part.output)) throw invalid('a tool-result part has no output');
     if (role === 'tool' && part.type !== 'tool-result') throw invalid('a tool message holds only tool-result parts');
+    if (part.type !== 'tool-call') continue;
+    if (called.has(part.toolCallId)) throw invalid(`two tool calls have the id ${quote(part.toolCallId)}`);
+    called.add(part.toolCallId);
   }
 }
 
@@ -79,9 +84,10 @@ const neededBySource: Record<string, readonly string[]> = {
 
 function checkSource(source: unknown): MessageSource {
   if (!isPlainObject(source)) throw invalid('message.source is not an object');
-  const fields = typeof source.type === 'string' ? neededBySource[source.type] : undefined;
+  const { type } = source;
+  const fields = typeof type === 'string' && Object.hasOwn(neededBySource, type) ? neededBySource[type] : undefined;
   if (fields === undefined) {
-    throw invalid(`message.source.type "${String(source.type)}" is none of ${Object.keys(neededBySource).join(', ')}`);
+    throw invalid(`message.source.type ${quote(type)} is none of ${Object.keys(neededBySource).join(', ')}`);
   }
   for (const field of fields) {
     if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);
@@ -93,6 +99,11 @@ function checkSource(source: unknown): MessageSource {
 function checkText(value: unknown, what: string): string {
   if (typeof value !== 'string' || value === '') throw invalid(`${what} is not a text`);
   return value;
+}
+
+/** A text as it is; of anything else only what it is, because not everything can be made a text. */
+function quote(value: unknown): string {
+  return typeof value === 'string' ? `"${value}"` : `(${typeof value})`;
 }
 
 function frozenCopy(value: unknown, what: string): ReturnType<typeof copyJsonObject> {

@@ -2,11 +2,19 @@
  * The seam between the turn loop and wherever a conversation lives: memory, files, a cluster.
  *
  * Invariants every store keeps:
- * 1. Records of a turn come back from `open` in the order they were appended, until that turn commits.
+ * 1. Records of a turn come back from `open` in the order they were appended, until it commits or another is opened.
  * 2. `commit` happens once and as a whole: base, extension state and result together, or nothing.
  * 3. A writer whose epoch is no longer the newest gets `E_FENCED` and changes nothing.
  */
-import type { JsonValue, Message, MessageEvent, StepResult, TokenUsage, TurnResult } from '@goondan/types';
+import type {
+  JsonValue,
+  Message,
+  MessageEvent,
+  StepResult,
+  TokenUsage,
+  ToolCallResult,
+  TurnResult,
+} from '@goondan/types';
 
 /** One agent instance. */
 export interface InstanceAddress {
@@ -58,6 +66,8 @@ export interface StepRecord {
   readonly result?: StepResult;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
+  /** What its tool calls gave, as the turn counts them; a kept step's too. */
+  readonly toolResults: readonly ToolCallResult[];
   readonly metadata: Record<string, JsonValue>;
   readonly extensionState: Record<string, JsonValue>;
 }

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. `nextMessages` equals `fold(baseMessages, events)` at every moment.
  * 2. Every event that counts is in the turn's log, in order, before anything that builds on it is durable.
- * 3. After `end()` nothing changes any more.
+ * 3. After `end()` no event is taken any more.
  */
 import {
   type ConversationState,
@@ -130,6 +130,11 @@ export class Conversation {
     );
   }
 
+  /** Shows the model the conversation, without copying it, for as long as `use` runs. */
+  show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
+    return this.warm.view.lend(use);
+  }
+
   /** What the turn changed in the base: only what is new, when it only appended. */
   delta(): BaseDelta {
     const { list } = this.warm;
@@ -176,7 +181,9 @@ export class Conversation {
   private refuseDuplicate(event: MessageEvent): void {
     if (!('message' in event)) return;
     const { id } = event.message;
-    if (this.get(id) === undefined || (event.type === 'replace' && event.targetId === id)) return;
+    if (this.get(id) === undefined) return;
+    // One that replaces nothing is ignored, whatever it brings.
+    if (event.type === 'replace' && (event.targetId === id || this.get(event.targetId) === undefined)) return;
     throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${id}".`);
   }
 

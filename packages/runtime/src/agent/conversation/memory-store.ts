@@ -1,11 +1,12 @@
 /** Conversations in memory: for tests, embedders who want none kept, and as the plainest reading of the seam. */
 import { GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
-import type { BaseDelta, ConversationStore, InstanceAddress, TurnRecord } from './conversation-store.ts';
+import type { ConversationStore, InstanceAddress, TurnRecord } from './conversation-store.ts';
 
 interface Instance {
   epoch: number;
   version: number;
-  messages: readonly Message[];
+  /** Grows in place; whoever reads gets a copy. */
+  messages: Message[];
   extensionState: Readonly<Record<string, JsonValue>>;
   running: { readonly turnId: string; readonly records: TurnRecord[] } | undefined;
   readonly finished: Map<string, TurnResult>;
@@ -50,7 +51,9 @@ export function memoryStore(): ConversationStore {
       const instance = find(address);
       const { version, messages, extensionState } = instance;
       const finished = instance.finished.get(turnId);
-      const opened = { epoch: ++instance.epoch, version, loadBase: async () => messages, extensionState };
+      const size = messages.length;
+      const loadBase = async () => messages.slice(0, size);
+      const opened = { epoch: ++instance.epoch, version, loadBase, extensionState };
       if (finished !== undefined) return { ...opened, log: [], finished };
       if (instance.running?.turnId !== turnId) instance.running = { turnId, records: [] };
       return { ...opened, log: [...instance.running.records] };
@@ -63,7 +66,8 @@ export function memoryStore(): ConversationStore {
 
     async commit(address, epoch, turnId, delta, extensionState, result) {
       const instance: Instance = writable(address, epoch);
-      instance.messages = applyDelta(instance.messages, delta);
+      if (delta.type === 'rewrite') instance.messages = [...delta.messages];
+      else instance.messages.push(...delta.messages);
       instance.extensionState = { ...extensionState };
       instance.version++;
       instance.running = undefined;
@@ -74,11 +78,7 @@ export function memoryStore(): ConversationStore {
 
     async read(address) {
       const { version, messages, extensionState } = find(address);
-      return { version, messages, extensionState };
+      return { version, messages: [...messages], extensionState };
     },
   };
-}
-
-function applyDelta(messages: readonly Message[], delta: BaseDelta): readonly Message[] {
-  return delta.type === 'append' ? [...messages, ...delta.messages] : delta.messages;
 }

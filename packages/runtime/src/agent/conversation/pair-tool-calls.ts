@@ -52,23 +52,29 @@ function fillIn(message: ToolModelMessage, waiting: Map<string, OpenCalls>): voi
     if (open === undefined) continue;
     waiting.delete(part.toolCallId);
     // The usual message has one part: shown as it is, so that what was made of it before can be used again.
-    open.results.set(part.toolCallId, message.content.length === 1 ? message : { role: 'tool', content: [part] });
+    open.results.set(part.toolCallId, message.content.length === 1 ? message : alone(part));
   }
 }
 
 function inOrderAsked(open: OpenCalls): ToolModelMessage[] {
   return Array.from(
     open.asked,
-    ([toolCallId, toolName]) =>
-      open.results.get(toolCallId) ?? { role: 'tool', content: [missing(toolCallId, toolName)] },
+    ([toolCallId, toolName]) => open.results.get(toolCallId) ?? alone(missing(toolCallId, toolName)),
   );
 }
 
-function missing(toolCallId: string, toolName: string): ToolResultPart {
-  return {
-    type: 'tool-result',
-    toolCallId,
-    toolName,
-    output: { type: 'error-json', value: { code: 'E_INTERRUPTED', message: 'No result of this call was recorded.' } },
-  };
+/** Frozen, as stored messages are: it may be shown more than once. */
+function alone(part: ToolResultPart): ToolModelMessage {
+  const content = [part];
+  Object.freeze(content);
+  return Object.freeze({ role: 'tool', content });
 }
+
+function missing(toolCallId: string, toolName: string): ToolResultPart {
+  return Object.freeze({ type: 'tool-result', toolCallId, toolName, output: noResult });
+}
+
+const noResult = Object.freeze({
+  type: 'error-json',
+  value: Object.freeze({ code: 'E_INTERRUPTED', message: 'No result of this call was recorded.' }),
+});

@@ -78,6 +78,7 @@ export class TurnLogWriter {
   private waiting: TurnRecord[] = [];
   private running: Promise<void> = Promise.resolve();
   private scheduled: Promise<void> | undefined;
+  private flushesSoon = false;
   private failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -87,12 +88,20 @@ export class TurnLogWriter {
 
   write(record: TurnRecord): void {
     this.waiting.push(record);
-    if (this.waiting.length >= MOST_WAITING) this.flushSoon();
+    if (this.waiting.length >= MOST_WAITING) void this.schedule();
   }
 
-  /** Starts making everything written so far durable; nobody waits. A failure shows at the next `flush`. */
+  /**
+   * Makes what is written durable without anybody waiting for it, as soon as the turn itself waits for something: what
+   * the turn flushes before that goes in one batch with it. A failure shows at the next `flush`.
+   */
   flushSoon(): void {
-    void this.schedule();
+    if (this.flushesSoon) return;
+    this.flushesSoon = true;
+    setImmediate(() => {
+      this.flushesSoon = false;
+      void this.schedule();
+    });
   }
 
   /** Resolves when everything written so far is durable; rejects when that failed, now or earlier. */

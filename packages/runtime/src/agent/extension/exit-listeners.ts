@@ -2,12 +2,13 @@
  * Old extensions clean up in `process.on('beforeExit', …)`, which fires neither on SIGTERM nor on process.exit(). The
  * runtime takes the listeners an extension adds while it registers and calls them itself.
  */
+import type { Cleanup } from '@goondan/types';
+
 type ExitListener = (code: number) => unknown;
 
 export interface ExitListeners {
-  /** Calls and awaits them, in the order they were added, and takes them off the process. */
-  run(): Promise<void>;
-  remove(): void;
+  /** Takes them off the process and gives them, in the order they were added. */
+  takeOff(): Cleanup[];
 }
 
 export function collectExitListeners(): { collected(): ExitListeners } {
@@ -15,14 +16,10 @@ export function collectExitListeners(): { collected(): ExitListeners } {
   return {
     collected() {
       const added = process.listeners('beforeExit').filter((listener) => !before.has(listener)) as ExitListener[];
-      const remove = () => {
-        for (const listener of added) process.off('beforeExit', listener);
-      };
       return {
-        remove,
-        async run() {
-          remove();
-          for (const listener of added) await listener.call(process, 0);
+        takeOff() {
+          for (const listener of added) process.off('beforeExit', listener);
+          return added.map((listener) => async () => void (await listener.call(process, 0)));
         },
       };
     },

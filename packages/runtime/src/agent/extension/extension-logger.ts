@@ -8,8 +8,6 @@ import type { LogLevel } from '../log.ts';
 /** Takes one line of one logger. */
 export type LoggerWrite = (level: LogLevel, message: string) => void;
 
-/** A line longer than this is cut: a log is for reading. */
-const LONGEST_LINE = 16_384;
 /** Names kept for `time` and `count`; past it the oldest is forgotten. */
 const MOST_NAMES = 1_000;
 
@@ -21,7 +19,7 @@ export function createLogger(write: LoggerWrite, elapsed: () => number): Console
   const line =
     (level: LogLevel) =>
     (...args: unknown[]) =>
-      write(level, cut('  '.repeat(depth) + format(...args)));
+      write(level, '  '.repeat(depth) + format(...args));
   const info = line('info');
   const warn = line('warn');
   const debug = line('debug');
@@ -79,8 +77,4 @@ function remember(names: Map<string, number>, name: string, value: number): void
   names.set(name, value);
   const [oldest] = names.keys();
   if (oldest !== undefined && names.size > MOST_NAMES) names.delete(oldest);
-}
-
-function cut(line: string): string {
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}… (${line.length} characters)` : line;
 }

@@ -6,16 +6,14 @@ import {
   type ExtensionResource,
   GoondanError,
   type JsonObject,
-  type JsonSchema,
 } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
-import { mergeConfig } from '../../config/merge-config.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import type { Tier } from '../pipeline/layer.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { compileSchema } from '../tool/json-schema.ts';
 import { collectExitListeners } from './exit-listeners.ts';
 import { type ExtensionParts, openExtensionApi } from './extension-api.ts';
+import { extensionConfig } from './extension-config.ts';
 
 /** An extension as an agent's plan names it. */
 export interface ExtensionDeclaration {
@@ -41,24 +39,16 @@ export async function loadExtension(
   const resource = checkExtensionResource(declaration.resource);
   const { name } = resource.metadata;
   const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource)));
-  const config = mergeConfig(resource.spec.config ?? {}, declaration.config ?? {});
-  await checkConfig(name, config, resource.spec.configSchema);
-  await checkConfig(name, config, module.configSchema);
+  const config = await extensionConfig(resource, declaration.config ?? {}, module.configSchema);
   const opened = openExtensionApi(parts, name, declaration.tier ?? 'agent');
   const listeners = collectExitListeners();
   try {
     const returned: unknown = await module.register(opened.api, config);
-    const cleanup = typeof returned === 'function' ? (returned as Cleanup) : () => undefined;
+    const own = typeof returned === 'function' ? [returned as Cleanup] : [];
     const exitListeners = listeners.collected();
-    return {
-      name,
-      cleanup: async () => {
-        await cleanup();
-        await exitListeners.run();
-      },
-    };
+    return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };
   } catch (error) {
-    listeners.collected().remove();
+    listeners.collected().takeOff();
     throw initError(resource, error);
   } finally {
     opened.close();
@@ -94,16 +84,24 @@ function checkModule(resource: ExtensionResource, module: unknown): ExtensionMod
   );
 }
 
-async function checkConfig(name: string, config: JsonObject, schema: JsonSchema | undefined): Promise<void> {
-  if (schema === undefined) return;
-  const problems = await compileSchema(schema, `the config of Extension/${name}`).then((check) => check(config));
-  if (problems.length === 0) return;
-  throw new GoondanError('E_EXT_CONFIG', `The config of Extension/${name} does not fit: ${problems.join('; ')}.`);
+/** Each gets its turn, whatever the ones before it did. */
+async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const cleanup of cleanups) {
+    try {
+      await cleanup();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => toTurnError(error).message).join('; '));
 }
+
+const aboutExtensions: ReadonlySet<string> = new Set(['E_EXT_COMPAT', 'E_EXT_CONFIG', 'E_EXT_INIT', 'E_EXT_LOAD']);
 
 /** Errors that are already about the extension keep their code; any other becomes `E_EXT_INIT`. */
 function initError(resource: ExtensionResource, error: unknown): GoondanError {
-  if (error instanceof GoondanError && error.code.startsWith('E_EXT_')) return error;
+  if (error instanceof GoondanError && aboutExtensions.has(error.code)) return error;
   const { message, code } = toTurnError(error);
   const { name } = resource.metadata;
   const reason = code === undefined ? message : `${message} (${code})`;

@@ -2,10 +2,10 @@
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import { valueOf } from '../effects.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { refuseWhenOver } from '../turn/refuse-when-over.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { within } from '../within.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
@@ -22,23 +22,13 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
   refuseWhenOver(run);
   const { call, key } = ask;
   const span = watch(run, { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call) }, ask.parent);
-  try {
-    const reply = await runOnion<ModelReply>({
-      kind: 'model',
-      layers: run.agent.layers.of('model'),
-      contextFor: (asking, next) => new ModelContext(run, call, asking, next),
-      core: () => recordedOrAsked(run, ask),
-      problemWith: problemWithModelReply,
-      clock: run.agent.clock,
-      warn: run.warn,
-      span,
-    });
-    span?.end();
-    return reply;
-  } catch (error) {
-    span?.end(error);
-    throw error;
-  }
+  return runChain<ModelReply>(run, {
+    kind: 'model',
+    span,
+    contextFor: (asking, next) => new ModelContext(run, call, asking, next),
+    core: () => recordedOrAsked(run, ask),
+    problemWith: problemWithModelReply,
+  });
 }
 
 async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
@@ -53,18 +43,21 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
 async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const { agent, signal, turnId } = run;
   const model = await agent.models.open(ask.call.modelRef);
-  const { messages, tools, params, modelRef } = ask.call;
+  const { messages, ownMessages, tools, params, modelRef } = ask.call;
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
-      messages,
+      messages: ownMessages ?? messages,
       tools: tools.items,
       params,
       signal: inner,
       turnId,
-      onDelta: (delta) => ask.onDelta(delta),
+      onDelta: (delta) => {
+        // A model that was given up on may go on writing: nobody listens to it any more.
+        if (!inner.aborted) ask.onDelta(delta);
+      },
     }),
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);
@@ -87,12 +80,12 @@ function withCode(error: unknown, modelRef: string): unknown {
   });
 }
 
-function inspect({ messages, tools, params, modelRef }: ModelCall): JsonValue {
+function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall): JsonValue {
   // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
   return {
     modelRef,
     params,
     tools: tools.items.map((tool) => tool.name),
-    messages: [...messages],
+    messages: [...(ownMessages ?? messages)],
   } as unknown as JsonValue;
 }

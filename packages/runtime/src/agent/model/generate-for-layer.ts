@@ -15,7 +15,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   }
   const reply = await callModel(run, {
     call: {
-      messages: [...request.messages],
+      messages: request.messages,
       tools: new ToolCatalog(request.tools ?? []),
       params: { ...run.agent.params, ...request.params },
       modelRef: request.modelRef ?? run.agent.modelRef,
@@ -23,7 +23,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       extensionName: layer.layer.extension,
     },
     key: run.effects.nextKey(scope, 'model'),
-    parent: step?.span,
+    parent: step?.span ?? run.span,
     onDelta: () => undefined,
   });
   addUsage(run.usage, reply.usage);

@@ -6,7 +6,10 @@ import type { TurnRun } from '../turn/turn-run.ts';
 
 /** One model call on its way through the model chain. Layers may change all but the last two. */
 export interface ModelCall {
-  messages: ModelMessage[];
+  /** Shared: not to be changed. */
+  readonly messages: readonly ModelMessage[];
+  /** The layers' own, once one has asked for them. */
+  ownMessages?: ModelMessage[];
   readonly tools: ToolCatalog;
   params: ModelParams;
   modelRef: string;
@@ -33,11 +36,13 @@ export class ModelContext extends ExecutionChainContext {
     return this[callKey].extensionName;
   }
   get messages() {
-    return this[callKey].messages;
+    const call = this[callKey];
+    call.ownMessages ??= [...call.messages];
+    return call.ownMessages;
   }
   set messages(messages: ModelMessage[]) {
     if (!Array.isArray(messages)) throw new TypeError('ctx.messages must be an array of messages.');
-    this[callKey].messages = messages;
+    this[callKey].ownMessages = messages;
   }
   get tools() {
     return this[callKey].tools.changeable;

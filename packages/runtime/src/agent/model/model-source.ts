@@ -1,28 +1,33 @@
 import { GoondanError } from '@goondan/types';
-import type { Clock } from '../../ports/clock.ts';
 import type { ModelSource } from '../agent-parts.ts';
 import type { Model } from './model-port.ts';
-import { type ModelSpec, openModel } from './open-model.ts';
+import type { ModelPorts, ModelSpec } from './model-spec.ts';
+import { openModel } from './open-model.ts';
 
 /** A model that is there already, or what to open one from. */
 export type ModelEntry = Model | ModelSpec;
 
 /** The models of an agent by reference, each opened once, when it is first used. */
-export function modelSource(entries: Readonly<Record<string, ModelEntry>>, clock: Clock): ModelSource {
+export function modelSource(
+  entries: Readonly<Record<string, ModelEntry>>,
+  ports: Omit<ModelPorts, 'openUpstream'>,
+): ModelSource {
   const opened = new Map<string, Promise<Model>>();
   const refs = Object.keys(entries);
-  return {
+  const source: ModelSource = {
     refs,
     open(modelRef) {
       const known = opened.get(modelRef);
       if (known !== undefined) return known;
       const entry = Object.hasOwn(entries, modelRef) ? entries[modelRef] : undefined;
       if (entry === undefined) return Promise.reject(unknownModel(modelRef, refs));
-      const model = 'generate' in entry ? Promise.resolve(entry) : openModel(modelRef, entry, clock);
+      const model = 'generate' in entry ? Promise.resolve(entry) : openModel(modelRef, entry, withUpstream);
       opened.set(modelRef, model);
       return model;
     },
   };
+  const withUpstream: ModelPorts = { ...ports, openUpstream: (modelRef) => source.open(modelRef) };
+  return source;
 }
 
 function unknownModel(modelRef: string, refs: readonly string[]): GoondanError {

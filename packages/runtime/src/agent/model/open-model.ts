@@ -1,29 +1,42 @@
-/** Opens a model by what its resource says. Providers are imported when one is first used. */
-import { GoondanError, type JsonObject } from '@goondan/types';
-import type { Clock } from '../../ports/clock.ts';
+/**
+ * Opens a model by what its resource says. Every kind of model is one line of the table below; nothing else in the
+ * runtime knows which kinds there are. Each is imported when one of it is first opened.
+ */
+import { GoondanError } from '@goondan/types';
 import type { Model } from './model-port.ts';
+import type { ModelPorts, ModelSpec } from './model-spec.ts';
+import type { ProviderName } from './providers/provider-table.ts';
 
-/** `kind: Model`, its values resolved. */
-export interface ModelSpec {
-  readonly provider: string;
-  readonly model: string;
-  readonly options?: JsonObject;
-}
+type Opener = (spec: ModelSpec, ports: ModelPorts) => Promise<Model>;
 
-type Opener = (spec: ModelSpec, clock: Clock) => Promise<Model>;
-
-const providers: Record<string, Opener> = {
-  scripted: async (spec, clock) => {
+const openers: Readonly<Record<string, Opener>> = {
+  anthropic: provider('anthropic'),
+  cassette: async (spec, ports) => {
+    const { openCassetteModel } = await import('./cassette/open-cassette-model.ts');
+    return openCassetteModel(spec, ports);
+  },
+  google: provider('google'),
+  openai: provider('openai'),
+  'openai-compatible': provider('openai-compatible'),
+  scripted: async (spec, ports) => {
     const { openScriptedModel } = await import('./scripted/open-scripted-model.ts');
-    return openScriptedModel(spec.options ?? {}, clock);
+    return openScriptedModel(spec.options ?? {}, ports.clock);
   },
 };
 
-export async function openModel(modelRef: string, spec: ModelSpec, clock: Clock): Promise<Model> {
-  const open = Object.hasOwn(providers, spec.provider) ? providers[spec.provider] : undefined;
-  if (open !== undefined) return open(spec, clock);
+/** **Errors** — `E_MODEL_UNKNOWN` for its provider; what else is wrong with the resource has the code of its kind. */
+export async function openModel(modelRef: string, spec: ModelSpec, ports: ModelPorts): Promise<Model> {
+  const open = Object.hasOwn(openers, spec.provider) ? openers[spec.provider] : undefined;
+  if (open !== undefined) return open(spec, ports);
   throw new GoondanError(
     'E_MODEL_UNKNOWN',
-    `${modelRef}: there is no provider "${spec.provider}". Known: ${Object.keys(providers).join(', ')}.`,
+    `${modelRef}: there is no provider "${spec.provider}". Known: ${Object.keys(openers).join(', ')}.`,
   );
+}
+
+function provider(name: ProviderName): Opener {
+  return async (spec, ports) => {
+    const { openProviderModel } = await import('./providers/open-provider-model.ts');
+    return openProviderModel(name, spec, ports);
+  };
 }

@@ -1,6 +1,6 @@
 /** What each kind of chain may return. A layer's result is foreign until these have looked at it. */
 import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
-import { isPlainObject } from '../../json/copy-json.ts';
+import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
 type Problem = string | undefined;
 
@@ -11,7 +11,7 @@ export function problemWithTurnResult(value: unknown): Problem {
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
     return `finishReason is none of text_response, max_steps, error`;
   }
-  if (responseMessage !== undefined && !isObject(responseMessage)) return 'responseMessage is not a message';
+  if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
   return undefined;
 }
@@ -24,7 +24,7 @@ export function problemWithStepResult(value: unknown): Problem {
   if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
   if (!Array.isArray(toolResults)) return 'toolResults is not an array';
   if (!isObject(metadata)) return 'metadata is not an object';
-  return undefined;
+  return problemWithJson({ metadata });
 }
 
 /** A result must answer the call that was made. */
@@ -35,7 +35,7 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
   if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
   if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return undefined;
+  return problemWithJson({ output: value.output, error });
 }
 
 export function problemWithModelReply(value: unknown): Problem {
@@ -44,7 +44,9 @@ export function problemWithModelReply(value: unknown): Problem {
   const called = new Set<string>();
   for (const part of value.content as unknown[]) {
     if (!isPlainObject(part) || typeof part.type !== 'string') return 'a part of content has no type';
-    if (part.type === 'text' && typeof part.text !== 'string') return 'a text part has no text';
+    if ((part.type === 'text' || part.type === 'reasoning') && typeof part.text !== 'string') {
+      return `a ${part.type} part has no text`;
+    }
     if (part.type !== 'tool-call') continue;
     if (typeof part.toolCallId !== 'string' || part.toolCallId === '') return 'a tool call has no toolCallId';
     if (typeof part.toolName !== 'string' || part.toolName === '') return 'a tool call has no toolName';
@@ -53,7 +55,27 @@ export function problemWithModelReply(value: unknown): Problem {
   }
   if (typeof value.finishReason !== 'string') return 'finishReason is not a string';
   if (!isObject(value.usage)) return 'usage is missing';
-  return undefined;
+  for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
+    if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
+  }
+  return problemWithJson({ content: value.content });
+}
+
+function looksLikeMessage(value: unknown): boolean {
+  if (!isObject(value) || !isObject(value.data)) return false;
+  const { role, content } = value.data;
+  return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
+}
+
+/** What is recorded must be JSON. */
+function problemWithJson(value: Record<string, unknown>): Problem {
+  try {
+    copyJson(value, { omitUndefined: true });
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotJson) return error.message;
+    throw error;
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -61,5 +83,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function notAnObject(value: unknown): string {
-  return value === undefined ? 'it returned nothing' : `it is ${Array.isArray(value) ? 'an array' : typeof value}`;
+  if (value === undefined) return 'it returned nothing';
+  return value === null ? 'it is null' : `it is a ${typeof value}`;
 }

@@ -38,7 +38,7 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
     message: mask(messageOf(thrown)),
     ...(code === undefined ? {} : { code }),
     ...(suggestion === undefined ? {} : { suggestion: mask(suggestion) }),
-    ...(helpUrl === undefined ? {} : { helpUrl }),
+    ...(helpUrl === undefined ? {} : { helpUrl: mask(helpUrl) }),
     ...(extension === undefined ? {} : { extension }),
   };
 }
@@ -61,7 +61,8 @@ function messageOf(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    return Object.prototype.toString.call(thrown);
+    // A cycle, or an object that refuses to be looked at.
+    return `a thrown ${typeof thrown} that cannot be shown`;
   }
 }
 

@@ -1,11 +1,10 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
-import type { JsonValue, StepResult, ToolCallPart } from '@goondan/types';
-import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { JsonValue, ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { addUsage, type TurnRun, watch } from '../turn/turn-run.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from './running-step.ts';
@@ -17,12 +16,12 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
 }
 
-export function startStep(run: TurnRun, stepIndex: number, parent: ChainSpan | undefined): RunningStep {
+export function startStep(run: TurnRun, stepIndex: number): RunningStep {
   const stepId = stepIdOf(run.turnId, stepIndex);
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, parent),
+    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, run.span),
     catalog: new ToolCatalog(run.agent.tools.items()),
     replyId: undefined,
     toolStarted: false,
@@ -31,15 +30,12 @@ export function startStep(run: TurnRun, stepIndex: number, parent: ChainSpan | u
 }
 
 export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResult> {
-  const result = await runOnion<StepResult>({
+  const result = await runChain<StepResult>(run, {
     kind: 'step',
-    layers: run.agent.layers.of('step'),
+    span: step.span,
     contextFor: (asking, next) => new StepContext(run, step, asking, next),
     core: () => callModelAndTools(run, step),
     problemWith: problemWithStepResult,
-    clock: run.agent.clock,
-    warn: run.warn,
-    span: step.span,
   });
   removeEphemeral(run.conversation, 'step', step.stepId);
   return result;
@@ -47,19 +43,7 @@ export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResu
 
 async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
-  const reply = await callModel(run, {
-    call: {
-      messages: run.conversation.state.toLlmMessages(),
-      tools: new ToolCatalog(step.catalog.items),
-      params: { ...run.agent.params },
-      modelRef: run.agent.modelRef,
-      stepIndex: step.stepIndex,
-      extensionName: undefined,
-    },
-    key: `${step.stepIndex}/model`,
-    parent: step.span,
-    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
-  });
+  const reply = await run.conversation.show((messages) => askForReply(run, step, messages));
   addUsage(run.usage, reply.usage);
   run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(run, step, reply);
@@ -77,6 +61,22 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
     toolResults,
     metadata: {},
   };
+}
+
+function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
+  return callModel(run, {
+    call: {
+      messages,
+      tools: new ToolCatalog(step.catalog.items),
+      params: { ...run.agent.params },
+      modelRef: run.agent.modelRef,
+      stepIndex: step.stepIndex,
+      extensionName: undefined,
+    },
+    key: `${step.stepIndex}/model`,
+    parent: step.span,
+    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
+  });
 }
 
 /** Calls the provider ran itself come with their results. */

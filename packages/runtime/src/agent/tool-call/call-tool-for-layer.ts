@@ -16,7 +16,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
     offered: step?.catalog,
     key,
     message: undefined,
-    parent: step?.span,
+    parent: step?.span ?? run.span,
     onStart: () => {
       if (step !== undefined) step.toolStarted = true;
     },

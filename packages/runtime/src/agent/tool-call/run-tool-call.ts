@@ -1,12 +1,12 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
-import type { JsonValue, Message, ToolCallResult } from '@goondan/types';
-import { copyJson, copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
+import type { JsonObject, JsonValue, Message, ToolCallResult } from '@goondan/types';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
+import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
 import { type RunningToolCall, ToolCallContext } from './tool-call-context.ts';
@@ -43,35 +43,26 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   agent.bus.tell('tool.called', named);
 
   const placeholder = {};
-  const call: RunningToolCall = {
-    toolCallId,
-    toolName,
-    stepIndex,
-    args: isPlainObject(ask.input) ? copyJsonObject(ask.input) : placeholder,
-  };
+  const call: RunningToolCall = { toolCallId, toolName, stepIndex, args: copyArguments(ask.input) ?? placeholder };
+  // Arguments that were none are refused as they were, unless a layer has put some in their place.
+  const finalArguments = () => (isUntouched(call.args, placeholder) ? ask.input : call.args);
   const span = watch(
     run,
     { kind: 'toolCall', label: toolName, id: toolCallId, inspect: () => inspect(call) },
     ask.parent,
   );
   try {
-    const result = await runOnion<ToolCallResult>({
+    const result = await runChain<ToolCallResult>(run, {
       kind: 'toolCall',
-      layers: agent.layers.of('toolCall'),
-      contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
-      // Arguments that were no object are refused, unless a layer has put an object in their place.
-      core: () => invokeTool(run, ask, call.args === placeholder ? ask.input : call.args),
-      problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
-      clock: agent.clock,
-      warn: run.warn,
       span,
+      contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
+      core: () => invokeTool(run, ask, finalArguments()),
+      problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
     });
-    span?.end();
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('tool.completed', () => ({ ...named(), status: result.status, duration }));
     return result;
   } catch (error) {
-    span?.end(error);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('tool.failed', () => ({
       ...named(),
@@ -80,6 +71,20 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     }));
     return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
   }
+}
+
+/** For the layers to read and change; undefined when the asker gave no JSON object. */
+function copyArguments(input: unknown): JsonObject | undefined {
+  try {
+    return copyJsonObject(input, { omitUndefined: true });
+  } catch (error) {
+    if (error instanceof NotJson) return undefined;
+    throw error;
+  }
+}
+
+function isUntouched(args: JsonObject, placeholder: object): boolean {
+  return args === placeholder && Object.keys(args).length === 0;
 }
 
 function inspect(call: RunningToolCall): JsonValue {

@@ -3,7 +3,7 @@
  * for what the model or the tool got wrong.
  */
 import { GoondanError, type JsonObject, type JsonValue, type ToolCallResult, type ToolContext } from '@goondan/types';
-import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
 import { errorResult } from '../tool-call/error-result.ts';
@@ -15,6 +15,8 @@ import type { RegisteredTool } from './tool-registry.ts';
 
 export async function invokeTool(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<ToolCallResult> {
   try {
+    // What it did before the crash cannot be dropped with the step either.
+    if (run.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = run.effects.recorded(ask.key);
     // It was a result when it was recorded.
     if (recorded !== undefined) return valueOf(recorded) as unknown as ToolCallResult;
@@ -31,11 +33,17 @@ function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
   const { toolName, offered } = ask;
   const tool = run.agent.tools.get(toolName);
   if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
-  const choices = (offered?.items ?? run.agent.tools.items()).map((item) => item.name).join(', ') || 'none';
+  const choices = namesToChoose(run, ask).join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }
   throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
+}
+
+/** Without what a layer put into the catalog though nobody has a handler for it. */
+function namesToChoose({ agent: { tools } }: TurnRun, { offered }: ToolCallAsk): string[] {
+  const items = offered?.items ?? tools.items();
+  return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
 }
 
 async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
@@ -46,11 +54,22 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
       `The arguments of "${name}" must be an object, not ${JSON.stringify(args)}.`,
     );
   }
-  const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(args);
+  const input = copyArguments(name, args);
+  const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(input);
   if (problems.length > 0) {
     throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${problems.join('; ')}.`);
   }
-  return args;
+  return input;
+}
+
+/** The handler's own: layers may have left anything in the arguments. */
+function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
+  try {
+    return copyJsonObject(args, { omitUndefined: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" are not JSON: ${error.message}.`);
+  }
 }
 
 async function runHandler(

@@ -3,7 +3,7 @@
  * while none does, the registered items themselves are used.
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
-import { copyJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 
 export class ToolCatalog {
   private changed: ToolCatalogItem[] | undefined;
@@ -18,8 +18,8 @@ export class ToolCatalog {
 
   /** For layers, to read or change. */
   get changeable(): ToolCatalogItem[] {
-    // Items are JSON: they were checked when they were registered.
-    this.changed ??= this.offered.map((item) => copyJson(item) as unknown as ToolCatalogItem);
+    // Items are JSON: they were checked when they were registered, or by `check`.
+    this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
     return this.changed;
   }
 
@@ -27,17 +27,26 @@ export class ToolCatalog {
     this.changed = items;
   }
 
-  /** Throws `E_TOOL_NAME` when a layer put something in that has no name. */
+  /** Throws `E_TOOL_NAME` when a layer put something in that has no name or is not JSON. */
   check(): void {
-    if (this.changed === undefined) return;
-    for (const item of this.changed) {
-      const name: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : undefined;
-      if (typeof name === 'string') continue;
-      throw new GoondanError('E_TOOL_NAME', 'A layer put something into ctx.toolCatalog that has no name.');
-    }
+    for (const item of this.changed ?? []) checkItem(item);
   }
 
   has(name: string): boolean {
     return this.items.some((item) => item.name === name);
   }
+}
+
+function checkItem(item: unknown): void {
+  try {
+    if (typeof copyJsonObject(item, { omitUndefined: true }).name === 'string') return;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw noTool(error.message);
+  }
+  throw noTool('it has no name');
+}
+
+function noTool(problem: string): GoondanError {
+  return new GoondanError('E_TOOL_NAME', `A layer put something into ctx.toolCatalog that is no tool: ${problem}.`);
 }

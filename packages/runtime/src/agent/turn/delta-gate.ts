@@ -43,8 +43,9 @@ export class DeltaGate {
     if (this.hold === 'turn') this.sendMessage(step, response);
   }
 
-  /** What this step streamed does not count: it is tried again. */
+  /** What this step streamed does not count: it is tried again. Of a step that is held, nothing has left. */
   discard(step: StepIdentity): void {
+    if (this.hold === 'step' || this.hold === 'turn') return;
     this.listener?.({ type: 'discard', turnId: this.turnId, ...step });
   }
 

@@ -103,6 +103,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from
     usage: noUsage(),
     deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
     observer: options.observer,
+    span: undefined,
     warn: (warning) => warn(agent, warning),
     metadata: {},
     stepCount: 0,
@@ -120,9 +121,14 @@ function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from
   };
 }
 
-/** What a failed turn goes back to. Before the first turn that includes what `register` set. */
+/**
+ * What a failed turn goes back to: the states in memory, which what is set between turns is part of, unless there was
+ * a commit this process does not know of.
+ */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {
-  return { ...opened.extensionState, ...agent.states.snapshot() };
+  if (agent.statesVersion !== opened.version) agent.states.restore(opened.extensionState);
+  agent.statesVersion = opened.version;
+  return agent.states.snapshot();
 }
 
 function warn(agent: AgentParts, { event, layer, message }: LayerWarning): void {

@@ -1,7 +1,8 @@
 /** The core of a turn: steps until a text answer, the limit, or a failure. */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { sleep } from '../../ports/clock.ts';
-import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { StepRecord } from '../conversation/conversation-store.ts';
+import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../step/running-step.ts';
@@ -10,14 +11,14 @@ import { checkedMetadata } from './checked-metadata.ts';
 import { planRetry } from './plan-retry.ts';
 import { addUsage, type TurnRun } from './turn-run.ts';
 
-export async function runSteps(run: TurnRun, parent: ChainSpan | undefined): Promise<TurnResult> {
+export async function runSteps(run: TurnRun): Promise<TurnResult> {
   const { policy } = run.agent;
   const progress = progressOf(run);
   while (progress.needsStep) {
     refuseWhenOver(run);
     refuseTooManyTokens(run);
     if (run.stepCount >= policy.maxStepsPerTurn) return finish(run, 'max_steps', progress.response);
-    const outcome = await tryStep(run, progress, parent);
+    const outcome = await tryStep(run, progress);
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
@@ -47,6 +48,7 @@ function progressOf(run: TurnRun): Progress {
   for (const record of run.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
     if (record.usage !== undefined) addUsage(run.usage, record.usage);
+    run.toolResults.push(...record.toolResults);
     if (record.result === undefined) {
       progress.failures++;
       continue;
@@ -54,7 +56,6 @@ function progressOf(run: TurnRun): Progress {
     progress.failures = 0;
     progress.needsStep = record.result.hasToolCalls;
     run.stepCount++;
-    run.toolResults.push(...record.result.toolResults);
     if (record.responseMessageId !== undefined) {
       progress.response = run.conversation.newest(record.responseMessageId) ?? progress.response;
     }
@@ -65,12 +66,12 @@ function progressOf(run: TurnRun): Progress {
 type StepOutcome = { readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number };
 
 /** Runs one step and records how it ended. A failure that may be retried is an outcome; any other is thrown. */
-async function tryStep(run: TurnRun, progress: Progress, parent: ChainSpan | undefined): Promise<StepOutcome> {
+async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
   const { agent, turnId } = run;
   const mark = run.conversation.mark();
-  const usageBefore = { ...run.usage };
+  const before = { usage: { ...run.usage }, resultCount: run.toolResults.length };
   const startedAt = agent.clock.elapsed();
-  const step = startStep(run, progress.nextIndex, parent);
+  const step = startStep(run, progress.nextIndex);
   const { stepId, stepIndex } = step;
   const named = () => ({
     stepId,
@@ -85,14 +86,15 @@ async function tryStep(run: TurnRun, progress: Progress, parent: ChainSpan | und
     if (result.status === 'failed')
       throw new GoondanError('E_STEP_FAILED', `Step ${stepIndex} was ended by one of its layers.`);
     const reply = replyOf(run, step);
-    await seal(run, step, 'completed', usageSince(usageBefore, run.usage), result, reply?.id);
+    const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
+    seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
     run.stepCount++;
     run.deltas.stepFinished({ stepId, stepIndex }, reply);
-    step.span?.end();
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
+    // Also what went wrong after its chain had ended.
     step.span?.end(error);
     const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     const duration = agent.clock.elapsed() - startedAt;
@@ -102,34 +104,31 @@ async function tryStep(run: TurnRun, progress: Progress, parent: ChainSpan | und
     agent.log('warn', `Step ${stepIndex} failed and is tried again in ${retry.delayMs} ms: ${failure.message}`, {
       event: 'step.retried',
     });
-    if (!step.toolStarted) run.conversation.rollback(mark);
-    await seal(run, step, step.toolStarted ? 'kept' : 'dropped', usageSince(usageBefore, run.usage));
+    if (step.toolStarted) {
+      removeEphemeral(run.conversation, 'step', stepId);
+    } else {
+      run.conversation.rollback(mark);
+      run.toolResults.length = before.resultCount;
+    }
+    seal(run, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, run) });
     run.deltas.discard({ stepId, stepIndex });
     return retry;
   }
 }
 
-/** From here on the step is never run again, whatever happens to the process. */
-async function seal(
-  run: TurnRun,
-  step: RunningStep,
-  outcome: 'completed' | 'dropped' | 'kept',
-  usage: TokenUsage,
-  result?: StepResult,
-  responseMessageId?: string,
-): Promise<void> {
+type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
+
+/** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
+function seal(run: TurnRun, step: RunningStep, ending: StepEnding): void {
   run.log.write({
     type: 'step',
     stepId: step.stepId,
     stepIndex: step.stepIndex,
-    outcome,
-    usage,
-    ...(result === undefined ? {} : { result }),
-    ...(responseMessageId === undefined ? {} : { responseMessageId }),
+    ...ending,
     metadata: checkedMetadata(run.metadata),
     extensionState: run.agent.states.snapshot(),
   });
-  await run.log.flush();
+  run.log.flushSoon();
 }
 
 /** The step's reply as its layers left it: they may have replaced or removed it. */
@@ -137,11 +136,18 @@ function replyOf(run: TurnRun, step: RunningStep): Message | undefined {
   return step.replyId === undefined ? undefined : run.conversation.newest(step.replyId);
 }
 
+function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: TurnRun) {
+  return { usage: usageSince(before.usage, usage), toolResults: toolResults.slice(before.resultCount) };
+}
+
 function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
+  const since = (count: keyof TokenUsage) => (now[count] ?? 0) - (before[count] ?? 0);
   return {
-    inputTokens: now.inputTokens - before.inputTokens,
-    outputTokens: now.outputTokens - before.outputTokens,
-    totalTokens: now.totalTokens - before.totalTokens,
+    inputTokens: since('inputTokens'),
+    outputTokens: since('outputTokens'),
+    totalTokens: since('totalTokens'),
+    ...(now.cachedInputTokens === undefined ? {} : { cachedInputTokens: since('cachedInputTokens') }),
+    ...(now.reasoningTokens === undefined ? {} : { reasoningTokens: since('reasoningTokens') }),
   };
 }
 

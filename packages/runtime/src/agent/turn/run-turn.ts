@@ -1,15 +1,16 @@
 /** One turn: one event in, one result out, the conversation committed once. */
-import { type AgentEvent, createUserMessage, type TokenUsage, type TurnResult } from '@goondan/types';
-import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
+import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type TurnResult } from '@goondan/types';
+import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
-import { runOnion } from '../pipeline/onion.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { checkedMetadata } from './checked-metadata.ts';
 import type { DeltaListener } from './delta-gate.ts';
 import { openTurn } from './open-turn.ts';
+import { refuseWhenOver } from './refuse-when-over.ts';
 import { stepIdOf } from '../step/run-step.ts';
+import { runChain } from './run-chain.ts';
 import { runSteps } from './run-steps.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
@@ -35,7 +36,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   try {
     const run = await openTurn(agent, event, options, deadline.signal);
     if ('finished' in run) return run.finished;
-    const result = await deadline.bound(runChain(run)).catch((error: unknown) => failed(run, error));
+    const result = await deadline.bound(answer(run)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     tellEnd(run, outcome);
     return outcome;
@@ -44,33 +45,23 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-async function runChain(run: TurnRun): Promise<TurnResult> {
+async function answer(run: TurnRun): Promise<TurnResult> {
   const { agent } = run;
   agent.bus.tell('turn.started', () => named(run));
   await appendInput(run);
-  const span = watch(
-    run,
-    { kind: 'turn', label: run.agent.address.agentName, id: run.turnId, inspect: () => ({}) },
-    undefined,
-  );
-  try {
-    const result = await runOnion<TurnResult>({
-      kind: 'turn',
-      layers: agent.layers.of('turn'),
-      contextFor: (asking, next) => new TurnContext(run, asking, next),
-      core: () => enterSteps(run, span),
-      problemWith: problemWithTurnResult,
-      clock: agent.clock,
-      warn: run.warn,
-      span,
-    });
-    checkedMetadata(run.metadata);
-    span?.end();
-    return result;
-  } catch (error) {
-    span?.end(error);
-    throw error;
-  }
+  refuseDeadLetter(run);
+  const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
+  const span = watch(run, watched, undefined);
+  run.span = span;
+  const result = await runChain<TurnResult>(run, {
+    kind: 'turn',
+    span,
+    contextFor: (asking, next) => new TurnContext(run, asking, next),
+    core: () => enterSteps(run),
+    problemWith: problemWithTurnResult,
+  });
+  checkedMetadata(run.metadata);
+  return withoutSecrets(run, result);
 }
 
 /** A resumed turn has its input already; an event without input appends nothing. */
@@ -82,20 +73,44 @@ async function appendInput(run: TurnRun): Promise<void> {
   await run.log.flush();
 }
 
+/** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
+function refuseDeadLetter(run: TurnRun): void {
+  const crashes = run.resumed ? run.before.resumes + 1 : 0;
+  if (crashes < run.agent.policy.crashesBeforeDeadLetter) return;
+  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${crashes} times and was put aside.`);
+}
+
 /** Every turn layer has done its part before `next()`: what they did counts from here on, also after a crash. */
-async function enterSteps(run: TurnRun, span: ChainSpan | undefined): Promise<TurnResult> {
+async function enterSteps(run: TurnRun): Promise<TurnResult> {
   const { agent, before } = run;
+  // A layer that hung may wake up and go on when its turn was given up long ago.
+  refuseWhenOver(run);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
     run.log.write({ type: 'entered', metadata: checkedMetadata(run.metadata), extensionState });
   } else {
-    run.metadata = structuredClone(before.restorePoint.metadata);
+    restoreMetadata(run, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);
   }
   run.muted = false;
-  const result = await runSteps(run, span);
+  const result = await runSteps(run);
   run.phase = 'post';
   return result;
+}
+
+/** In place, because layers may hold on to the object: it is one for the whole turn. */
+function restoreMetadata(run: TurnRun, metadata: Readonly<TurnRun['metadata']>): void {
+  if (Object.isFrozen(run.metadata)) run.metadata = {};
+  for (const key of Object.keys(run.metadata)) delete run.metadata[key];
+  Object.assign(run.metadata, structuredClone(metadata));
+}
+
+/** A layer may return an error of its own making: it is shown like one that was thrown. */
+function withoutSecrets({ agent }: TurnRun, result: TurnResult): TurnResult {
+  if (result.error === undefined) return result;
+  const { extension } = result.error;
+  const error = toTurnError(result.error, undefined, agent.mask);
+  return { ...result, error: extension === undefined ? error : { ...error, extension } };
 }
 
 function failed(run: TurnRun, error: unknown): TurnResult {
@@ -109,11 +124,25 @@ async function commit(run: TurnRun, result: TurnResult): Promise<TurnOutcome> {
   if (result.finishReason === 'error') agent.states.restore(run.stateAtStart);
   removeEphemeral(conversation, 'step', undefined);
   removeEphemeral(conversation, 'turn', undefined);
+  // From here on what a layer emits is refused, also where it would have been muted.
+  run.muted = false;
   const warm = conversation.end();
-  await run.log.flush();
-  await agent.store.commit(agent.address, run.epoch, run.turnId, conversation.delta(), agent.states.snapshot(), result);
+  await save(run, result);
+  agent.statesVersion = run.version + 1;
   agent.warm = { version: run.version + 1, conversation: warm };
   return { result, stepCount: run.stepCount, usage: run.usage };
+}
+
+/** A turn that cannot be saved leaves nothing behind: the next one starts from what is committed. */
+async function save(run: TurnRun, result: TurnResult): Promise<void> {
+  const { agent, conversation, epoch, turnId } = run;
+  try {
+    await run.log.flush();
+    await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), agent.states.snapshot(), result);
+  } catch (error) {
+    agent.states.restore(run.stateAtStart);
+    throw error;
+  }
 }
 
 function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void {

@@ -33,6 +33,8 @@ export interface TurnRun {
   readonly usage: TokenUsage;
   readonly deltas: DeltaGate;
   readonly observer: TurnObserver | undefined;
+  /** The turn's own chain, when somebody watches and it has started. */
+  span: ChainSpan | undefined;
   readonly warn: (warning: LayerWarning) => void;
   /** Shared by all contexts of the turn; a layer may also put another object in its place. */
   metadata: Record<string, JsonValue>;

@@ -1,0 +1,78 @@
+/** The agents, tools and models the benches share: a model that answers at once, a tool, a conversation on disk. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentEvent, ModelReply } from '@goondan/types';
+import { type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
+import { systemClock } from '../packages/runtime/src/ports/clock.ts';
+import { systemProcesses } from '../packages/runtime/src/ports/processes.ts';
+import { type Journal, openJournal } from '../packages/runtime/src/workspace/journal/journal.ts';
+import { type CountingFs, countingFs } from './counting-fs.ts';
+
+export const parameters = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' as const } },
+  required: ['city'],
+};
+
+export const weather: ToolDeclaration = {
+  name: 'weather',
+  exports: [{ name: 'get', description: 'Weather', parameters }],
+  handlers: { get: async () => ({ tempC: 20 }) },
+};
+
+export function benchEvent(number: number): AgentEvent {
+  return {
+    id: String(number),
+    type: 'user.message',
+    input: 'What is the weather like in Seoul today?',
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'bench' },
+    traceId: 'trace',
+    createdAt: new Date(),
+  };
+}
+
+export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) => Promise<Value>): Promise<Value> {
+  const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-bench-'));
+  const fs = countingFs();
+  const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const journal = await openJournal(ports, { stateRoot, workspaceId: 'bench' });
+  try {
+    return await use(journal, fs);
+  } finally {
+    await journal.close();
+    await rm(stateRoot, { recursive: true, force: true });
+  }
+}
+
+/** One agent on the journal; `handle` accepts an input and runs its turn. */
+export async function durableAgent(journal: Journal, steps: number) {
+  const agent = await startAgent(
+    { agentName: 'bench', models: { 'Model/bench': instantModel(steps) }, tools: [weather] },
+    { store: journal, logSink: () => undefined },
+  );
+  let count = 0;
+  return {
+    async turn(): Promise<void> {
+      const event = benchEvent(++count);
+      await journal.accept(agent.parts.address, event);
+      const { result } = await agent.handle(event);
+      if (result.finishReason === 'error') throw new Error(result.error?.message);
+    },
+  };
+}
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+
+export function instantModel(steps: number): Model {
+  let calls = 0;
+  return {
+    async generate(): Promise<ModelReply> {
+      calls++;
+      if (calls % steps === 0) return { content: [{ type: 'text', text: 'Sunny.' }], finishReason: 'stop', usage };
+      const call = { toolCallId: `call-${calls}`, toolName: 'weather__get', input: { city: 'Seoul' } };
+      return { content: [{ type: 'tool-call', ...call }], finishReason: 'tool-calls', usage };
+    },
+  };
+}

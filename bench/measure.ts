@@ -1,0 +1,61 @@
+/** Times things against each other in one run: samples of all contestants take turns, so that a slow moment hits all. */
+
+export interface Contestant {
+  readonly name: string;
+  /** One operation; awaited. */
+  run(): unknown;
+}
+
+export interface Timing {
+  readonly name: string;
+  /** Microseconds an operation: median, and the middle half of the samples. */
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface MeasureOptions {
+  /** Operations in one sample. */
+  readonly operations: number;
+  readonly samples?: number;
+}
+
+export async function measure(contestants: readonly Contestant[], options: MeasureOptions): Promise<Timing[]> {
+  const { operations, samples = 21 } = options;
+  const taken = new Map<Contestant, number[]>(contestants.map((contestant) => [contestant, []]));
+  for (const contestant of contestants) await warmUp(contestant, operations);
+  for (let round = 0; round < samples; round++) {
+    for (const contestant of contestants) {
+      const startedAt = performance.now();
+      for (let operation = 0; operation < operations; operation++) await contestant.run();
+      const each = ((performance.now() - startedAt) * 1_000) / operations;
+      taken.get(contestant)?.push(each);
+    }
+  }
+  return Array.from(taken, ([{ name }, times]) => summarise(name, times));
+}
+
+/** Until the compiler has seen enough of it. */
+async function warmUp(contestant: Contestant, operations: number): Promise<void> {
+  for (let operation = 0; operation < Math.max(3 * operations, 400); operation++) await contestant.run();
+}
+
+export function summarise(name: string, times: readonly number[]): Timing {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+  return { name, median: at(0.5), low: at(0.25), high: at(0.75) };
+}
+
+/** A table: time, its spread, and the ratio to the first row. */
+export function printTimings(title: string, timings: readonly Timing[], note = ''): void {
+  const first = timings[0]?.median ?? Number.NaN;
+  console.log(`\n${title}${note === '' ? '' : `  (${note})`}`);
+  for (const { name, median, low, high } of timings) {
+    const ratio = `${(median / first).toFixed(2)}×`;
+    console.log(`  ${name.padEnd(46)} ${micro(median).padStart(10)}   ${micro(low)} … ${micro(high)}   ${ratio}`);
+  }
+}
+
+function micro(value: number): string {
+  return value < 10 ? `${value.toFixed(2)} µs` : `${value.toFixed(0)} µs`;
+}

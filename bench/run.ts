@@ -1,0 +1,16 @@
+/** `npm run bench`: everything we claim about speed, in one run, as ratios. Numbers of one machine and one moment. */
+import { benchFirstToken } from './first-token.ts';
+import { benchHistory } from './history.ts';
+import { benchOnion } from './onion.ts';
+import { benchTurn } from './turn.ts';
+
+const sections: Record<string, () => Promise<void>> = {
+  onion: benchOnion,
+  turn: benchTurn,
+  history: benchHistory,
+  'first-token': benchFirstToken,
+};
+const wanted = process.argv.slice(2);
+for (const [name, bench] of Object.entries(sections)) {
+  if (wanted.length === 0 || wanted.includes(name)) await bench();
+}

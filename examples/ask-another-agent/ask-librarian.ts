@@ -1,0 +1,19 @@
+import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
+
+/** Before a turn: asks another agent what it knows about the question, and shows the answer to this agent's model. */
+export const register: ExtensionRegister<{ target: string }> = (api, { target }) => {
+  api.pipeline.register('turn', async (ctx) => {
+    const { input } = ctx.inputEvent;
+    if (input === undefined) return ctx.next();
+
+    // An effect: recorded when it completes, and not repeated when the turn is resumed after a crash.
+    const { response } = await ctx.agents.request({ target, input, timeoutMs: 5_000 });
+    const message = createSystemMessage(
+      `What ${target} knows: ${response}`,
+      { [EPHEMERAL]: 'turn' },
+      { id: `ask-librarian.${ctx.turnId}`, source: { type: 'extension', extensionName: 'ask-librarian' } },
+    );
+    ctx.emitMessageEvent({ type: 'append', message });
+    return ctx.next();
+  });
+};

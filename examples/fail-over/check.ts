@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+
+const backup = { provider: 'scripted', model: 'small', options: { script: [{ say: 'The backup says hello.' }] } };
+const failOver = extensionFile('fail-over', import.meta.dir, './fail-over.ts', { backup: 'Model/backup' });
+
+// The agent's own model is down, and its error is not one that may be retried.
+const tested = await scriptedAgent({
+  script: [{ fail: { message: 'no such model' } }],
+  models: { 'Model/backup': backup },
+  extensions: [failOver],
+});
+
+const { text, result, trace } = await tested.say('Hello?');
+assert.equal(result.finishReason, 'text_response');
+assert.equal(text, 'The backup says hello.');
+
+// Two steps: one that failed, and one whose layer chose the other model.
+const layers = trace?.inside.map((step) => step.inside[0]?.layers[0]);
+assert.deepEqual(
+  layers?.map((layer) => layer?.outcome),
+  ['failed', 'passed'],
+);
+assert.deepEqual(layers?.[1]?.changed, [{ path: 'modelRef', before: 'Model/scripted', after: 'Model/backup' }]);
+
+// It is visible from outside as well, as a step that was tried again.
+const failed = tested.told.flatMap((event) => (event.name === 'step.failed' ? [event.payload] : []));
+assert.deepEqual(
+  failed.map(({ willRetry, error }) => [willRetry, error.message]),
+  [[true, 'Model/scripted failed, Model/backup takes over.']],
+);
+await tested.close();
+
+// When both are down, the turn fails with what the backup said.
+const hopeless = await scriptedAgent({
+  script: [{ fail: { message: 'no such model' } }],
+  models: { 'Model/backup': { ...backup, options: { script: [{ fail: { message: 'down, too' } }] } } },
+  extensions: [failOver],
+});
+const { result: end } = await hopeless.say('Hello?');
+assert.equal(end.error?.code, 'E_MODEL_FAILED');
+assert.match(end.error.message, /down, too/);
+await hopeless.close();

@@ -1,0 +1,22 @@
+import { type ExtensionRegister, GoondanError } from '@goondan/types';
+
+/** When the agent's model fails, asks another one for the rest of the turn. */
+export const register: ExtensionRegister<{ backup: string }> = (api, { backup }) => {
+  api.pipeline.register('model', async (ctx) => {
+    if (ctx.metadata['fail-over.active'] === true) ctx.modelRef = backup;
+    try {
+      return await ctx.next();
+    } catch (error) {
+      // The backup failed as well, or nobody wants an answer any more.
+      if (ctx.modelRef === backup || ctx.signal.aborted) throw error;
+
+      // Trying again is not a second next(): the runtime runs another step, and the metadata is still there.
+      ctx.metadata['fail-over.active'] = true;
+      throw new GoondanError('E_MODEL_FAILED', `${ctx.modelRef} failed, ${backup} takes over.`, {
+        cause: error,
+        retryable: true,
+        retryAfterMs: 0,
+      });
+    }
+  });
+};

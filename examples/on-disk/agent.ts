@@ -1,0 +1,54 @@
+/** An agent whose conversation lives in a folder: start it again and it knows what was said. */
+import { durableStore, type Journal, type RunningAgent, startAgent } from '@goondan/runtime';
+import type { AgentEvent } from '@goondan/types';
+
+export interface AgentOnDisk {
+  /** Accepts what was said, which is then never lost, and answers everything that waits for an answer. */
+  say(id: string, input: string): Promise<void>;
+  readonly agent: RunningAgent;
+  readonly store: Journal;
+  close(): Promise<void>;
+}
+
+export async function startOnDisk(stateRoot: string): Promise<AgentOnDisk> {
+  const store = await durableStore({ stateRoot, workspaceId: 'example' });
+  const agent = await startAgent(
+    {
+      agentName: 'parrot',
+      models: {
+        'Model/parrot': {
+          provider: 'scripted',
+          model: 'parrot',
+          options: { script: [{ say: 'You said: {{input}}' }] },
+        },
+      },
+    },
+    { store },
+  );
+  const { address } = agent.parts;
+  return {
+    agent,
+    store,
+    async say(id, input) {
+      // The same id twice is the same input once: whoever does not know whether it arrived may say it again.
+      await store.accept(address, eventOf(id, input));
+      for (const event of await store.pending(address)) await agent.handle(event);
+    },
+    async close() {
+      await agent.close();
+      await store.close();
+    },
+  };
+}
+
+function eventOf(id: string, input: string): AgentEvent {
+  return {
+    id,
+    type: 'user.message',
+    input,
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'example' },
+    traceId: `trace-${id}`,
+    createdAt: new Date(),
+  };
+}

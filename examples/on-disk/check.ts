@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textOf } from '@goondan/runtime';
+import { startOnDisk } from './agent.ts';
+
+const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-on-disk-'));
+try {
+  const first = await startOnDisk(stateRoot);
+  await first.say('1', 'Good morning');
+  await first.close();
+
+  // Another process would start like this: the conversation goes on, and what was answered is not answered again.
+  const second = await startOnDisk(stateRoot);
+  await second.say('1', 'Good morning');
+  await second.say('2', 'And good night');
+  const { messages } = await second.store.read(second.agent.parts.address);
+  assert.deepEqual(messages.map(textOf), [
+    'Good morning',
+    'You said: Good morning',
+    'And good night',
+    'You said: And good night',
+  ]);
+  await second.close();
+
+  // On disk it is JSON lines: the messages, and nothing else, in base.jsonl.
+  const folder = join(stateRoot, 'workspaces', 'example', 'instances', 'parrot~default', 'messages');
+  const lines = (await readFile(join(folder, 'base.jsonl'), 'utf8')).trim().split('\n');
+  assert.equal(lines.length, 4);
+} finally {
+  await rm(stateRoot, { recursive: true, force: true });
+}

@@ -1,0 +1,32 @@
+import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
+
+/** Before a turn: when the conversation has grown too long, the model sums up all but its newest questions. */
+export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: number }> = (api, config) => {
+  api.pipeline.register('turn', async (ctx) => {
+    const { nextMessages } = ctx.conversationState;
+    const old = nextMessages.slice(0, startOfKept(nextMessages, config.keptQuestions));
+    const [first, ...others] = old;
+    if (first === undefined || nextMessages.length <= config.mostMessages) return ctx.next();
+
+    // A model call of the layer's own: it passes the model chain like any other, and is not shown to the user.
+    const reply = await ctx.model.generate({
+      messages: [
+        ...old.map(({ data }) => data),
+        { role: 'user', content: 'Sum up this conversation in one sentence, for yourself.' },
+      ],
+    });
+    const summary = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+    // The summary takes the place of the oldest message; the rest of the old ones go.
+    const message = createSystemMessage(`Earlier: ${summary}`, {}, { id: `summary-${ctx.turnId}` });
+    ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
+    for (const { id } of others) ctx.emitMessageEvent({ type: 'remove', targetId: id });
+    return ctx.next();
+  });
+};
+
+/** Where the newest `count` questions begin. Cutting there parts no tool call from its result. */
+function startOfKept(messages: readonly Message[], count: number): number {
+  const questions = messages.flatMap(({ data }, index) => (data.role === 'user' ? [index] : []));
+  return questions.at(-count) ?? 0;
+}

@@ -1,0 +1,19 @@
+/** Counts the visits of a conversation, and tells the model about it for the length of a turn. */
+import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
+
+export const register: ExtensionRegister = (api) => {
+  api.pipeline.register('turn', async (ctx) => {
+    // `null` before the first visit. What is set here is kept when the turn succeeds.
+    const visits = Number(await api.state.get()) + 1;
+    await api.state.set(visits);
+
+    // Ephemeral: the model sees it in this turn, the history does not keep it.
+    const message = createSystemMessage(
+      `This is the user's visit number ${visits}.`,
+      { [EPHEMERAL]: 'turn' },
+      { id: 'memory.visits', source: { type: 'extension', extensionName: 'memory' } },
+    );
+    ctx.emitMessageEvent({ type: 'append', message });
+    return ctx.next();
+  });
+};

@@ -1,0 +1,55 @@
+/** Two layers around every tool call: numbers stay below a limit on the way in, private fields go on the way out. */
+import type { ExtensionRegister, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+
+interface Config {
+  /** Tool → argument → the most it may be. */
+  limits: Record<string, Record<string, number>>;
+  /** Fields of a result that the model need not see. */
+  hidden: string[];
+}
+
+export const configSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    limits: {
+      type: 'object',
+      additionalProperties: { type: 'object', additionalProperties: { type: 'number' } },
+    },
+    hidden: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['limits', 'hidden'],
+};
+
+export const register: ExtensionRegister<Config> = (api, { limits, hidden }) => {
+  api.pipeline.register(
+    'toolCall',
+    (ctx) => {
+      ctx.args = limitNumbers(ctx.args, limits[ctx.toolName] ?? {});
+      return ctx.next();
+    },
+    { name: 'limit numbers' },
+  );
+
+  api.pipeline.register(
+    'toolCall',
+    async (ctx) => {
+      const result = await ctx.next();
+      return result.output === undefined ? result : { ...result, output: withoutFields(result.output, hidden) };
+    },
+    { name: 'hide fields' },
+  );
+};
+
+/** Models write numbers as text, leave them out and ask for too much; the tool gets a number between 1 and the limit. */
+function limitNumbers(args: JsonObject, limits: Record<string, number>): JsonObject {
+  const limited = Object.entries(limits).map(([name, most]): [string, number] => {
+    const asked = Math.trunc(Number(args[name] ?? 1));
+    return [name, Math.min(Math.max(asked || 1, 1), most)];
+  });
+  return { ...args, ...Object.fromEntries(limited) };
+}
+
+function withoutFields(output: JsonValue, fields: readonly string[]): JsonValue {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
+  return Object.fromEntries(Object.entries(output).filter(([name]) => !fields.includes(name)));
+}

@@ -1,0 +1,28 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+const question = 'What is the weather in Seoul for the next 30 days?';
+
+export function addDemoCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  program
+    .command('demo')
+    .summary('watch an agent answer, layer by layer')
+    .description(
+      'Runs an agent with a tool and three extensions on a scripted model, and prints its answer and the onion trace: ' +
+        'every layer the turn went through, the time it took itself, and what it changed. Needs no key and no network.',
+    )
+    .option('--input <text>', 'what to ask the agent', checkInput, question)
+    .option('--json', 'print one JSON object instead')
+    .addHelpText('after', '\nExample:\n  $ gdn demo --input "What is the weather in Lisbon?"')
+    .action(async ({ input, json = false }: { input: string; json?: boolean }) => {
+      const { runDemo } = await import('../demo/run-demo.ts');
+      finish(await withInterrupt((signal) => runDemo({ input, json }, terminal, signal)));
+    });
+}
+
+function checkInput(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty.');
+}

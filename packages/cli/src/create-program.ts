@@ -1,0 +1,40 @@
+/** The commands of `gdn`. What a command needs is imported when it runs. */
+import { Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { addDemoCommand } from './commands/demo.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Commands tell `finish` how they ended; what they throw, and every way to end early, is thrown by `parseAsync`. */
+export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
+  const program = new Command('gdn')
+    .description('Runs swarms of AI agents.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print what a command does')
+    .helpCommand('help [command]', 'print what a command does')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text),
+      writeErr: (text) => terminal.printError(text),
+      // It is thrown as well, and reported where it is caught.
+      outputError: () => undefined,
+    })
+    .addHelpText('after', exitCodesHelp)
+    .addHelpText('after', '\nExample:\n  $ gdn demo');
+  addDemoCommand(program, terminal, finish);
+  return program;
+}
+
+const exitCodesHelp = `
+Exit codes:
+  0    it worked
+  1    it failed
+  2    the command line is wrong
+  3    the set-up is wrong
+  130  it was interrupted`;
+
+function readVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { version }: { version: string } = JSON.parse(manifest);
+  return version;
+}

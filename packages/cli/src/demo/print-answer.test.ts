@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test';
+import type { TurnDelta } from '@goondan/types';
+import { openTerminal } from '../terminal.ts';
+import { printAnswer } from './print-answer.ts';
+
+const step = { turnId: 'turn-1', stepId: 'turn-1.step-0', stepIndex: 0 };
+
+describe('printAnswer', () => {
+  test('writes along when somebody watches, and says nothing twice', () => {
+    expect(print(true, [say('It is '), say('sunny.')], 'It is sunny.')).toEqual(['It is ', 'sunny.', '\n']);
+  });
+
+  test('waits for the end when nobody watches', () => {
+    expect(print(false, [say('It is '), say('sunny.')], 'It is sunny.')).toEqual(['It is sunny.\n']);
+  });
+
+  test('starts over on a new line when a step is tried again', () => {
+    const deltas = [say('It is'), { type: 'discard', ...step } as const, say('Sunny.')];
+    expect(print(true, deltas, 'Sunny.')).toEqual(['It is', '\n       ', 'Sunny.', '\n']);
+  });
+
+  test('a step that is tried again before it said anything leaves no trace', () => {
+    expect(print(true, [{ type: 'discard', ...step }, say('Sunny.')], 'Sunny.')).toEqual(['Sunny.', '\n']);
+  });
+
+  test('shows the answer that counts when a layer has changed it', () => {
+    expect(print(true, [say('Sunny.')], 'Rainy.')).toEqual(['Sunny.', '\n       Rainy.\n']);
+  });
+
+  test('ends its line when there is no answer', () => {
+    expect(print(true, [say('It is')], '')).toEqual(['It is', '\n']);
+    expect(print(false, [], '')).toEqual(['\n']);
+  });
+
+  test('keeps what the model thinks to itself', () => {
+    expect(print(true, [{ type: 'reasoning', text: 'Hm.', ...step }, say('Sunny.')], 'Sunny.')).toEqual([
+      'Sunny.',
+      '\n',
+    ]);
+  });
+});
+
+/** What is printed after the question, piece by piece. */
+function print(isWatched: boolean, deltas: readonly TurnDelta[], response: string): string[] {
+  const printed: string[] = [];
+  const stdout = { write: (text: string) => printed.push(text), isTTY: isWatched };
+  const terminal = openTerminal({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } });
+  const answer = printAnswer('How is the weather?', terminal);
+  for (const delta of deltas) answer.stream(delta);
+  answer.end(response);
+  expect(printed.shift()).toBe('You    How is the weather?\nAgent  ');
+  return printed;
+}
+
+function say(text: string): TurnDelta {
+  return { type: 'text', text, ...step };
+}

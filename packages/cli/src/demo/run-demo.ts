@@ -1,0 +1,87 @@
+/** `gdn demo`: one turn of the agent in `packages/cli/demo`, watched from the outermost layer to the core. */
+import {
+  type AgentPlan,
+  type LogLine,
+  randomIds,
+  recordTurn,
+  startAgent,
+  systemClock,
+  textOf,
+  type TurnOptions,
+} from '@goondan/runtime';
+import type { AgentEvent } from '@goondan/types';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { reportFailure } from '../report-error.ts';
+import type { Terminal } from '../terminal.ts';
+import { printAnswer } from './print-answer.ts';
+import { printTrace } from './print-trace.ts';
+import type { DemoRun } from './demo-run.ts';
+
+export interface DemoOptions {
+  readonly input: string;
+  readonly json: boolean;
+}
+
+export async function runDemo(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
+  const run = options.json
+    ? await runAgent(options.input, terminal, { signal })
+    : await showTurn(options.input, terminal, signal);
+  if (options.json) terminal.print(`${JSON.stringify(run, undefined, 2)}\n`);
+  return run.error === undefined ? exitCodes.ok : reportFailure(run.error, terminal);
+}
+
+async function showTurn(input: string, terminal: Terminal, signal: AbortSignal): Promise<DemoRun> {
+  const answer = printAnswer(input, terminal);
+  const run = await runAgent(input, terminal, { signal, onDelta: answer.stream });
+  answer.end(run.response);
+  if (run.trace !== undefined) printTrace(run.trace, terminal);
+  return run;
+}
+
+async function runAgent(input: string, terminal: Terminal, options: TurnOptions): Promise<DemoRun> {
+  const agent = await startAgent(await loadPlan(), { logSink: (line) => printLogLine(line, terminal) });
+  try {
+    const event = eventFor(input);
+    const recorder = recordTurn(systemClock);
+    const { result, stepCount, usage } = await agent.handle(event, { ...options, observer: recorder });
+    return {
+      agent: agent.parts.address.agentName,
+      instanceKey: agent.parts.address.instanceKey,
+      turnId: result.turnId,
+      traceId: event.traceId,
+      response: textOf(result.responseMessage),
+      finishReason: result.finishReason,
+      ...(result.error === undefined ? {} : { error: result.error }),
+      steps: stepCount,
+      usage,
+      trace: recorder.turn(),
+    };
+  } finally {
+    await agent.close();
+  }
+}
+
+/** By its path and not by an import: it is the code of an agent, not of the command. */
+async function loadPlan(): Promise<AgentPlan> {
+  const file = new URL('../../demo/agent.ts', import.meta.url);
+  // The type checker sees the same file, which exports it with this type.
+  const { plan } = (await import(file.href)) as { plan: AgentPlan };
+  return plan;
+}
+
+function eventFor(input: string): AgentEvent {
+  return {
+    id: randomIds.next('event'),
+    type: 'user.message',
+    input,
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'gdn' },
+    traceId: randomIds.next('trace'),
+    createdAt: systemClock.now(),
+  };
+}
+
+/** Why a turn failed is the command's own last line. */
+function printLogLine({ level, message, event }: LogLine, terminal: Terminal): void {
+  if ((level === 'warn' || level === 'error') && event !== 'turn.failed') terminal.printError(`${level}: ${message}\n`);
+}

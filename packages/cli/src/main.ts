@@ -1,0 +1,29 @@
+/** Where `gdn` begins, on Bun: the launcher in `bin` has found it. */
+import { createProgram } from './create-program.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { reportError } from './report-error.ts';
+import { openTerminal } from './terminal.ts';
+
+process.stdout.on('error', onOutputError);
+process.exitCode = await runCommandLine(process.argv.slice(2));
+
+async function runCommandLine(args: readonly string[]): Promise<ExitCode> {
+  const terminal = openTerminal(process);
+  let code: ExitCode = exitCodes.ok;
+  try {
+    const program = createProgram(terminal, (ended) => {
+      code = ended;
+    });
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    return reportError(error, terminal);
+  }
+}
+
+function onOutputError(error: NodeJS.ErrnoException): void {
+  // `gdn … | head -1`: whoever read has seen enough, and that is no failure.
+  if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+  process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
+  process.exit(exitCodes.failure);
+}

@@ -1,0 +1,41 @@
+/** Where `gdn` prints: whether somebody watches, and in which colours. */
+import pc from 'picocolors';
+
+export interface Terminal {
+  /** Standard output: what was asked for. */
+  readonly print: (text: string) => void;
+  /** Standard error: everything else. */
+  readonly printError: (text: string) => void;
+  /** A person watches standard output: text may appear bit by bit. */
+  readonly isWatched: boolean;
+  /** For standard output. */
+  readonly colors: Colors;
+  /** For standard error. */
+  readonly errorColors: Colors;
+}
+
+export type Colors = ReturnType<typeof pc.createColors>;
+
+interface Stream {
+  write(text: string): unknown;
+  /** Absent, against its type in Node, when the stream is no terminal. */
+  readonly isTTY?: boolean;
+}
+
+export interface TerminalProcess {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function openTerminal({ stdout, stderr, env }: TerminalProcess): Terminal {
+  // Not picocolors' own guess: that one colours a pipe when CI is set.
+  const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
+  return {
+    print: (text) => void stdout.write(text),
+    printError: (text) => void stderr.write(text),
+    isWatched: stdout.isTTY === true,
+    colors: pc.createColors(mayColor && stdout.isTTY === true),
+    errorColors: pc.createColors(mayColor && stderr.isTTY === true),
+  };
+}

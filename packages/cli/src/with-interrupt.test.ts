@@ -1,0 +1,43 @@
+// Real processes, because signals are sent to one.
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+
+const file = JSON.stringify(join(import.meta.dir, 'with-interrupt.ts'));
+
+describe('withInterrupt', () => {
+  test('the first Ctrl-C asks, the second quits', async () => {
+    const child = start(`
+      await withInterrupt((signal) => {
+        signal.addEventListener('abort', () => console.log('asked'));
+        console.log('working');
+        return new Promise(() => {});
+      });`);
+    expect(await child.read()).toBe('working\n');
+    child.interrupt();
+    expect(await child.read()).toBe('asked\n');
+    child.interrupt();
+    expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
+  });
+
+  test('when the work is done, Ctrl-C ends the process as it would any other', async () => {
+    const child = start(`console.log(await withInterrupt(async () => 'done'));`);
+    expect(await child.read()).toBe('done\n');
+    child.interrupt();
+    expect(await child.end()).toEqual({ exitCode: null, signalCode: 'SIGINT' });
+  });
+});
+
+function start(source: string) {
+  const program = `import { withInterrupt } from ${file}; setInterval(() => {}, 1_000); ${source}`;
+  const child = Bun.spawn([process.execPath, '--eval', program], { stdout: 'pipe' });
+  const reader = child.stdout.getReader();
+  return {
+    read: async () => new TextDecoder().decode((await reader.read()).value),
+    interrupt: () => child.kill('SIGINT'),
+    end: async () => {
+      await child.exited;
+      const { exitCode, signalCode } = child;
+      return { exitCode, signalCode };
+    },
+  };
+}

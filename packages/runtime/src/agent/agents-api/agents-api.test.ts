@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type AgentEvent,
+  type AgentRequest,
+  type AgentsApi,
+  createAssistantMessage,
+  type ExtensionRegister,
+  GoondanError,
+  type TurnResult,
+} from '@goondan/types';
+import {
+  extension,
+  inProcessEngine,
+  manualClock,
+  scriptedAgent,
+  type ScriptedAgentOptions,
+} from '../../testing/index.ts';
+import { systemClock } from '../../ports/clock.ts';
+import type { Engine } from './engine.ts';
+
+const answer = (text: string): TurnResult => ({
+  turnId: 'turn-x',
+  finishReason: 'text_response',
+  responseMessage: createAssistantMessage(text),
+});
+
+/** An engine with one agent that answers with what it was told. */
+function engineWithEcho() {
+  const engine = inProcessEngine(systemClock);
+  engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
+  return engine;
+}
+
+/** Lets a layer, or a tool, use its agents; gives what came of it. */
+async function use(
+  engine: Engine,
+  call: (agents: AgentsApi) => Promise<unknown>,
+  {
+    from = 'turn',
+    ...options
+  }: { from?: 'turn' | 'step' | 'tool'; event?: Partial<AgentEvent> } & Partial<ScriptedAgentOptions> = {},
+): Promise<unknown> {
+  const outcomes: unknown[] = [];
+  const note = async (agents: AgentsApi) => void outcomes.push(await call(agents).catch((error: unknown) => error));
+  const register: ExtensionRegister = ({ pipeline, tools }) => {
+    pipeline.register('turn', async (ctx) => {
+      if (from === 'turn') await note(ctx.agents);
+      return ctx.next();
+    });
+    pipeline.register('step', async (ctx) => {
+      if (from === 'step' && ctx.stepIndex === 0) await note(ctx.agents);
+      return ctx.next();
+    });
+    tools.register({ name: 'caller__call', description: 'Calls.' }, (ctx) =>
+      from === 'tool' ? note(ctx.agents) : null,
+    );
+  };
+  const { event, ...plan } = options;
+  const agent = await scriptedAgent({
+    agentName: 'coder',
+    instanceKey: 'room-1',
+    engine,
+    script: [{ when: 'go', call: { tool: 'caller__call' } }, { say: 'done' }],
+    ...plan,
+    extensions: [extension('caller', register)],
+  });
+  expect((await agent.say('go', { event: { id: 'e1', traceId: 'trace-7', ...event } })).text).toBe('done');
+  expect(outcomes).toHaveLength(1);
+  return outcomes[0];
+}
+
+describe('asking another agent', () => {
+  test.each(['turn', 'step', 'tool'] as const)('A-01 request from a %s gives target and response', async (from) => {
+    const request = (agents: AgentsApi) => agents.request({ target: 'echo', input: 'tea' });
+    expect(await use(engineWithEcho(), request, { from })).toEqual({ target: 'echo', response: 'echo: tea' });
+  });
+
+  test.each(['turn', 'step', 'tool'] as const)(
+    'A-02 send from a %s says that it was accepted, and does not wait',
+    async (from) => {
+      const engine = inProcessEngine(systemClock);
+      engine.add('sleeper', () => new Promise(() => undefined));
+      const send = (agents: AgentsApi) => agents.send({ target: 'sleeper', input: 'good night' });
+      expect(await use(engine, send, { from })).toEqual({ accepted: true });
+      expect(engine.calls.map(({ event }) => event.input)).toEqual(['good night']);
+    },
+  );
+
+  test('A-01 the event says who asks and carries the trace, and goes to the instance of the same key', async () => {
+    const engine = engineWithEcho();
+    await use(engine, (agents) => agents.request({ target: 'echo', input: 'tea' }));
+    expect(engine.calls).toEqual([
+      {
+        to: { agentName: 'echo', instanceKey: 'room-1' },
+        event: {
+          id: expect.stringContaining('turn-e1:'),
+          type: 'agent.message',
+          input: 'tea',
+          instanceKey: 'room-1',
+          source: { kind: 'agent', name: 'coder' },
+          traceId: 'trace-7',
+          createdAt: expect.any(Date),
+        },
+      },
+    ]);
+  });
+
+  test('A-01 another instanceKey goes to that instance', async () => {
+    const engine = engineWithEcho();
+    await use(engine, (agents) => agents.request({ target: 'echo', instanceKey: 'room-2' }));
+    expect(engine.calls[0]).toMatchObject({
+      to: { agentName: 'echo', instanceKey: 'room-2' },
+      event: { instanceKey: 'room-2' },
+    });
+    expect(engine.calls[0]?.event).not.toHaveProperty('input');
+  });
+
+  test('A-01 every call has an id of its own, the same one if the turn is run again', async () => {
+    const ids = async () => {
+      const engine = engineWithEcho();
+      await use(engine, async (agents) => {
+        await agents.request({ target: 'echo' });
+        await agents.send({ target: 'echo' });
+        await agents.request({ target: 'echo' });
+      });
+      return engine.calls.map(({ event }) => event.id);
+    };
+    const first = await ids();
+    expect(new Set(first).size).toBe(3);
+    expect(await ids()).toEqual(first);
+  });
+
+  test('A-03 the timeout is 15 000 ms unless the policy or the call says otherwise', async () => {
+    const timeouts: number[] = [];
+    const engine: Engine = {
+      deliver: async () => ({ accepted: true }),
+      request: async (_to, _event, timeoutMs) => {
+        timeouts.push(timeoutMs);
+        return answer('');
+      },
+    };
+    await use(engine, (agents) => agents.request({ target: 'echo' }));
+    await use(engine, (agents) => agents.request({ target: 'echo' }), { policy: { requestTimeoutMs: 70 } });
+    await use(engine, (agents) => agents.request({ target: 'echo', timeoutMs: 5 }), {
+      policy: { requestTimeoutMs: 70 },
+    });
+    expect(timeouts).toEqual([15_000, 70, 5]);
+  });
+
+  test('A-03 an answer that does not come in time is a coded error that says target and time', async () => {
+    const engine = inProcessEngine(systemClock);
+    engine.add('sleeper', () => new Promise(() => undefined));
+    expect(await use(engine, (agents) => agents.request({ target: 'sleeper', timeoutMs: 3 }))).toMatchObject({
+      code: 'E_AGENT_TIMEOUT',
+      message: 'Agent "sleeper" did not answer within 3 ms.',
+    });
+  });
+
+  test('A-06 an unknown target is a coded error that lists the agents', async () => {
+    for (const call of [
+      (agents: AgentsApi) => agents.request({ target: 'nobody' }),
+      (agents: AgentsApi) => agents.send({ target: 'nobody' }),
+    ]) {
+      expect(await use(engineWithEcho(), call)).toMatchObject({
+        code: 'E_AGENT_UNKNOWN',
+        message: 'There is no agent "nobody". Agents: echo.',
+      });
+    }
+  });
+
+  test('A-06 an agent that runs alone can call nobody, and is told so', async () => {
+    const errors: unknown[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('caller', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            errors.push(await ctx.agents.request({ target: 'echo' }).catch((error: unknown) => error));
+            errors.push(await ctx.agents.send({ target: 'echo' }).catch((error: unknown) => error));
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    const expected = { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "echo": this agent runs alone.' };
+    expect(errors).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
+  });
+
+  test("A-07 the trace goes on in the called agent's turn", async () => {
+    const engine = inProcessEngine(systemClock);
+    const traces: string[] = [];
+    const called = await scriptedAgent({
+      agentName: 'helper',
+      instanceKey: 'room-1',
+      extensions: [
+        extension('looker', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            traces.push(ctx.traceId);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    engine.add('helper', async (event) => (await called.agent.handle(event)).result);
+    expect(await use(engine, (agents) => agents.request({ target: 'helper', input: 'tea' }))).toEqual({
+      target: 'helper',
+      response: 'You said: tea',
+    });
+    expect(traces).toEqual(['trace-7']);
+  });
+
+  test('A-08 metadata arrives with the event, as a copy', async () => {
+    const engine = engineWithEcho();
+    const metadata = { thread: { id: 1 }, empty: undefined };
+    await use(engine, (agents) => agents.request({ target: 'echo', metadata }));
+    metadata.thread.id = 2;
+    expect(engine.calls[0]?.event.metadata).toEqual({ thread: { id: 1 } });
+  });
+
+  test('A-08 a callee whose turn fails rejects the request with a code and its own reason', async () => {
+    const engine = inProcessEngine(systemClock);
+    engine.add('broken', async () => ({
+      turnId: 'turn-x',
+      finishReason: 'error',
+      error: { message: 'overloaded', code: 'E_MODEL_FAILED' },
+    }));
+    expect(await use(engine, (agents) => agents.request({ target: 'broken' }))).toMatchObject({
+      code: 'E_AGENT_FAILED',
+      message: 'Agent "broken" failed (E_MODEL_FAILED): overloaded',
+    });
+  });
+
+  test("A-08 the engine's own errors come through as they are", async () => {
+    const full = new GoondanError('E_INBOX_FULL', 'Too much is waiting.');
+    const engine: Engine = { deliver: () => Promise.reject(full), request: () => Promise.reject(full) };
+    expect(await use(engine, (agents) => agents.request({ target: 'busy' }))).toBe(full);
+    expect(await use(engine, (agents) => agents.send({ target: 'busy' }))).toBe(full);
+  });
+
+  test('A-09 auth is handed on unchanged, and no parameter can set it', async () => {
+    const engine = engineWithEcho();
+    const auth = { user: 'mina', roles: ['reader'] };
+    const forged = { target: 'echo', auth: { user: 'root' }, source: { kind: 'cli', name: 'root' } } as AgentRequest;
+    await use(engine, (agents) => agents.request(forged), { event: { auth } });
+    await use(engine, (agents) => agents.send(forged), { event: { auth } });
+    await use(engine, (agents) => agents.request(forged));
+    expect(engine.calls.map(({ event }) => [event.auth, event.source.name])).toEqual([
+      [auth, 'coder'],
+      [auth, 'coder'],
+      [undefined, 'coder'],
+    ]);
+  });
+
+  test('A-01 a request ends when the turn is cancelled', async () => {
+    const engine = inProcessEngine(manualClock());
+    engine.add('sleeper', () => new Promise(() => undefined));
+    const cancel = new AbortController();
+    const agent = await scriptedAgent({
+      engine,
+      extensions: [
+        extension('caller', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            queueMicrotask(() => cancel.abort());
+            await ctx.agents.request({ target: 'sleeper' });
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { result } = await agent.say('hello', { signal: cancel.signal });
+    expect(result.error).toMatchObject({ code: 'E_CANCELLED' });
+  });
+});
+
+describe('parameters that are wrong', () => {
+  test.each<[string, unknown]>([
+    ['target must name an agent', undefined],
+    ['target must name an agent', {}],
+    ['target must name an agent', { target: '' }],
+    ['target must name an agent', { target: 7 }],
+    ['input must be a text', { target: 'echo', input: { text: 'tea' } }],
+    ['instanceKey must be a text', { target: 'echo', instanceKey: '' }],
+    ['timeoutMs must be above 0', { target: 'echo', timeoutMs: 0 }],
+    ['timeoutMs must be above 0', { target: 'echo', timeoutMs: Number.NaN }],
+    ['timeoutMs must be above 0', { target: 'echo', timeoutMs: '5s' }],
+    ['metadata must be JSON, but at is a Date, not a plain object', { target: 'echo', metadata: { at: new Date(0) } }],
+    ['metadata must be JSON, but the value is an array, not an object', { target: 'echo', metadata: [] }],
+  ])('A-01 %s: refused with a code, and nobody is called', async (problem, params) => {
+    const engine = engineWithEcho();
+    // Extensions may not use TypeScript.
+    expect(await use(engine, (agents) => agents.request(params as AgentRequest))).toMatchObject({
+      code: 'E_AGENT_REQUEST',
+      message: `A call to another agent: ${problem}.`,
+    });
+    expect(engine.calls).toEqual([]);
+  });
+});

@@ -1,0 +1,227 @@
+// Random turns, played twice: by a conversation, and by plain arrays that are copied before every change.
+import { expect, test } from 'bun:test';
+import {
+  createAssistantMessage,
+  createUserMessage,
+  GoondanError,
+  type Message,
+  type MessageEvent,
+} from '@goondan/types';
+import fc from 'fast-check';
+import type { BaseDelta } from './conversation-store.ts';
+import { Conversation, type ConversationMark } from './conversation.ts';
+import { fold } from './fold.ts';
+import { LlmView } from './llm-view.ts';
+import { MessageList } from './message-list.ts';
+import { pairToolCalls } from './pair-tool-calls.ts';
+
+test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {
+  fc.assert(
+    fc.property(aLength, fc.array(move, { minLength: 5, maxLength: 60 }), (length, moves) => {
+      const game = new Game(Array.from({ length }, (_, number) => message(`h${number}`)));
+      for (const each of moves) {
+        game.play(each);
+        game.compare();
+      }
+      game.compareSnapshots();
+    }),
+    { numRuns: 500 },
+  );
+}, 20_000);
+
+/** Mostly short; some long enough that holes are closed. */
+const aLength = fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(90) });
+
+type Move =
+  | { readonly type: 'emit'; readonly event: MessageEvent }
+  | { readonly type: 'mark' | 'rollback' | 'show' | 'purge' }
+  | { readonly type: 'nextTurn'; readonly hasInput: boolean };
+
+/** All that a turn is, in plain arrays. */
+interface Plain {
+  readonly messages: readonly Message[];
+  readonly events: readonly MessageEvent[];
+  readonly inputId: string | undefined;
+}
+
+class Game {
+  private conversation: Conversation;
+  private recorded: MessageEvent[] = [];
+  private warned = 0;
+  private plain: Plain;
+  private base: readonly Message[];
+  private firstInputId: string | undefined;
+  private ignored = 0;
+  private mark: { readonly theirs: ConversationMark; readonly plain: Plain } | undefined;
+  private turns = 0;
+  private readonly snapshots: { readonly taken: readonly unknown[]; readonly copy: readonly unknown[] }[] = [];
+
+  constructor(start: readonly Message[]) {
+    const list = MessageList.of(start);
+    this.conversation = this.open({ list, view: new LlmView(list, 'Be brief.') });
+    this.base = start;
+    this.plain = { messages: start, events: [], inputId: undefined };
+  }
+
+  play(move: Move): void {
+    switch (move.type) {
+      case 'emit':
+        return this.emit(move.event);
+      case 'purge':
+        // Leaves holes by the dozen, which the next turn closes.
+        for (const { id } of this.plain.messages.filter((_, place) => place % 3 > 0)) {
+          this.emit({ type: 'remove', targetId: id });
+        }
+        return;
+      case 'mark':
+        this.mark = { theirs: this.conversation.mark(), plain: this.plain };
+        return;
+      case 'rollback':
+        if (this.mark === undefined) return;
+        this.conversation.rollback(this.mark.theirs);
+        this.plain = this.mark.plain;
+        return;
+      case 'show':
+        return this.compareShown();
+      case 'nextTurn':
+        return this.nextTurn(move.hasInput);
+    }
+  }
+
+  compare(): void {
+    const { baseMessages, events, nextMessages } = this.conversation.state;
+    expect(nextMessages).toEqual([...this.plain.messages]);
+    expect(nextMessages).toEqual([...fold(baseMessages, events, this.firstInputId)]);
+    expect(events).toEqual([...this.plain.events]);
+    expect(baseMessages).toEqual([...this.base]);
+    expect(this.warned).toBe(this.ignored);
+    for (const taken of [nextMessages, events, baseMessages]) this.snapshots.push({ taken, copy: [...taken] });
+  }
+
+  compareSnapshots(): void {
+    for (const { taken, copy } of this.snapshots) {
+      expect(Object.isFrozen(taken)).toBe(true);
+      expect(taken.length === copy.length && taken.every((each, place) => each === copy[place])).toBe(true);
+    }
+  }
+
+  private open(warm: ConstructorParameters<typeof Conversation>[0]): Conversation {
+    return new Conversation(warm, 'Be brief.', {
+      record: (event) => void this.recorded.push(event),
+      warn: () => void this.warned++,
+    });
+  }
+
+  private emit(wish: MessageEvent): void {
+    const meansInput = 'targetId' in wish && wish.targetId === 'the input';
+    const event = meansInput ? { ...wish, targetId: this.plain.inputId ?? 'nobody' } : wish;
+    const outcome = outcomeOf(this.plain, event);
+    const recorded = this.recorded.length;
+    const emit = () => this.conversation.emit(event, { kind: 'runtime' }, undefined);
+    if (outcome === 'duplicate') expect(codeOf(emit)).toBe('E_MESSAGE_DUPLICATE');
+    else emit();
+    if (outcome === 'ignored') this.ignored++;
+    if (typeof outcome === 'object') this.plain = outcome;
+    expect(this.recorded.length - recorded).toBe(typeof outcome === 'object' ? 1 : 0);
+  }
+
+  private nextTurn(hasInput: boolean): void {
+    this.compareShown();
+    const delta = this.conversation.delta();
+    expect(applied(this.base, delta)).toEqual([...this.plain.messages]);
+    if (!this.isBaseTouched()) expect(delta.type).toBe('append');
+    this.conversation = this.open(this.conversation.end());
+    this.base = this.plain.messages;
+    this.plain = { messages: this.base, events: [], inputId: undefined };
+    this.mark = undefined;
+    this.firstInputId = undefined;
+    if (!hasInput) return;
+    const input = message(`input-${++this.turns}`);
+    this.firstInputId = input.id;
+    this.conversation.appendInput(input);
+    this.plain = { ...applyPlainly(this.plain, { type: 'append', message: input }), inputId: input.id };
+  }
+
+  /** While it is not, only what is new needs to be written. */
+  private isBaseTouched(): boolean {
+    const isBase = (id: string) => this.base.some((each) => each.id === id);
+    return this.plain.events.some(
+      (event) => event.type === 'truncate' || ('targetId' in event && isBase(event.targetId)),
+    );
+  }
+
+  private compareShown(): void {
+    const paired = pairToolCalls(this.plain.messages.map(({ data }) => data));
+    expect(this.conversation.state.toLlmMessages()).toEqual([{ role: 'system', content: 'Be brief.' }, ...paired]);
+  }
+}
+
+/** What must come of an event: the arrays after it, or why there is no change. */
+function outcomeOf(plain: Plain, event: MessageEvent): Plain | 'ignored' | 'duplicate' {
+  const has = (id: string) => plain.messages.some((each) => each.id === id);
+  if ('targetId' in event && !has(event.targetId)) return 'ignored';
+  const keepsId = event.type === 'replace' && event.message.id === event.targetId;
+  if ('message' in event && has(event.message.id) && !keepsId) return 'duplicate';
+  return applyPlainly(plain, event);
+}
+
+function applyPlainly({ messages, events, inputId }: Plain, event: MessageEvent): Plain {
+  const after = [...events, event];
+  switch (event.type) {
+    case 'append':
+      return { messages: [...messages, event.message], events: after, inputId };
+    case 'remove':
+      return { messages: messages.filter(({ id }) => id !== event.targetId), events: after, inputId };
+    case 'truncate':
+      return { messages: messages.filter(({ id }) => id === inputId), events: after, inputId };
+    case 'replace':
+      return {
+        messages: messages.map((each) => (each.id === event.targetId ? event.message : each)),
+        events: after,
+        inputId: inputId === event.targetId ? event.message.id : inputId,
+      };
+  }
+}
+
+function applied(base: readonly Message[], delta: BaseDelta): Message[] {
+  return delta.type === 'append' ? [...base, ...delta.messages] : [...delta.messages];
+}
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof GoondanError) return error.code;
+    throw error;
+  }
+  return 'nothing';
+}
+
+function message(id: string): Message {
+  return createUserMessage(id, {}, { id, createdAt: new Date(0) });
+}
+
+const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'h0', 'h1', 'h40');
+const aTarget = fc.oneof({ weight: 3, arbitrary: anId }, { weight: 1, arbitrary: fc.constant('the input') });
+const aMessage: fc.Arbitrary<Message> = fc
+  .record({ id: anId, kind: fc.constantFrom('says', 'asks', 'answers'), toolCallId: fc.constantFrom('c1', 'c2', 'c3') })
+  .map(({ id, kind, toolCallId }) => {
+    const call = { toolCallId, toolName: 'a__tool' };
+    const options = { id, createdAt: new Date(0) };
+    if (kind === 'says') return message(id);
+    if (kind === 'asks') return createAssistantMessage([{ type: 'tool-call', ...call, input: {} }], {}, options);
+    const content = [{ type: 'tool-result' as const, ...call, output: { type: 'text' as const, value: id } }];
+    return { ...message(id), data: { role: 'tool' as const, content } };
+  });
+const anEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
+  { weight: 10, arbitrary: aMessage.map((each) => ({ type: 'append' as const, message: each })) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('replace' as const), targetId: aTarget, message: aMessage }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('remove' as const), targetId: aTarget }) },
+  { weight: 1, arbitrary: fc.constant({ type: 'truncate' as const }) },
+);
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 15, arbitrary: anEvent.map((event) => ({ type: 'emit' as const, event })) },
+  { weight: 4, arbitrary: fc.constantFrom<Move[]>({ type: 'mark' }, { type: 'rollback' }, { type: 'show' }) },
+  { weight: 1, arbitrary: fc.constant<Move>({ type: 'purge' }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('nextTurn' as const), hasInput: fc.boolean() }) },
+);

@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  createSystemMessage,
+  createUserMessage,
+  EPHEMERAL,
+  type GoondanError,
+  type Message,
+  type MessageEvent,
+} from '@goondan/types';
+import type { EventAuthor } from './conversation-store.ts';
+import { Conversation, type WarmConversation } from './conversation.ts';
+import { LlmView } from './llm-view.ts';
+import { MessageList } from './message-list.ts';
+
+const extension: EventAuthor = { kind: 'extension', name: 'polite' };
+const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });
+const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
+const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).join('');
+
+function warmOf(messages: readonly Message[]): WarmConversation {
+  const list = MessageList.of(messages);
+  return { list, view: new LlmView(list, 'Be brief.') };
+}
+
+interface Opened {
+  readonly conversation: Conversation;
+  readonly recorded: { event: MessageEvent; author: EventAuthor; stepId: string | undefined }[];
+  readonly warnings: { message: string; author: EventAuthor }[];
+  readonly emit: (event: unknown) => MessageEvent | undefined;
+}
+
+function open(warm: WarmConversation): Opened {
+  const recorded: Opened['recorded'] = [];
+  const warnings: Opened['warnings'] = [];
+  const conversation = new Conversation(warm, 'Be brief.', {
+    record: (event, author, stepId) => void recorded.push({ event, author, stepId }),
+    warn: (text, author) => void warnings.push({ message: text, author }),
+  });
+  return { conversation, recorded, warnings, emit: (event) => conversation.emit(event, extension, 'step-0') };
+}
+
+const opened = (...ids: string[]) => open(warmOf(ids.map((id) => message(id))));
+
+describe('M-03 an emitted event', () => {
+  test('M-03 is in events and in nextMessages at once, in order, and recorded with its author', () => {
+    const { conversation, recorded, emit } = opened('a');
+    conversation.appendInput(message('i'));
+    emit(append('b'));
+    emit({ type: 'remove', targetId: 'a' });
+    expect(conversation.state.events.map(({ type }) => type)).toEqual(['append', 'append', 'remove']);
+    expect(idsOf(conversation.state.nextMessages)).toBe('ib');
+    expect(recorded.map(({ event }) => event)).toEqual([...conversation.state.events]);
+    expect(recorded.map(({ author, stepId }) => [author, stepId])).toEqual([
+      [{ kind: 'input' }, undefined],
+      [extension, 'step-0'],
+      [extension, 'step-0'],
+    ]);
+  });
+
+  test('M-03 changes no snapshot that was taken before, and nobody can change one', () => {
+    const { conversation, emit } = opened('a');
+    const { events, nextMessages, baseMessages } = conversation.state;
+    emit(append('b'));
+    emit({ type: 'remove', targetId: 'a' });
+    expect([events.length, idsOf(nextMessages), idsOf(baseMessages)]).toEqual([0, 'a', 'a']);
+    const arrays = [events, nextMessages, baseMessages, conversation.state.events, conversation.state.nextMessages];
+    expect(arrays.map((array) => Object.isFrozen(array))).toEqual(Array(5).fill(true));
+    expect(() => Object.assign(conversation.state, { nextMessages: [] })).toThrow(TypeError);
+    expect(() => Object.assign(conversation.state, { toLlmMessages: () => [] })).toThrow(TypeError);
+  });
+
+  test('M-04 is a frozen copy: the caller’s own object neither changes nor is changed', () => {
+    const { conversation, emit } = opened();
+    const mine = message('a', 'before');
+    const counted = emit({ type: 'append', message: mine });
+    mine.metadata.pinned = true;
+    const [stored] = conversation.state.nextMessages;
+    expect(stored?.metadata).toEqual({});
+    expect(stored).toBe((counted as { message: Message }).message);
+    expect(stored).not.toBe(mine);
+    expect(Object.isFrozen(stored?.metadata)).toBe(true);
+  });
+});
+
+describe('M-02 the base', () => {
+  test.each<[what: string, event: MessageEvent]>([
+    ['append', append('x')],
+    ['replace', { type: 'replace', targetId: 'a', message: message('x') }],
+    ['remove', { type: 'remove', targetId: 'b' }],
+    ['truncate', { type: 'truncate' }],
+  ])('M-02 is the same after %s, also when nobody looked at it before', (_what, event) => {
+    const unseen = opened('a', 'b', 'c');
+    unseen.emit(event);
+    expect(idsOf(unseen.conversation.state.baseMessages)).toBe('abc');
+    const seen = opened('a', 'b', 'c');
+    const before = seen.conversation.state.baseMessages;
+    seen.emit(event);
+    seen.conversation.rollback({ eventCount: 0 });
+    expect(seen.conversation.state.baseMessages).toBe(before);
+    expect(idsOf(seen.conversation.state.nextMessages)).toBe('abc');
+    expect(seen.conversation.state.events).toEqual([]);
+  });
+});
+
+describe('M-04 truncate', () => {
+  test('M-04 spares the turn’s own input, also once it was replaced, and nothing else', () => {
+    const { conversation, emit } = opened('a');
+    conversation.appendInput(message('i'));
+    emit(append('b'));
+    emit({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('i');
+    emit({ type: 'replace', targetId: 'i', message: message('j') });
+    emit(append('c'));
+    emit({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+  });
+
+  test('M-04 spares it under the id it has after a rollback', () => {
+    const { conversation, emit } = opened('a');
+    conversation.appendInput(message('i'));
+    emit({ type: 'replace', targetId: 'i', message: message('j') });
+    const mark = conversation.mark();
+    emit({ type: 'replace', targetId: 'j', message: message('k') });
+    conversation.rollback(mark);
+    emit({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+  });
+
+  test('M-04 takes everything in a turn without input', () => {
+    const { conversation, emit } = opened('a');
+    emit(append('b'));
+    emit({ type: 'truncate' });
+    expect(conversation.state.nextMessages).toEqual([]);
+  });
+});
+
+describe('what is refused', () => {
+  const refused = (action: () => unknown) => {
+    try {
+      action();
+      return 'nothing';
+    } catch (error) {
+      // Whatever else it is has no code, and the test fails on that.
+      return (error as Partial<GoondanError>).code;
+    }
+  };
+
+  test('M-04 an id that is there already, by append or by replace; the conversation stays as it was', () => {
+    const { conversation, recorded, emit } = opened('a', 'b');
+    expect(refused(() => emit(append('a')))).toBe('E_MESSAGE_DUPLICATE');
+    expect(refused(() => emit({ type: 'replace', targetId: 'a', message: message('b') }))).toBe('E_MESSAGE_DUPLICATE');
+    expect(refused(() => conversation.appendInput(message('b')))).toBe('E_MESSAGE_DUPLICATE');
+    expect([idsOf(conversation.state.nextMessages), recorded.length, conversation.state.events.length]).toEqual([
+      'ab',
+      0,
+      0,
+    ]);
+  });
+
+  test('M-04 not an id that is free again, and not a replace that keeps the id', () => {
+    const { conversation, emit } = opened('a', 'b');
+    emit({ type: 'replace', targetId: 'a', message: message('a', 'new') });
+    emit({ type: 'remove', targetId: 'b' });
+    emit(append('b'));
+    emit({ type: 'replace', targetId: 'a', message: message('c') });
+    emit(append('a'));
+    expect(idsOf(conversation.state.nextMessages)).toBe('cba');
+  });
+
+  test('M-04 a malformed event; the conversation stays as it was', () => {
+    const { conversation, recorded, emit } = opened('a');
+    const late = { type: 'append', message: { ...message('x'), createdAt: new Date('never') } };
+    expect(refused(() => emit(late))).toBe('E_MESSAGE_INVALID');
+    expect([idsOf(conversation.state.nextMessages), recorded.length, conversation.state.events.length]).toEqual([
+      'a',
+      0,
+      0,
+    ]);
+  });
+
+  test('M-08 nothing for an unknown target: it is ignored, neither in events nor recorded, and warned about', () => {
+    const { conversation, recorded, warnings, emit } = opened('a');
+    const before = conversation.state.nextMessages;
+    expect(emit({ type: 'remove', targetId: 'gone' })).toBeUndefined();
+    expect(emit({ type: 'replace', targetId: 'gone', message: message('x') })).toBeUndefined();
+    // Also when what it brings could not come in: there is nothing it could replace.
+    expect(emit({ type: 'replace', targetId: 'gone', message: message('a') })).toBeUndefined();
+    expect(conversation.state.nextMessages).toBe(before);
+    expect([recorded, [...conversation.state.events]]).toEqual([[], []]);
+    expect(warnings.map(({ author }) => author)).toEqual([extension, extension, extension]);
+    expect(warnings[0]?.message).toBe('remove of message "gone" was ignored: there is no such message.');
+  });
+
+  test('M-12 everything once the turn has ended, and it does not get into the next one', () => {
+    const first = opened('a');
+    first.emit(append('b'));
+    const second = open(first.conversation.end());
+    expect(refused(() => first.emit(append('late')))).toBe('E_TURN_ENDED');
+    expect(refused(() => first.emit({ type: 'truncate' }))).toBe('E_TURN_ENDED');
+    expect(refused(() => first.emit('nonsense'))).toBe('E_TURN_ENDED');
+    expect(() => first.emit(append('late'))).toThrow('Extension "polite" emitted');
+    expect([idsOf(second.conversation.state.nextMessages), second.recorded.length]).toEqual(['ab', 0]);
+    expect(first.recorded).toHaveLength(1);
+  });
+});
+
+describe('finding messages', () => {
+  test('a replaced message is found under every id it had in this turn', () => {
+    const { conversation, emit } = opened('a');
+    emit({ type: 'replace', targetId: 'a', message: message('b') });
+    emit({ type: 'replace', targetId: 'b', message: message('c', 'newest') });
+    expect(conversation.newest('a')).toEqual(message('c', 'newest'));
+    expect(conversation.newest('b')).toBe(conversation.get('c'));
+    emit(append('a'));
+    expect(conversation.newest('a')?.id).toBe('a');
+    emit({ type: 'remove', targetId: 'c' });
+    expect(conversation.newest('b')).toBeUndefined();
+  });
+
+  test('ephemeral messages are those this turn put in and that are still there', () => {
+    const fading = (id: string, scope: string) => createSystemMessage(id, { [EPHEMERAL]: scope }, { id });
+    const { conversation, emit } = open(warmOf([fading('old', 'step')]));
+    for (const id of ['a', 'b', 'c']) emit({ type: 'append', message: fading(id, 'step') });
+    emit({ type: 'append', message: fading('t', 'turn') });
+    const mark = conversation.mark();
+    emit({ type: 'remove', targetId: 'a' });
+    emit({ type: 'replace', targetId: 'b', message: message('b') });
+    expect(idsOf(conversation.ephemeral('step'))).toBe('c');
+    expect(idsOf(conversation.ephemeral('turn'))).toBe('t');
+    conversation.rollback(mark);
+    expect(idsOf(conversation.ephemeral('step'))).toBe('abc');
+  });
+});

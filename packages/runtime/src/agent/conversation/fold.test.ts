@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'bun:test';
+import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
+import fc from 'fast-check';
+import { fold, followReplace } from './fold.ts';
+
+const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });
+const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
+const replace = (targetId: string, id: string): MessageEvent => ({ type: 'replace', targetId, message: message(id) });
+const remove = (targetId: string): MessageEvent => ({ type: 'remove', targetId });
+const truncate: MessageEvent = { type: 'truncate' };
+
+const base = ['a', 'b', 'c'].map((id) => message(id));
+const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).join('');
+
+describe('M-04 the four events', () => {
+  test.each<[what: string, events: MessageEvent[], ids: string]>([
+    ['append adds at the end', [append('d'), append('e')], 'abcde'],
+    ['replace keeps the place, and the new id counts', [replace('b', 'x'), remove('x')], 'ac'],
+    ['replace may keep the id', [replace('b', 'b')], 'abc'],
+    ['a replaced id is free again', [replace('b', 'x'), append('b')], 'axcb'],
+    ['remove takes one out', [remove('b')], 'ac'],
+    ['a removed id may be used again, at the end', [remove('a'), append('a')], 'bca'],
+    ['truncate takes everything', [append('d'), truncate, append('e')], 'e'],
+    ['an unknown target changes nothing', [remove('x'), replace('x', 'y'), append('d')], 'abcd'],
+  ])('M-04 %s', (_what, events, ids) => {
+    expect(idsOf(fold(base, events))).toBe(ids);
+  });
+
+  test('M-04 replace puts the new message in, not only its id', () => {
+    const edited = message('b', 'edited');
+    expect(fold(base, [{ type: 'replace', targetId: 'b', message: edited }])[1]).toBe(edited);
+  });
+});
+
+describe('truncate and the running turn’s own input', () => {
+  test.each<[what: string, events: MessageEvent[], ids: string]>([
+    ['is spared', [append('i'), append('d'), truncate], 'i'],
+    ['is spared again', [append('i'), truncate, append('d'), truncate], 'i'],
+    ['is followed when it was replaced', [append('i'), replace('i', 'j'), append('k'), truncate], 'j'],
+    ['is followed through two replaces', [append('i'), replace('i', 'j'), replace('j', 'i'), truncate], 'i'],
+    ['is not there any more once it was removed', [append('i'), remove('i'), truncate], ''],
+    [
+      'does not follow a replace that came too late',
+      [append('i'), remove('i'), replace('i', 'j'), append('j'), truncate],
+      '',
+    ],
+  ])('M-04 it %s', (_what, events, ids) => {
+    expect(idsOf(fold(base, events, 'i'))).toBe(ids);
+  });
+
+  test('followReplace gives the id a message goes by after an event', () => {
+    expect(followReplace('a', replace('a', 'x'))).toBe('x');
+    expect(followReplace('a', replace('b', 'x'))).toBe('a');
+    expect(followReplace('a', truncate)).toBe('a');
+    expect(followReplace(undefined, replace('a', 'x'))).toBeUndefined();
+  });
+});
+
+describe('any sequence of events', () => {
+  test('M-01 base + SUM(events) is what a plain array gives, whatever the events', () => {
+    fc.assert(
+      fc.property(baseIds, wishes, inputIds, (ids, wished, inputId) => {
+        const start = ids.map((id) => message(id));
+        const events = possible(start, wished, inputId);
+        expect(fold(start, events, inputId)).toEqual(foldNaively(start, events, inputId));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('M-01 folding in two goes is folding once', () => {
+    fc.assert(
+      fc.property(baseIds, wishes, fc.nat(40), (ids, wished, cut) => {
+        const start = ids.map((id) => message(id));
+        const events = possible(start, wished);
+        expect(fold(fold(start, events.slice(0, cut)), events.slice(cut))).toEqual(fold(start, events));
+      }),
+    );
+  });
+
+  test('M-02 the base stays as it is, and the result cannot be changed', () => {
+    const before = [...base];
+    const messages = fold(base, [replace('a', 'x'), remove('b'), append('d')]);
+    expect(base).toEqual(before);
+    expect(Object.isFrozen(messages)).toBe(true);
+  });
+});
+
+interface Wish {
+  readonly type: MessageEvent['type'];
+  readonly targetId: string;
+  readonly id: string;
+}
+
+const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+const baseIds = fc.uniqueArray(anId);
+const inputIds = fc.option(anId, { nil: undefined });
+const wishes: fc.Arbitrary<Wish[]> = fc.array(
+  fc.record({
+    type: fc.constantFrom<MessageEvent['type'][]>(
+      'append',
+      'append',
+      'append',
+      'replace',
+      'replace',
+      'remove',
+      'truncate',
+    ),
+    targetId: anId,
+    id: anId,
+  }),
+  { maxLength: 40 },
+);
+
+/** The wishes as events, without those that would bring an id twice: such an event never gets into a conversation. */
+function possible(start: readonly Message[], wished: readonly Wish[], inputId?: string): MessageEvent[] {
+  const events: MessageEvent[] = [];
+  wished.forEach(({ type, targetId, id }, number) => {
+    const current = foldNaively(start, events, inputId).map((each) => each.id);
+    const brings = message(id, `text ${number}`);
+    if (type === 'append' && !current.includes(id)) events.push({ type, message: brings });
+    if (type === 'replace' && (id === targetId || !current.includes(id) || !current.includes(targetId))) {
+      events.push({ type, targetId, message: brings });
+    }
+    if (type === 'remove') events.push({ type, targetId });
+    if (type === 'truncate') events.push({ type });
+  });
+  return events;
+}
+
+/** What the events mean, said once more in the plainest way. */
+function foldNaively(
+  start: readonly Message[],
+  events: readonly MessageEvent[],
+  inputId: string | undefined,
+): Message[] {
+  let messages = [...start];
+  let input = inputId;
+  for (const event of events) {
+    if (event.type === 'append') messages = [...messages, event.message];
+    if (event.type === 'remove') messages = messages.filter(({ id }) => id !== event.targetId);
+    if (event.type === 'truncate') messages = messages.filter(({ id }) => id === input);
+    if (event.type === 'replace' && messages.some(({ id }) => id === event.targetId)) {
+      messages = messages.map((each) => (each.id === event.targetId ? event.message : each));
+      if (input === event.targetId) input = event.message.id;
+    }
+  }
+  return messages;
+}

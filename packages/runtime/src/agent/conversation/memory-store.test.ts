@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'bun:test';
+import { createUserMessage, GoondanError, type Message, type TurnResult } from '@goondan/types';
+import type { BaseDelta, ConversationStore, TurnRecord } from './conversation-store.ts';
+import { memoryStore } from './memory-store.ts';
+
+const address = { agentName: 'coder', instanceKey: 'default' };
+const message = (id: string): Message => createUserMessage(id, {}, { id, createdAt: new Date(7) });
+const record = (id: string): TurnRecord => ({
+  type: 'message',
+  event: { type: 'append', message: message(id) },
+  author: { kind: 'input' },
+});
+const done = (turnId: string): TurnResult => ({ turnId, finishReason: 'text_response' });
+const adds = (...ids: string[]): BaseDelta => ({ type: 'append', messages: ids.map((id) => message(id)) });
+
+async function runTurn(store: ConversationStore, turnId: string, delta: BaseDelta, state = {}): Promise<number> {
+  const { epoch } = await store.open(address, turnId);
+  await store.append(address, epoch, 0, [record(turnId)]);
+  await store.commit(address, epoch, turnId, delta, state, done(turnId));
+  return epoch;
+}
+
+async function idsIn(store: ConversationStore): Promise<string> {
+  return (await store.read(address)).messages.map(({ id }) => id).join('');
+}
+
+describe('opening', () => {
+  test('an instance nobody has seen is empty', async () => {
+    const opened = await memoryStore().open(address, 'one');
+    expect(opened).toMatchObject({ version: 0, log: [], extensionState: {} });
+    expect(opened.finished).toBeUndefined();
+    expect(await opened.loadBase()).toEqual([]);
+  });
+
+  test('M-09 the next turn’s base is what was committed, dates as dates', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a', 'b'), { skills: { open: ['x'] } });
+    const opened = await store.open(address, 'two');
+    expect(await opened.loadBase()).toEqual([message('a'), message('b')]);
+    expect((await opened.loadBase())[0]?.createdAt).toEqual(new Date(7));
+    expect(opened).toMatchObject({ version: 1, log: [], extensionState: { skills: { open: ['x'] } } });
+  });
+
+  test('instances share nothing, also where their names put together read the same', async () => {
+    const glues = ['', '/', '~', '","', '\0'];
+    const pairs = glues.map((glue) => [
+      { agentName: 'a', instanceKey: `b${glue}c` },
+      { agentName: `a${glue}b`, instanceKey: 'c' },
+    ]);
+    pairs.push([address, { ...address, instanceKey: 'other' }], [address, { ...address, agentName: 'reviewer' }]);
+    for (const [one = address, other = address] of pairs) {
+      const store = memoryStore();
+      const { epoch } = await store.open(one, 'turn');
+      await store.commit(one, epoch, 'turn', adds('a'), { x: 1 }, done('turn'));
+      expect(await store.read(other)).toEqual({ version: 0, messages: [], extensionState: {} });
+      expect((await store.open(other, 'turn')).finished).toBeUndefined();
+    }
+  });
+});
+
+describe('M-11 an interrupted turn', () => {
+  test('M-11 gets its records back in order, each once, and the base is as it was', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a'));
+    const first = await store.open(address, 'two');
+    await store.append(address, first.epoch, 0, [record('x'), record('y')]);
+    await store.append(address, first.epoch, 2, [record('z')]);
+    const again = await store.open(address, 'two');
+    expect(again.log).toEqual(['x', 'y', 'z'].map(record));
+    expect(again.version).toBe(1);
+    expect(await again.loadBase()).toEqual([message('a')]);
+    expect(await idsIn(store)).toBe('a');
+  });
+
+  test('M-11 a batch that comes again, because nobody knew whether it had arrived, counts once', async () => {
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'one');
+    await store.append(address, epoch, 0, [record('x')]);
+    await store.append(address, epoch, 1, [record('y'), record('z')]);
+    await store.append(address, epoch, 1, [record('y'), record('z')]);
+    expect((await store.open(address, 'one')).log).toEqual(['x', 'y', 'z'].map(record));
+  });
+
+  test('the log that was given is a copy: later appends do not show in it', async () => {
+    const store = memoryStore();
+    const first = await store.open(address, 'one');
+    await store.append(address, first.epoch, 0, [record('x')]);
+    const { log, epoch } = await store.open(address, 'one');
+    await store.append(address, epoch, 1, [record('y')]);
+    expect(log).toEqual([record('x')]);
+  });
+
+  test('is forgotten once another turn is opened: that one starts from what is committed', async () => {
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'lost');
+    await store.append(address, epoch, 0, [record('x')]);
+    expect((await store.open(address, 'other')).log).toEqual([]);
+    expect(await idsIn(store)).toBe('');
+  });
+});
+
+describe('committing', () => {
+  test('M-06 the base, the states and the result change together, and the log is gone', async () => {
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'one');
+    await store.append(address, epoch, 0, [record('x')]);
+    expect(await store.read(address)).toEqual({ version: 0, messages: [], extensionState: {} });
+    await store.commit(address, epoch, 'one', adds('a'), { x: 1 }, done('one'));
+    expect(await store.read(address)).toEqual({ version: 1, messages: [message('a')], extensionState: { x: 1 } });
+    expect((await store.open(address, 'two')).log).toEqual([]);
+  });
+
+  test('a delta adds to the base or takes its place', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a', 'b'));
+    await runTurn(store, 'two', adds('c'));
+    expect(await idsIn(store)).toBe('abc');
+    await runTurn(store, 'three', { type: 'rewrite', messages: [message('x')] });
+    expect(await idsIn(store)).toBe('x');
+  });
+
+  test('what a turn loaded as its base stays as it was', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a'));
+    const opened = await store.open(address, 'two');
+    await store.commit(address, opened.epoch, 'two', adds('b'), {}, done('two'));
+    expect(await opened.loadBase()).toEqual([message('a')]);
+  });
+
+  test('M-11 a turn that is committed is finished: opened again it has its result and nothing to redo', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a'));
+    const again = await store.open(address, 'one');
+    expect(again.finished).toEqual(done('one'));
+    expect(again.log).toEqual([]);
+    expect(await idsIn(store)).toBe('a');
+  });
+
+  test('the results of the last thousand turns are kept, and not one more', async () => {
+    const store = memoryStore();
+    for (let number = 0; number <= 1_000; number++) await runTurn(store, `turn-${number}`, adds());
+    expect((await store.open(address, 'turn-0')).finished).toBeUndefined();
+    expect((await store.open(address, 'turn-1')).finished).toEqual(done('turn-1'));
+  });
+});
+
+describe('the fence', () => {
+  async function codeOf(action: Promise<unknown>): Promise<string> {
+    const outcome: unknown = await action.catch((error: unknown) => error);
+    return outcome instanceof GoondanError ? outcome.code : 'none';
+  }
+
+  test('a writer whose epoch is over gets E_FENCED and changes nothing', async () => {
+    const store = memoryStore();
+    const old = await store.open(address, 'one');
+    await store.append(address, old.epoch, 0, [record('x')]);
+    const young = await store.open(address, 'one');
+    expect(young.epoch).toBeGreaterThan(old.epoch);
+    expect(await codeOf(store.append(address, old.epoch, 1, [record('late')]))).toBe('E_FENCED');
+    expect(await codeOf(store.commit(address, old.epoch, 'one', adds('late'), { x: 1 }, done('one')))).toBe('E_FENCED');
+    expect(await store.read(address)).toEqual({ version: 0, messages: [], extensionState: {} });
+    await store.commit(address, young.epoch, 'one', adds('a'), {}, done('one'));
+    expect(await idsIn(store)).toBe('a');
+  });
+
+  test('a turn commits once: a second commit, or an append after it, gets E_FENCED', async () => {
+    const store = memoryStore();
+    const epoch = await runTurn(store, 'one', adds('a'));
+    expect(await codeOf(store.commit(address, epoch, 'one', adds('a'), {}, done('one')))).toBe('E_FENCED');
+    expect(await codeOf(store.append(address, epoch, 1, [record('late')]))).toBe('E_FENCED');
+    expect(await idsIn(store)).toBe('a');
+  });
+
+  test('nobody writes without having opened a turn', async () => {
+    expect(await codeOf(memoryStore().append(address, 0, 0, [record('x')]))).toBe('E_FENCED');
+  });
+});

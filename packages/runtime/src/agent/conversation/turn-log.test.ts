@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'bun:test';
+import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
+import fc from 'fast-check';
+import type { EventAuthor, StepRecord, TurnRecord } from './conversation-store.ts';
+import { fold } from './fold.ts';
+import { readTurnLog, TurnLogWriter } from './turn-log.ts';
+
+const eventOf = (id: string): MessageEvent => ({
+  type: 'append',
+  message: createUserMessage(id, {}, { id, createdAt: new Date(0) }),
+});
+const says = (id: string, author: EventAuthor = { kind: 'extension', name: 'x' }): TurnRecord => ({
+  type: 'message',
+  event: eventOf(id),
+  author,
+});
+const input = says('input', { kind: 'input' });
+const entered: TurnRecord = { type: 'entered', metadata: { at: 'entered' }, extensionState: { x: 0 } };
+const resumed: TurnRecord = { type: 'resumed' };
+const step = (stepIndex: number, outcome: StepRecord['outcome']): StepRecord => ({
+  type: 'step',
+  stepId: `step-${stepIndex}`,
+  stepIndex,
+  outcome,
+  toolResults: [],
+  metadata: { at: stepIndex },
+  extensionState: { x: stepIndex },
+});
+
+/** The texts of the events that count. */
+const counts = (...records: TurnRecord[]) =>
+  fold([], readTurnLog(records).events)
+    .map(({ id }) => id)
+    .join(' ');
+
+describe('M-11 what an interrupted turn’s records mean', () => {
+  test.each<[what: string, records: TurnRecord[], counting: string]>([
+    ['nothing was recorded', [], ''],
+    ['the input counts at once', [input], 'input'],
+    ['what a turn layer said counts once the steps were entered', [input, says('a'), entered], 'input a'],
+    ['before that it does not', [input, says('a')], 'input'],
+    ['a completed step’s events count', [input, entered, says('a'), step(0, 'completed')], 'input a'],
+    ['an unfinished step’s do not', [input, entered, says('a'), step(0, 'completed'), says('b')], 'input a'],
+    ['a dropped step’s never do', [input, entered, says('a'), step(0, 'dropped'), step(1, 'completed')], 'input'],
+    ['a kept one’s do', [input, entered, says('a'), step(0, 'kept')], 'input a'],
+    [
+      'a crash voids what did not count yet',
+      [input, entered, says('a'), resumed, says('b'), step(0, 'completed')],
+      'input b',
+    ],
+    ['a crash before the steps voids the layers’ words', [input, says('a'), resumed, says('b'), entered], 'input b'],
+    ['a crash voids nothing that counts', [input, says('a'), entered, resumed, resumed], 'input a'],
+  ])('M-11 %s', (_what, records, counting) => {
+    expect(counts(...records)).toBe(counting);
+  });
+
+  test('the turn stands where its last sealing record left it', () => {
+    expect(readTurnLog([input, says('a')]).restorePoint).toBeUndefined();
+    expect(readTurnLog([input, entered, says('a')]).restorePoint?.metadata).toEqual({ at: 'entered' });
+    const dropped = readTurnLog([input, entered, step(0, 'completed'), step(1, 'dropped'), says('a'), resumed]);
+    expect(dropped.restorePoint).toMatchObject({ metadata: { at: 1 }, extensionState: { x: 1 } });
+    expect(dropped.steps.map(({ outcome }) => outcome)).toEqual(['completed', 'dropped']);
+  });
+
+  test('effects and intents count from their record on, whatever becomes of the step', () => {
+    const log = readTurnLog([
+      { type: 'intent', key: 'done', kind: 'tool' },
+      { type: 'effect', key: 'done', kind: 'tool', outcome: { ok: true, value: 7 } },
+      { type: 'intent', key: 'open', kind: 'tool' },
+      step(0, 'dropped'),
+      resumed,
+    ]);
+    expect([...log.effects]).toEqual([['done', { ok: true, value: 7 }]]);
+    expect([...log.intents]).toEqual(['done', 'open']);
+    expect([log.resumes, log.inputId]).toEqual([1, undefined]);
+    expect(readTurnLog([input]).inputId).toBe('input');
+  });
+
+  test('M-11 after a crash at any record every sealed event counts once, in order, and no other does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(activity, fc.nat(6)), { maxLength: 12 }), fc.nat(60), (turn, crashAt) => {
+        const { records, sealedAt } = runTurn(turn);
+        // The process dies when so many records are durable; what was written later is gone.
+        const durable = records.slice(0, crashAt);
+        const expected = sealedAt.filter(({ at }) => at < durable.length).map(({ id }) => id);
+        expect(counts(...durable)).toBe(expected.join(' '));
+        // It comes back, says so, dies again and comes back: nothing is lost, nothing counts twice.
+        expect(counts(...durable, resumed, says('lost'), resumed)).toBe(expected.join(' '));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+type Activity = 'enter' | 'complete' | 'drop' | 'keep' | 'crash';
+const activity = fc.constantFrom<Activity[]>('enter', 'complete', 'complete', 'drop', 'keep', 'crash');
+
+/** A turn as its log would have it, and for every event that ever counts the record from which on it does. */
+function runTurn(turn: readonly (readonly [Activity, number])[]) {
+  const records: TurnRecord[] = [input];
+  const sealedAt = [{ id: 'input', at: 0 }];
+  turn.forEach(([end, events], number) => {
+    const said = Array.from({ length: events }, (_, each) => `${number}.${each}`);
+    records.push(...said.map((id) => says(id)));
+    const sealing = { enter: entered, complete: step(number, 'completed'), keep: step(number, 'kept') };
+    const voiding = { drop: step(number, 'dropped'), crash: resumed };
+    if (end === 'drop' || end === 'crash') return void records.push(voiding[end]);
+    sealedAt.push(...said.map((id) => ({ id, at: records.length })));
+    records.push(sealing[end]);
+  });
+  return { records, sealedAt };
+}
+
+describe('TurnLogWriter', () => {
+  interface Appended {
+    readonly at: number;
+    readonly records: readonly TurnRecord[];
+    readonly settle: PromiseWithResolvers<void>;
+  }
+
+  /** A store that finishes each append when the test says so. */
+  function slowStore(written = 0) {
+    const appended: Appended[] = [];
+    const writer = new TurnLogWriter(written, (at, records) => {
+      const settle = Promise.withResolvers<void>();
+      appended.push({ at, records, settle });
+      return settle.promise;
+    });
+    return { appended, writer };
+  }
+
+  test('flush resolves only when everything written before it is durable', async () => {
+    const { appended, writer } = slowStore();
+    writer.write(says('a'));
+    let flushed = false;
+    const flush = writer.flush().then(() => void (flushed = true));
+    await Bun.sleep(0);
+    expect([flushed, appended.length]).toEqual([false, 1]);
+    appended[0]?.settle.resolve();
+    await flush;
+    expect(flushed).toBe(true);
+  });
+
+  test('one append at a time; what is written meanwhile goes with the next, at its own place', async () => {
+    const { appended, writer } = slowStore(5);
+    writer.write(says('a'));
+    writer.write(says('b'));
+    const first = writer.flush();
+    await Bun.sleep(0);
+    writer.write(says('c'));
+    writer.flushSoon();
+    writer.write(says('d'));
+    const second = writer.flush();
+    await Bun.sleep(0);
+    expect(appended).toHaveLength(1);
+    appended[0]?.settle.resolve();
+    await first;
+    await Bun.sleep(0);
+    appended[1]?.settle.resolve();
+    await second;
+    expect(appended.map(({ at, records }) => [at, records.length])).toEqual([
+      [5, 2],
+      [7, 2],
+    ]);
+    expect(appended.flatMap(({ records }) => records)).toEqual(['a', 'b', 'c', 'd'].map((id) => says(id)));
+  });
+
+  test('nothing new to write: flush waits for what is on its way, and appends nothing', async () => {
+    const { appended, writer } = slowStore();
+    await writer.flush();
+    expect(appended).toEqual([]);
+    writer.write(says('a'));
+    writer.flushSoon();
+    await Bun.sleep(0);
+    let flushed = false;
+    const flush = writer.flush().then(() => void (flushed = true));
+    await Bun.sleep(0);
+    expect(flushed).toBe(false);
+    appended[0]?.settle.resolve();
+    await flush;
+    expect(appended).toHaveLength(1);
+  });
+
+  test('after a failure every flush rejects with that very error and nothing more is appended', async () => {
+    const { appended, writer } = slowStore();
+    const diskFull = new Error('disk full');
+    writer.write(says('a'));
+    writer.flushSoon();
+    await Bun.sleep(0);
+    writer.write(says('b'));
+    appended[0]?.settle.reject(diskFull);
+    expect(await writer.flush().catch((error: unknown) => error)).toBe(diskFull);
+    writer.write(says('c'));
+    expect(await writer.flush().catch((error: unknown) => error)).toBe(diskFull);
+    expect(appended).toHaveLength(1);
+  });
+
+  test('a log that nobody flushes does not grow without bound: it is appended by itself', async () => {
+    const { appended, writer } = slowStore();
+    for (let number = 0; number < 511; number++) writer.write(resumed);
+    await Bun.sleep(0);
+    expect(appended).toHaveLength(0);
+    writer.write(resumed);
+    await Bun.sleep(0);
+    expect(appended.map(({ records }) => records.length)).toEqual([512]);
+  });
+
+  test('M-11 whatever is written and flushed, and however slow the store, the log is the records in order, once', async () => {
+    const burst = fc.record({ count: fc.nat(4), after: fc.constantFrom('flush', 'flushSoon', 'nothing') });
+    await fc.assert(
+      fc.asyncProperty(fc.array(burst, { maxLength: 20 }), fc.infiniteStream(fc.boolean()), async (bursts, slow) => {
+        const log: TurnRecord[] = [];
+        const written: Message['id'][] = [];
+        const writer = new TurnLogWriter(0, async (at, records) => {
+          if (slow.next().value === true) await Promise.resolve();
+          expect(at).toBe(log.length);
+          log.push(...records);
+        });
+        for (const { count, after } of bursts) {
+          for (let number = 0; number < count; number++) {
+            written.push(`${written.length}`);
+            writer.write(says(`${written.length - 1}`));
+          }
+          if (after === 'flushSoon') writer.flushSoon();
+          if (after !== 'flush') continue;
+          await writer.flush();
+          expect(log).toHaveLength(written.length);
+        }
+        await writer.flush();
+        expect(log).toEqual(written.map((id) => says(id)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

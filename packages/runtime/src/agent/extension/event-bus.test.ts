@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import { EventBus, eventsApi } from './event-bus.ts';
+
+function openBus() {
+  const failures: { event: string; error: unknown }[] = [];
+  const bus = new EventBus((event, error) => failures.push({ event, error }));
+  return { bus, api: eventsApi(bus), failures };
+}
+
+describe('the event bus', () => {
+  test('X-13 gives every argument to every handler, in the order they subscribed', () => {
+    const { api } = openBus();
+    const heard: unknown[][] = [];
+    api.on('tea.ready', (...args) => heard.push(['first', ...args]));
+    api.on('tea.ready', (...args) => heard.push(['second', ...args]));
+    api.on('coffee.ready', (...args) => heard.push(['never', ...args]));
+    api.emit('tea.ready', { cups: 2 }, 'hot');
+    expect(heard).toEqual([
+      ['first', { cups: 2 }, 'hot'],
+      ['second', { cups: 2 }, 'hot'],
+    ]);
+  });
+
+  test('X-13 on() returns what ends the subscription, and only that one', () => {
+    const { api } = openBus();
+    const heard: string[] = [];
+    const handler = () => heard.push('heard');
+    const end = api.on('tea.ready', handler);
+    api.on('tea.ready', handler);
+    end();
+    api.emit('tea.ready');
+    expect(heard).toEqual(['heard']);
+    end();
+    api.emit('tea.ready');
+    expect(heard).toEqual(['heard', 'heard']);
+  });
+
+  test('X-13 a handler may unsubscribe and subscribe while an event is on its way', () => {
+    const { api } = openBus();
+    const heard: string[] = [];
+    const end = api.on('tea.ready', () => {
+      heard.push('once');
+      end();
+      api.on('tea.ready', () => heard.push('added'));
+    });
+    api.on('tea.ready', () => heard.push('always'));
+    api.emit('tea.ready');
+    expect(heard).toEqual(['once', 'always']);
+    api.emit('tea.ready');
+    expect(heard).toEqual(['once', 'always', 'always', 'added']);
+  });
+
+  test('X-13 a handler that throws does not stop the others', () => {
+    const { api, failures } = openBus();
+    const heard: string[] = [];
+    const error = new Error('spilled');
+    api.on('tea.ready', () => {
+      throw error;
+    });
+    api.on('tea.ready', () => heard.push('second'));
+    expect(() => api.emit('tea.ready')).not.toThrow();
+    expect(heard).toEqual(['second']);
+    expect(failures).toEqual([{ event: 'tea.ready', error }]);
+  });
+
+  test('X-13 an async handler that rejects does not stop the others', async () => {
+    const { api, failures } = openBus();
+    const heard: string[] = [];
+    const error = new Error('spilled later');
+    // The contract says void, and people write async handlers all the same.
+    const late: () => unknown = async () => {
+      await Bun.sleep(0);
+      throw error;
+    };
+    api.on('tea.ready', late);
+    api.on('tea.ready', () => heard.push('second'));
+    api.emit('tea.ready');
+    expect(heard).toEqual(['second']);
+    await Bun.sleep(5);
+    expect(failures).toEqual([{ event: 'tea.ready', error }]);
+  });
+
+  test('X-13 an event nobody listens to is no event', () => {
+    expect(() => openBus().api.emit('tea.ready', 1)).not.toThrow();
+  });
+
+  test('X-14 a runtime event has one payload, which no handler can change', () => {
+    const { bus } = openBus();
+    const heard: unknown[][] = [];
+    bus.on('turn.started', (payload) => void Reflect.set(Object(payload), 'turnId', 'changed'));
+    bus.on('turn.started', (...args) => heard.push(args));
+    bus.tell('turn.started', () => ({ turnId: 't', agentName: 'a', instanceKey: 'i', timestamp: 'now' }));
+    expect(heard).toEqual([[{ turnId: 't', agentName: 'a', instanceKey: 'i', timestamp: 'now' }]]);
+  });
+
+  test('X-14 a payload is only made when somebody listens', () => {
+    const { bus } = openBus();
+    const end = bus.on('turn.started', () => undefined);
+    end();
+    bus.tell('turn.started', () => {
+      throw new Error('it was made');
+    });
+  });
+});
+
+describe("an agent's events", () => {
+  test('X-13 reach every extension of the agent, and none of another', async () => {
+    const heard: string[] = [];
+    const listener = (name: string) =>
+      extension(name, ({ events }) => {
+        events.on('tea.ready', (cups) => heard.push(`${name} heard of ${String(cups)}`));
+      });
+    const teller = extension('teller', ({ events, pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        events.emit('tea.ready', 2);
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({ extensions: [listener('near'), teller] });
+    await scriptedAgent({ extensions: [listener('far')] });
+    await agent.say('hello');
+    expect(heard).toEqual(['near heard of 2']);
+  });
+
+  test('X-13 a handler that throws is logged, and the turn goes on', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('clumsy', ({ events }) => {
+          events.on('turn.started', () => {
+            throw new Error('spilled');
+          });
+        }),
+      ],
+    });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    expect(agent.logs).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        event: 'events.handler_failed',
+        message: 'A handler of "turn.started" failed: spilled',
+      }),
+    );
+  });
+});

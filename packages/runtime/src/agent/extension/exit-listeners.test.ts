@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { collectExitListeners } from './exit-listeners.ts';
+
+const before = process.listeners('beforeExit');
+const added = () => process.listeners('beforeExit').filter((listener) => !before.includes(listener));
+afterEach(() => {
+  for (const listener of added()) process.off('beforeExit', listener as () => void);
+});
+
+describe('beforeExit listeners', () => {
+  test('X-17 that were added while an extension registered are taken off the process, in their order', async () => {
+    const ran: string[] = [];
+    process.on('beforeExit', () => ran.push('not ours'));
+    const listeners = collectExitListeners();
+    process.on('beforeExit', () => ran.push('first'));
+    // As the documents do it, though Node's type says void.
+    const second: () => unknown = async () => {
+      await Bun.sleep(1);
+      ran.push('second');
+    };
+    process.once('beforeExit', second);
+    const collected = listeners.collected();
+    process.on('beforeExit', () => ran.push("the next extension's"));
+
+    const cleanups = collected.takeOff();
+    expect(added()).toHaveLength(2);
+    for (const cleanup of cleanups) await cleanup();
+    expect(ran).toEqual(['first', 'second']);
+  });
+
+  test('X-17 are called as the process would call them', () => {
+    const calls: { self: unknown; args: unknown[] }[] = [];
+    const listeners = collectExitListeners();
+    process.on('beforeExit', function (this: unknown, ...args: unknown[]) {
+      calls.push({ self: this, args });
+    });
+    for (const cleanup of listeners.collected().takeOff()) void cleanup();
+    expect(calls).toEqual([{ self: process, args: [0] }]);
+  });
+
+  test('X-17 of an extension that adds none are none', () => {
+    expect(collectExitListeners().collected().takeOff()).toEqual([]);
+  });
+});

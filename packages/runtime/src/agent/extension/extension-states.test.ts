@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test';
+import { type ExtensionApi, GoondanError, type JsonValue } from '@goondan/types';
+import fc from 'fast-check';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import { ExtensionStates } from './extension-states.ts';
+
+function openState(initial: Record<string, JsonValue> = {}) {
+  const states = new ExtensionStates(initial);
+  return { states, api: states.api('counter') };
+}
+
+/** An array in an array in an array … */
+function nested(depth: number): JsonValue {
+  let value: JsonValue = [];
+  for (let level = 1; level < depth; level++) value = [value];
+  return value;
+}
+
+describe("an extension's state", () => {
+  test('X-10 is null at first', async () => {
+    expect(await openState().api.get()).toBeNull();
+  });
+
+  test.each<[JsonValue]>([[null], [0], [''], [false], ['text'], [[1, [2]]], [{ a: { b: [null] } }], [nested(256)]])(
+    'X-10 takes any JSON value: %#',
+    async (value) => {
+      const { api } = openState();
+      await api.set(value);
+      expect(await api.get()).toEqual(value);
+    },
+  );
+
+  test('X-10 whatever JSON goes in comes out the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const { api } = openState();
+        // fast-check's JSON is JSON; negative zero, which JSON text loses, is a number here.
+        await api.set(value as JsonValue);
+        expect(await api.get()).toEqual(value as JsonValue);
+      }),
+    );
+  });
+
+  const cycle: Record<string, unknown> = { list: [] };
+  cycle.list = [{ back: cycle }];
+  test.each<[string, unknown]>([
+    ['the value is undefined, which JSON cannot hold', undefined],
+    ['onDone is a function, which JSON cannot hold', { onDone: () => 1 }],
+    ['the value is a symbol, which JSON cannot hold', Symbol('x')],
+    ['list[0].back is part of a cycle', cycle],
+    ['a.b is undefined, which JSON cannot hold', { a: { b: undefined } }],
+    ['[1] is undefined, which JSON cannot hold', [1, undefined]],
+    ['count is NaN, which JSON cannot hold', { count: Number.NaN }],
+    ['count is Infinity, which JSON cannot hold', { count: Number.POSITIVE_INFINITY }],
+    ['big is a bigint, which JSON cannot hold', { big: 1n }],
+    ['at is a Date, not a plain object', { at: new Date(0) }],
+    ['seen is a Map, not a plain object', { seen: new Map() }],
+    [
+      'the value is a Counter, not a plain object',
+      new (class Counter {
+        count = 1;
+      })(),
+    ],
+    ['nested deeper than 256 levels', nested(257)],
+  ])('X-10 is refused when %s, and stays what it was', async (problem, value) => {
+    const { api } = openState();
+    await api.set({ kept: true });
+    // Extensions may not use TypeScript.
+    const error: unknown = await api.set(value as JsonValue).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(GoondanError);
+    const { code, message, suggestion } = error as GoondanError;
+    expect([code, suggestion]).toEqual(['E_STATE_NOT_JSON', expect.stringContaining('plain objects')]);
+    expect(message).toStartWith('State of extension "counter": ');
+    expect(message).toContain(problem);
+    expect(await api.get()).toEqual({ kept: true });
+  });
+
+  test('X-10 is changed by set alone: values go in and come out as copies', async () => {
+    const { api } = openState();
+    const given = { list: [1] };
+    await api.set(given);
+    given.list.push(2);
+    const got = await api.get();
+    expect(got).toEqual({ list: [1] });
+    Object.assign(Object(got), { list: 'changed' });
+    expect(await api.get()).toEqual({ list: [1] });
+  });
+
+  test('X-11 belongs to one extension', async () => {
+    const states = new ExtensionStates({});
+    await states.api('one').set(1);
+    await states.api('two').set(2);
+    expect(await states.api('one').get()).toBe(1);
+    expect(states.snapshot()).toEqual({ one: 1, two: 2 });
+  });
+
+  test('X-12 is what it was given at the start', async () => {
+    expect(await openState({ counter: { count: 3 } }).api.get()).toEqual({ count: 3 });
+  });
+});
+
+describe('the state of an agent', () => {
+  /** Counts its turns in its state. */
+  const counter = (name = 'counter') =>
+    extension(name, ({ pipeline, state }) => {
+      pipeline.register('turn', async (ctx) => {
+        await state.set({ count: (await countOf({ state })) + 1 });
+        return ctx.next();
+      });
+    });
+  const countOf = async ({ state }: Pick<ExtensionApi, 'state'>) =>
+    Number(Reflect.get(Object(await state.get()), 'count') ?? 0);
+
+  test('X-12 is written when a turn ends', async () => {
+    const agent = await scriptedAgent({ extensions: [counter()] });
+    expect(await agent.stateOf('counter')).toBeUndefined();
+    await agent.say('one');
+    expect(await agent.stateOf('counter')).toEqual({ count: 1 });
+    await agent.say('two');
+    expect(await agent.stateOf('counter')).toEqual({ count: 2 });
+  });
+
+  test('X-12 is restored when the instance starts again', async () => {
+    const store = memoryStore();
+    const first = await scriptedAgent({ store, extensions: [counter()] });
+    await first.say('one', { event: { id: 'a' } });
+    await first.close();
+    const found: JsonValue[] = [];
+    const second = await scriptedAgent({
+      store,
+      extensions: [extension('counter', async ({ state }) => void found.push(await state.get()))],
+    });
+    expect(found).toEqual([{ count: 1 }]);
+    await second.say('two', { event: { id: 'b' } });
+    expect(await second.stateOf('counter')).toEqual({ count: 1 });
+  });
+
+  test('X-12 what register sets is written with the first turn', async () => {
+    const agent = await scriptedAgent({ extensions: [extension('early', ({ state }) => state.set('set'))] });
+    await agent.say('one');
+    expect(await agent.stateOf('early')).toBe('set');
+  });
+
+  test('X-12 a state that did not change is handed on as the same frozen value, so that a store can tell', async () => {
+    const commits: Readonly<Record<string, JsonValue>>[] = [];
+    const memory = memoryStore();
+    const store: ConversationStore = {
+      ...memory,
+      commit: (address, epoch, turnId, delta, states, result) => {
+        commits.push(states);
+        return memory.commit(address, epoch, turnId, delta, states, result);
+      },
+    };
+    const still = extension('still', ({ state }) => state.set({ kept: [1] }));
+    const agent = await scriptedAgent({ store, extensions: [counter(), still] });
+    await agent.say('one');
+    await agent.say('two');
+    const [first, second] = commits;
+    expect(second?.still).toBe(first?.still as JsonValue);
+    expect(second?.still).toSatisfy(Object.isFrozen);
+    expect(second?.counter).not.toBe(first?.counter as JsonValue);
+  });
+
+  test('X-12 a turn that fails puts it back to what it was', async () => {
+    const agent = await scriptedAgent({
+      script: [{ when: 'break', fail: { message: 'broken' } }, { say: 'done' }],
+      extensions: [counter()],
+    });
+    await agent.say('one');
+    expect((await agent.say('break')).result.finishReason).toBe('error');
+    expect(await agent.stateOf('counter')).toEqual({ count: 1 });
+    await agent.say('three');
+    expect(await agent.stateOf('counter')).toEqual({ count: 2 });
+  });
+
+  test('X-11 no instance sees that of another', async () => {
+    const store = memoryStore();
+    const one = await scriptedAgent({ store, instanceKey: 'room-1', extensions: [counter()] });
+    const two = await scriptedAgent({ store, instanceKey: 'room-2', extensions: [counter()] });
+    const other = await scriptedAgent({ store, agentName: 'other', instanceKey: 'room-1', extensions: [counter()] });
+    await one.say('one');
+    await one.say('again');
+    await two.say('one');
+    expect([await one.stateOf('counter'), await two.stateOf('counter')]).toEqual([{ count: 2 }, { count: 1 }]);
+    expect(await other.stateOf('counter')).toBeUndefined();
+  });
+
+  test('X-11 no extension sees that of another', async () => {
+    const seen: JsonValue[] = [];
+    const spy = extension('spy', ({ pipeline, state }) => {
+      pipeline.register('turn', async (ctx) => {
+        const result = await ctx.next();
+        seen.push(await state.get());
+        return result;
+      });
+    });
+    const agent = await scriptedAgent({ extensions: [spy, counter('one'), counter('two')] });
+    await agent.say('hello');
+    expect(seen).toEqual([null]);
+    expect([await agent.stateOf('one'), await agent.stateOf('two')]).toEqual([{ count: 1 }, { count: 1 }]);
+  });
+
+  test('X-10 a layer that sets what is not JSON fails the turn with its code, and the state stays', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('clumsy', ({ pipeline, state }) => {
+          pipeline.register('turn', async (ctx) => {
+            // The contract forbids it.
+            await state.set({ at: new Date(0) } as unknown as JsonValue);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { result } = await agent.say('hello');
+    expect(result.error).toMatchObject({ code: 'E_STATE_NOT_JSON', extension: 'clumsy' });
+    expect(await agent.stateOf('clumsy')).toBeUndefined();
+    expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
+  });
+});

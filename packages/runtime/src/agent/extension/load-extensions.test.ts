@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'bun:test';
+import type { ExtensionRegister } from '@goondan/types';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+
+/** An extension that says when it comes and goes. */
+function noisy(name: string, said: string[], more: { register?: () => unknown; cleanup?: () => unknown } = {}) {
+  const register: ExtensionRegister = async () => {
+    said.push(`${name} begins`);
+    await more.register?.();
+    said.push(`${name} is ready`);
+    return async () => {
+      said.push(`${name} leaves`);
+      await more.cleanup?.();
+      said.push(`${name} is gone`);
+    };
+  };
+  return extension(name, register);
+}
+
+/** As the documents do it, though Node's type knows no async listener. */
+function onExit(listener: () => unknown): void {
+  process.on('beforeExit', listener);
+}
+
+describe('the extensions of an agent', () => {
+  test('X-01 X-02 register one after the other, in the order they are declared', async () => {
+    const said: string[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        noisy('slow', said, { register: () => Bun.sleep(5) }),
+        noisy('quick', said),
+        noisy('last', said, { register: () => Bun.sleep(1) }),
+      ],
+    });
+    expect(said).toEqual([
+      'slow begins',
+      'slow is ready',
+      'quick begins',
+      'quick is ready',
+      'last begins',
+      'last is ready',
+    ]);
+    expect(agent.agent.extensions).toEqual(['slow', 'quick', 'last']);
+  });
+
+  test('X-02 the order of declaration is the order of the layers', async () => {
+    const layer = (name: string) => extension(name, ({ pipeline }) => pipeline.register('turn', (ctx) => ctx.next()));
+    const agent = await scriptedAgent({ extensions: [layer('c'), layer('a'), layer('b')] });
+    expect(agent.layers('turn')).toEqual(['c/turn', 'a/turn', 'b/turn']);
+  });
+
+  test('X-03 when one fails, those after it are not begun and those before it are cleaned up, last first', async () => {
+    const said: string[] = [];
+    const started = scriptedAgent({
+      extensions: [
+        noisy('first', said),
+        noisy('second', said),
+        noisy('broken', said, { register: () => Promise.reject(new Error('no')) }),
+        noisy('never', said),
+      ],
+    });
+    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_INIT' });
+    expect(said.slice(4)).toEqual([
+      'broken begins',
+      'second leaves',
+      'second is gone',
+      'first leaves',
+      'first is gone',
+    ]);
+  });
+
+  test('X-03 what the failed one hung on the process is taken off again, and not called', async () => {
+    const before = process.listeners('beforeExit');
+    const called: string[] = [];
+    const started = scriptedAgent({
+      extensions: [
+        extension('broken', () => {
+          onExit(() => called.push('called'));
+          throw new Error('no');
+        }),
+      ],
+    });
+    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_INIT' });
+    expect(process.listeners('beforeExit')).toEqual(before);
+    expect(called).toEqual([]);
+  });
+
+  test('X-03 a cleanup that hangs or fails does not keep the error back', async () => {
+    const clock = manualClock();
+    const said: string[] = [];
+    const started = scriptedAgent({
+      clock,
+      extensions: [
+        noisy('fails', said, { cleanup: () => Promise.reject(new Error('stuck')) }),
+        noisy('hangs', said, { cleanup: () => new Promise(() => undefined) }),
+        noisy('broken', said, { register: () => Promise.reject(new Error('no')) }),
+      ],
+    });
+    const error = started.catch((thrown: unknown) => thrown);
+    await clock.advance(5_000);
+    expect(await error).toMatchObject({ code: 'E_EXT_INIT' });
+    expect(said).toContain('fails leaves');
+  });
+});
+
+describe('the cleanup of extensions', () => {
+  test.each<[string, (said: string[]) => ExtensionRegister]>([
+    ['a function', (said) => () => () => void said.push('cleaned')],
+    [
+      'an async function',
+      (said) => () => async () => {
+        await Bun.sleep(1);
+        said.push('cleaned');
+      },
+    ],
+    ['a promise of a function', (said) => async () => () => void said.push('cleaned')],
+    [
+      'a beforeExit listener',
+      (said) => () => {
+        onExit(async () => {
+          await Bun.sleep(1);
+          said.push('cleaned');
+        });
+      },
+    ],
+  ])('X-17 close() calls and awaits %s, once', async (_title, makeRegister) => {
+    const said: string[] = [];
+    const before = process.listeners('beforeExit');
+    const agent = await scriptedAgent({ extensions: [extension('tidy', makeRegister(said))] });
+    expect(said).toEqual([]);
+    await agent.close();
+    expect(said).toEqual(['cleaned']);
+    await agent.close();
+    expect(said).toEqual(['cleaned']);
+    expect(process.listeners('beforeExit')).toEqual(before);
+  });
+
+  test('X-17 an extension that returns something else has none', async () => {
+    // Extensions may not use TypeScript.
+    const register = (() => 'bye') as unknown as ExtensionRegister;
+    const agent = await scriptedAgent({ extensions: [extension('odd', register)] });
+    await agent.close();
+    expect(agent.logs).toEqual([]);
+  });
+
+  test('X-17 the last loaded goes first, one after the other', async () => {
+    const said: string[] = [];
+    const agent = await scriptedAgent({
+      extensions: [noisy('first', said), noisy('second', said, { cleanup: () => Bun.sleep(2) })],
+    });
+    said.length = 0;
+    await agent.close();
+    expect(said).toEqual(['second leaves', 'second is gone', 'first leaves', 'first is gone']);
+  });
+
+  test('X-17 one that throws is reported and stops no other', async () => {
+    const said: string[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        noisy('first', said),
+        extension('sync', () => () => {
+          throw new Error('dropped it');
+        }),
+        noisy('async', said, { cleanup: () => Promise.reject(new Error('lost it')) }),
+      ],
+    });
+    await agent.close();
+    expect(said).toContain('first is gone');
+    expect(agent.logs.map(({ level, event, extension: who, message }) => [level, event, who, message])).toEqual([
+      ['error', 'extension.cleanup_failed', 'async', 'cleanup failed: lost it'],
+      ['error', 'extension.cleanup_failed', 'sync', 'cleanup failed: dropped it'],
+    ]);
+  });
+
+  test('X-17 a cleanup or listener that throws does not stop the other listeners of its extension', async () => {
+    const said: string[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('messy', () => {
+          onExit(() => Promise.reject(new Error('second')));
+          onExit(() => said.push('third'));
+          return () => Promise.reject(new Error('first'));
+        }),
+      ],
+    });
+    await agent.close();
+    expect(said).toEqual(['third']);
+    expect(agent.logs.map(({ message }) => message)).toEqual(['cleanup failed: first; second']);
+  });
+
+  test('X-17 one that hangs is abandoned when the grace period is over; the others were still called', async () => {
+    const clock = manualClock();
+    const said: string[] = [];
+    const agent = await scriptedAgent({
+      clock,
+      extensions: [noisy('first', said), noisy('hangs', said, { cleanup: () => new Promise(() => undefined) })],
+    });
+    const closed = agent.close(1_000).then(() => said.push('closed'));
+    await clock.advance(999);
+    expect(said).not.toContain('closed');
+    await clock.advance(1);
+    await closed;
+    expect(said.slice(4)).toEqual(['hangs leaves', 'first leaves', 'first is gone', 'closed']);
+    expect(agent.logs).toContainEqual(
+      expect.objectContaining({ extension: 'hangs', message: 'cleanup was not finished within 1000 ms' }),
+    );
+    expect(clock.pending).toBe(0);
+  });
+});

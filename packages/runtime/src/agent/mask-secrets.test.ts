@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { maskJson, maskSecrets } from './mask-secrets.ts';
+
+const awkward = 'p&ss "word"\\ + é';
+
+describe('the mask', () => {
+  test('X-15 takes a secret out of a text, every time it is there', () => {
+    const mask = maskSecrets(['sk-live-12345']);
+    expect(mask('key sk-live-12345, again sk-live-12345.')).toBe('key ***, again ***.');
+  });
+
+  test.each([
+    ['as it is', awkward],
+    ['JSON-escaped', JSON.stringify({ key: awkward })],
+    ['JSON-escaped with nothing around it', JSON.stringify(awkward).slice(1, -1)],
+    ['URL-encoded', `https://example.com/?key=${encodeURIComponent(awkward)}`],
+    ['URL-encoded as forms do it', new URLSearchParams({ key: awkward }).toString()],
+    ['printed inside an object', inspect({ key: awkward })],
+    ['JSON-escaped inside JSON', JSON.stringify({ body: JSON.stringify({ key: awkward }) })],
+    ['JSON-escaped inside an object', inspect({ body: JSON.stringify({ key: awkward }) })],
+  ])('X-15 takes a secret out when it is there %s', (_title, text) => {
+    const masked = maskSecrets([awkward])(text);
+    expect(masked).toContain('***');
+    expect(masked).not.toContain('ss');
+    expect(masked).not.toContain('word');
+  });
+
+  test('X-15 takes out every line of a secret of several lines, however it is printed', () => {
+    const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
+    const key = lines.join('\n');
+    const mask = maskSecrets([key]);
+    for (const text of [key, lines.join('\r\n'), JSON.stringify({ key }), inspect({ key })]) {
+      expect(mask(text)).not.toMatch(/MIIE|hkiG/);
+    }
+  });
+
+  test('X-15 a secret that contains another one goes as a whole', () => {
+    const mask = maskSecrets(['password', 'password-of-mina']);
+    expect(mask('password-of-mina')).toBe('***');
+    expect(mask('password of mina')).toBe('*** of mina');
+  });
+
+  test('X-15 values of fewer than 8 characters are no secrets', () => {
+    expect(maskSecrets(['1234567', ''])('1234567 and nothing')).toBe('1234567 and nothing');
+    expect(maskSecrets(['12345678'])('12345678')).toBe('***');
+  });
+
+  test('X-15 a secret may hold anything, also half a character', () => {
+    const mask = maskSecrets(['$& $1 .* [a-z]', 'half \ud83d of it']);
+    expect(mask('so: $& $1 .* [a-z]')).toBe('so: ***');
+    expect(mask('so: half \ud83d of it')).toBe('so: ***');
+  });
+
+  test('X-15 any secret is gone from any text, in every form', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 8, unit: 'binary' }), fc.string(), fc.string(), (secret, before, after) => {
+        // A mask of asterisks cannot hide asterisks.
+        fc.pre(!secret.includes('*'));
+        const mask = maskSecrets([secret]);
+        for (const form of [secret, JSON.stringify(secret).slice(1, -1)]) {
+          expect(mask(`${before}${form}${after}`)).not.toContain(form);
+        }
+      }),
+    );
+  });
+
+  test('X-15 without secrets a text stays as it is', () => {
+    expect(maskSecrets([])('anything')).toBe('anything');
+  });
+});
+
+describe('the mask of a JSON value', () => {
+  test('X-15 reaches texts and keys at every depth, and leaves the rest', () => {
+    const mask = maskSecrets(['secret-1234']);
+    const value = { list: ['a secret-1234', { 'secret-1234': 'x' }], count: 3, none: null, yes: true };
+    expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * One recorded call, as a line of a cassette: what was asked, what came back. Of the messages only those are written
+ * that the line before does not have, so a long conversation is written once and not once for each of its calls.
+ */
+import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
+import type { ModelRequest } from '../model-port.ts';
+import { toJson } from '../providers/to-json.ts';
+
+/** What a model is asked, without what differs from run to run (ids of turns, signals) and without any header or key. */
+export interface RecordedRequest {
+  readonly messages: readonly JsonValue[];
+  readonly tools: readonly JsonValue[];
+  readonly params: JsonValue;
+}
+
+export interface RecordedError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+export interface CassetteEntry {
+  /** Counts calls in the order in which they began; lines stand in the order in which calls ended. */
+  readonly call: number;
+  readonly request: RecordedRequest;
+  readonly deltas: readonly ModelDelta[];
+  readonly outcome: { readonly reply: ModelReply } | { readonly error: RecordedError };
+}
+
+export function toRecordedRequest(request: ModelRequest): RecordedRequest {
+  const tools = request.tools.map(({ name, description, parameters }) => toJson({ name, description, parameters }));
+  return { messages: request.messages.map(toJson), tools, params: toJson(request.params) };
+}
+
+/** Equal requests have equal fingerprints, whatever the order of their keys. */
+export function fingerprint(request: RecordedRequest): string {
+  return new Bun.CryptoHasher('sha256').update(canonical(toJson(request))).digest('hex');
+}
+
+export function writeEntry(entry: CassetteEntry, previous: RecordedRequest | undefined): string {
+  const { call, request, deltas, outcome } = entry;
+  const keep = countSame(previous?.messages ?? [], request.messages);
+  const sameTools = previous !== undefined && canonical([...previous.tools]) === canonical([...request.tools]);
+  const line = {
+    call,
+    fingerprint: fingerprint(request),
+    request: {
+      keep,
+      messages: request.messages.slice(keep),
+      ...(sameTools ? { keepTools: true } : { tools: request.tools }),
+      params: request.params,
+    },
+    ...outcome,
+    deltas,
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** `undefined` when the line is not an entry, or does not fit the line before it. */
+export function readEntry(line: string, previous: RecordedRequest | undefined): CassetteEntry | undefined {
+  const value = parseObject(line);
+  const written = value?.['request'];
+  if (value === undefined || !isObject(written)) return undefined;
+  const { keep, messages, params = {} } = written;
+  const tools = written['keepTools'] === true ? (previous?.tools ?? []) : written['tools'];
+  if (typeof keep !== 'number' || !Array.isArray(messages) || !Array.isArray(tools)) return undefined;
+  const request = { messages: [...(previous?.messages ?? []).slice(0, keep), ...messages], tools, params };
+  const { call, deltas } = value;
+  const outcome = readOutcome(value);
+  if (typeof call !== 'number' || !Array.isArray(deltas) || outcome === undefined) return undefined;
+  if (value['fingerprint'] !== fingerprint(request)) return undefined;
+  // Replies and deltas are as we wrote them, or as a person edited them; the caller checks every reply anyway.
+  return { call, request, outcome, deltas: deltas as unknown as ModelDelta[] };
+}
+
+function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
+  // See above: whoever asked for the reply checks it.
+  if (isObject(reply)) return { reply: reply as unknown as ModelReply };
+  if (!isObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string') return undefined;
+  return { error: { code: error['code'], message: error['message'], retryable: error['retryable'] === true } };
+}
+
+function countSame(before: readonly JsonValue[], now: readonly JsonValue[]): number {
+  let count = 0;
+  for (const message of now) {
+    const earlier = before[count];
+    if (earlier === undefined || canonical(earlier) !== canonical(message)) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** JSON with sorted keys. */
+function canonical(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const fields = Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`);
+  return `{${fields.join(',')}}`;
+}
+
+function parseObject(line: string): JsonObject | undefined {
+  try {
+    const value: JsonValue = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

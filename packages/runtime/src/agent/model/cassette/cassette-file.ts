@@ -1,0 +1,103 @@
+/**
+ * The file of a cassette: a first line that says what it is, then one line for each call. Each line is on disk before
+ * the reply is handed on, so a crash keeps what was recorded; a last line that a crash cut off is ignored, and cut away
+ * before more is written. One process writes a cassette at a time.
+ */
+import { mkdir, open, readFile, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { readEntry, writeEntry, type CassetteEntry, type RecordedRequest } from './cassette-entry.ts';
+
+const firstLine = '{"cassette":1}';
+
+/** The calls of a cassette in the order in which they began. */
+export async function readCassette(path: string): Promise<CassetteEntry[]> {
+  const text = await readText(path);
+  if (text === undefined) throw damaged(`There is no cassette ${path}.`);
+  return readEntries(text, path).toSorted((left, right) => left.call - right.call);
+}
+
+export interface CassetteWriter {
+  /** The number of a call that begins now. */
+  beginCall(): number;
+  append(entry: CassetteEntry): Promise<void>;
+}
+
+/** Goes on after what the file has already; makes it when it is not there. */
+export async function openCassetteWriter(path: string): Promise<CassetteWriter> {
+  const written = await readText(path);
+  const entries = readEntries(written ?? '', path);
+  let calls = Math.max(0, ...entries.map((entry) => entry.call));
+  let previous: RecordedRequest | undefined = entries.at(-1)?.request;
+  let last: Promise<void> = prepareFile(path, written ?? '');
+  await last;
+
+  return {
+    beginCall: () => ++calls,
+    append(entry) {
+      const write = async () => {
+        await appendText(path, writeEntry(entry, previous));
+        previous = entry.request;
+      };
+      // After a failed write the next may work; each caller hears of its own.
+      last = last.then(write, write);
+      return last;
+    },
+  };
+}
+
+function readEntries(text: string, path: string): CassetteEntry[] {
+  const [head, ...lines] = wholeLines(text);
+  if (head !== undefined && head !== firstLine)
+    throw damaged(`${path} is not a cassette: its first line is not ${firstLine}.`);
+  const entries: CassetteEntry[] = [];
+  for (const [index, line] of lines.entries()) {
+    const entry = readEntry(line, entries.at(-1)?.request);
+    if (entry === undefined) throw damaged(`Line ${index + 2} of the cassette ${path} is damaged.`);
+    entries.push(entry);
+  }
+  return entries;
+}
+
+/** The lines that end in a line break: another one was cut off by a crash. */
+function wholeLines(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw damaged(`The cassette ${path} cannot be read: ${String(error)}.`, error);
+  }
+}
+
+async function prepareFile(path: string, text: string): Promise<void> {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    if (whole.length < text.length) await truncate(path, Buffer.byteLength(whole));
+  } catch (error) {
+    throw damaged(`The cassette ${path} cannot be written: ${String(error)}.`, error);
+  }
+  if (whole === '') await appendText(path, `${firstLine}\n`);
+}
+
+async function appendText(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(path, 'a', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw damaged(`The cassette ${path} cannot be written: ${String(error)}.`, error);
+  }
+}
+
+function damaged(message: string, cause?: unknown): GoondanError {
+  return new GoondanError('E_CASSETTE_FILE', message, { cause });
+}

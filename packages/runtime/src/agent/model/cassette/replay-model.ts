@@ -1,0 +1,39 @@
+/**
+ * A model that says again what a cassette recorded, call by call, with no network. A request that differs from the
+ * recorded one is an error and does not move the tape: the same request fails the same way again.
+ */
+import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
+import type { Model } from '../model-port.ts';
+import { toRecordedRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
+import { describeDifference } from './describe-difference.ts';
+
+export function replayModel(entries: readonly CassetteEntry[], name: string): Model {
+  let position = 0;
+  return {
+    async generate(request) {
+      request.signal.throwIfAborted();
+      const entry = entries[position];
+      if (entry === undefined) {
+        throw new GoondanError('E_CASSETTE_END', `The cassette ${name} has ${entries.length} calls; this is one more.`);
+      }
+      const difference = describeDifference(entry.request, toRecordedRequest(request));
+      if (difference !== undefined) {
+        const which = `Call ${position + 1} of the cassette ${name}`;
+        throw new GoondanError('E_CASSETTE_MISMATCH', `${which} differs from the recording ${difference}`);
+      }
+      position += 1;
+      for (const delta of entry.deltas) request.onDelta(delta);
+      if ('error' in entry.outcome) throw toError(entry.outcome.error);
+      return structuredClone(entry.outcome.reply);
+    },
+  };
+}
+
+/** Without the time to wait: a replay has nobody to wait for. */
+function toError({ code, message, retryable }: RecordedError): GoondanError {
+  return new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}

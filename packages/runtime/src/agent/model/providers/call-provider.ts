@@ -1,0 +1,67 @@
+/** One call of a provider's model, from the request to the reply, under its deadlines and the caller's signal. */
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { ModelDelta, ModelReply } from '@goondan/types';
+import type { Clock } from '../../../ports/clock.ts';
+import type { ModelRequest } from '../model-port.ts';
+import type { Fetch } from '../model-spec.ts';
+import { readGenerated } from './read-generated.ts';
+import type { CallSettings } from './read-provider-options.ts';
+import { readStream } from './read-stream.ts';
+import { toCallOptions, type CallDefaults } from './to-call-options.ts';
+import { toModelError } from './to-model-error.ts';
+import { watchCall } from './watch-call.ts';
+
+export interface ProviderCall {
+  readonly name: string;
+  /** For messages to people: `provider/model`. */
+  readonly label: string;
+  readonly clock: Clock;
+  readonly fetch: Fetch;
+  readonly apiKey: string | undefined;
+  readonly keySource: string;
+  readonly settings: CallSettings;
+  readonly defaults: CallDefaults;
+  make(send: typeof fetch): LanguageModelV4;
+}
+
+/** **Errors** — the signal's reason when it aborted, `E_MODEL_TIMEOUT` at a deadline, else what `toModelError` says. */
+export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
+  const watch = watchCall({
+    clock: call.clock,
+    deadlines: call.settings.deadlines,
+    signal: request.signal,
+    fetch: call.fetch,
+    label: call.label,
+  });
+  const listener = guardListener(request);
+  const reading = { provider: call.name, label: call.label, signal: watch.signal, onDelta: listener.onDelta };
+  try {
+    const model = call.make(watch.fetch);
+    const options = toCallOptions(request, call.defaults, watch.signal);
+    if (!call.settings.stream) return readGenerated(await watch.untilEnded(model.doGenerate(options)), reading);
+    const { stream } = await watch.untilEnded(model.doStream(options));
+    return await readStream(stream, reading);
+  } catch (error) {
+    if (watch.signal.aborted) throw watch.signal.reason;
+    if (listener.broken !== undefined) throw listener.broken.error;
+    throw toModelError(error, { ...call, accepted: watch.accepted, now: call.clock.now() });
+  } finally {
+    watch.close();
+  }
+}
+
+/** Remembers what a listener threw: that is the caller's mistake and must not be told as the provider's. */
+function guardListener(request: ModelRequest) {
+  const listener = {
+    broken: undefined as { error: unknown } | undefined,
+    onDelta: (delta: ModelDelta) => {
+      try {
+        request.onDelta(delta);
+      } catch (error) {
+        listener.broken = { error };
+        throw error;
+      }
+    },
+  };
+  return listener;
+}

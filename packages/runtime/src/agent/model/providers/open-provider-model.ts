@@ -1,0 +1,72 @@
+/**
+ * Opens a model of one of the four providers. What can be wrong with its resource (no key, no endpoint, an unknown
+ * option) is found here, at start, and not in the first call.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Model } from '../model-port.ts';
+import type { ModelPorts, ModelSpec } from '../model-spec.ts';
+import { callProvider } from './call-provider.ts';
+import { providers, type Provider, type ProviderName } from './provider-table.ts';
+import { readProviderOptions } from './read-provider-options.ts';
+import type { PromptMemo } from './to-prompt.ts';
+
+export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: ModelPorts): Model {
+  const provider: Provider = providers[name];
+  const label = `${name}/${spec.model}`;
+  const settings = readProviderOptions(spec.options ?? {}, provider.systemMessages, label);
+  const apiKey = findKey(provider, spec, ports, label);
+  const baseURL = findEndpoint(provider, spec, ports, label);
+  const memo: PromptMemo = new WeakMap();
+
+  const loading = provider.load();
+  // The first call awaits it and reports the failure.
+  loading.catch(() => {});
+
+  return {
+    async generate(request) {
+      const make = await loading;
+      return callProvider(request, {
+        name,
+        label,
+        clock: ports.clock,
+        fetch: ports.fetch ?? fetch,
+        apiKey,
+        keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
+        settings,
+        defaults: { ...settings, params: spec.params ?? {}, memo },
+        make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
+      });
+    },
+  };
+}
+
+function findKey(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: string): string | undefined {
+  const variable = provider.keyVariable;
+  const key = spec.apiKey ?? (variable === undefined ? undefined : ports.environment[variable]);
+  // A pasted key often ends in a line break, which no header may contain.
+  const trimmed = key?.trim();
+  if (variable !== undefined && !trimmed) {
+    throw new GoondanError('E_MODEL_KEY', `Model ${label} has no API key: ${variable} is not set.`, {
+      suggestion: `Set ${variable}, or the Model's apiKey.`,
+    });
+  }
+  return trimmed || undefined;
+}
+
+function findEndpoint(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: string): string {
+  const known = provider.endpoint;
+  const fromEnvironment = known === undefined ? undefined : ports.environment[known.variable]?.trim();
+  const address = spec.endpoint ?? (fromEnvironment || known?.address);
+  if (address === undefined) {
+    throw new GoondanError('E_RESOURCE_INVALID', `Model ${label} has no endpoint.`, {
+      suggestion: 'Set `endpoint`, for example http://localhost:11434/v1 for Ollama.',
+    });
+  }
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new GoondanError('E_RESOURCE_INVALID', `The endpoint of model ${label} is not an http(s) URL: "${address}".`);
+  }
+  // The providers' own tools take the bare host, their packages want the version in the path.
+  if (known !== undefined && url.pathname === '/') url.pathname = `/${known.version}`;
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,75 @@
+/**
+ * The providers: where each is found, which variables it reads, and how its package is loaded. A package is imported
+ * when a model of it is opened, never before: each costs 20–70 ms and up to 20 MB.
+ */
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { SystemPlacement } from './to-prompt.ts';
+
+export interface ProviderSettings {
+  readonly apiKey: string | undefined;
+  readonly baseURL: string;
+  readonly headers: Record<string, string>;
+  readonly fetch: typeof fetch;
+}
+
+/** Makes a model for one call. It costs microseconds, and lets each call have a `fetch` of its own. */
+export type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
+
+export interface Provider {
+  /** Absent: no key is needed, and none is taken from the environment. */
+  readonly keyVariable?: string;
+  /** Absent: the endpoint must be in the spec. */
+  readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
+  readonly systemMessages: SystemPlacement;
+  load(): Promise<MakeModel>;
+}
+
+export const providers = {
+  anthropic: {
+    keyVariable: 'ANTHROPIC_API_KEY',
+    endpoint: { variable: 'ANTHROPIC_BASE_URL', address: 'https://api.anthropic.com', version: 'v1' },
+    systemMessages: 'front',
+    async load() {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return (modelId, settings) => createAnthropic(withKey(settings))(modelId);
+    },
+  },
+  google: {
+    keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    endpoint: {
+      variable: 'GOOGLE_GENERATIVE_AI_BASE_URL',
+      address: 'https://generativelanguage.googleapis.com',
+      version: 'v1beta',
+    },
+    systemMessages: 'front',
+    async load() {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return (modelId, settings) => createGoogle(withKey(settings))(modelId);
+    },
+  },
+  openai: {
+    keyVariable: 'OPENAI_API_KEY',
+    endpoint: { variable: 'OPENAI_BASE_URL', address: 'https://api.openai.com', version: 'v1' },
+    systemMessages: 'in-place',
+    async load() {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      // Not the default, which posts to `/responses`: that keeps the conversation on OpenAI's side.
+      return (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
+    },
+  },
+  'openai-compatible': {
+    systemMessages: 'joined',
+    async load() {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return (modelId, settings) =>
+        createOpenAICompatible({ name: 'openaiCompatible', includeUsage: true, ...withKey(settings) })(modelId);
+    },
+  },
+} as const satisfies Record<string, Provider>;
+
+export type ProviderName = keyof typeof providers;
+
+/** Without a key the member must be absent. */
+function withKey({ apiKey, ...settings }: ProviderSettings) {
+  return apiKey === undefined ? settings : { ...settings, apiKey };
+}

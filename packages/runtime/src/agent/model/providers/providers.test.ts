@@ -1,0 +1,169 @@
+/** Each provider against a local server that speaks its wire format: what is asked, and what is made of the answer. */
+import { describe, expect, test } from 'bun:test';
+import type { ModelMessage, ToolCatalogItem } from '@goondan/types';
+import { ask, openAt, testKey } from './wire/ask-model.ts';
+import { pdf, pictureUrl, png, providerCases } from './wire/provider-cases.ts';
+import type { WireReply } from './wire/wire-dialect.ts';
+import { startWireServer } from './wire/wire-server.ts';
+
+const usage = { input: 120, output: 30, cached: 100 };
+const hello: WireReply = { text: ['Hel', 'lo', '!'], usage };
+const question: ModelMessage = { role: 'user', content: 'What is the weather in Seoul?' };
+
+const weather: ToolCatalogItem = {
+  name: 'weather__get',
+  description: 'The weather of a city.',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+const twoCalls: WireReply = {
+  usage,
+  calls: [
+    { id: 'call-1', name: 'weather__get', args: { city: 'Seoul' } },
+    { id: 'call-2', name: 'weather__get', args: { city: 'Atlantis' } },
+  ],
+};
+
+describe.each(providerCases)('%s', (_name, provider) => {
+  test('streams text piece by piece and gives the whole at the end', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    const { reply, deltas } = await ask(openAt(server.url, provider), [question]);
+    expect(deltas).toEqual(['Hel', 'lo', '!'].map((text) => ({ type: 'text', text })));
+    expect(reply.content).toEqual([{ type: 'text', text: 'Hello!' }]);
+    expect(reply.finishReason).toBe('stop');
+  });
+
+  test('asks at its own path, with the key in its own header and a limit on the output', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    await ask(openAt(server.url, provider), [question]);
+    const [request] = server.requests;
+    const [name, value] = provider.keyHeader;
+    expect(request?.path).toBe(provider.path);
+    expect(request?.headers.get(name)).toBe(value(testKey));
+    expect(provider.maxTokens(request?.body ?? {})).toBe(4096);
+  });
+
+  test('does not stream when it is told so, and listeners still get the text', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    const { reply, deltas } = await ask(openAt(server.url, provider, { stream: false }), [question]);
+    expect(provider.dialect.isStreaming(server.requests[0]?.path ?? '', server.requests[0]?.body ?? {})).toBe(false);
+    expect(reply.content).toEqual([{ type: 'text', text: 'Hello!' }]);
+    expect(reply.finishReason).toBe('stop');
+    expect(deltas).toEqual([{ type: 'text', text: 'Hello!' }]);
+  });
+
+  test.each([true, false])('reports the usage (stream: %p)', async (stream) => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    const { reply } = await ask(openAt(server.url, provider, { stream }), [question]);
+    expect(reply.usage).toMatchObject({ inputTokens: 120, outputTokens: 30, totalTokens: 150, cachedInputTokens: 100 });
+    expect(reply.response?.id).toBeString();
+  });
+
+  test.each([true, false])('calls tools in parallel and gets their results back (stream: %p)', async (stream) => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: twoCalls }, { reply: hello });
+    const model = openAt(server.url, provider, { stream });
+    const { reply } = await ask(model, [question], { tools: [weather] });
+    expect(reply.finishReason).toBe('tool-calls');
+    expect(reply.content).toMatchObject([
+      { type: 'tool-call', toolCallId: 'call-1', toolName: 'weather__get', input: { city: 'Seoul' } },
+      { type: 'tool-call', toolCallId: 'call-2', toolName: 'weather__get', input: { city: 'Atlantis' } },
+    ]);
+
+    const results: ModelMessage[] = [
+      toolMessage('call-1', { type: 'json', value: { tempC: 21 } }),
+      toolMessage('call-2', { type: 'error-text', value: 'no such city' }),
+    ];
+    const history: ModelMessage[] = [question, { role: 'assistant', content: reply.content }, ...results];
+    await ask(model, history, { tools: [weather] });
+    const sent = provider.messages(server.requests[1]?.body ?? {});
+    expect(sent.slice(-provider.toolResults.length)).toEqual(provider.toolResults);
+  });
+
+  test.each([true, false])('keeps reasoning and sends it back with its signature (stream: %p)', async (stream) => {
+    await using server = startWireServer(provider.dialect);
+    const reasoning = { text: 'Better look it up.', signature: 'sig-reasoning' };
+    const calls = [{ id: 'call-1', name: 'weather__get', args: { city: 'Seoul' }, signature: 'sig-call' }];
+    server.answer({ reply: { reasoning, calls, usage } }, { reply: hello });
+    const model = openAt(server.url, provider, { stream });
+    const { reply, deltas } = await ask(model, [question], { tools: [weather] });
+    if (provider.provider === 'openai') {
+      // Its chat completions never show reasoning; what another model reasoned must not break the call.
+      reply.content.unshift({ type: 'reasoning', text: reasoning.text });
+    } else {
+      expect(reply.content[0]).toMatchObject({ type: 'reasoning', text: reasoning.text });
+      expect(deltas).toEqual([{ type: 'reasoning', text: reasoning.text }]);
+    }
+    // Through JSON, as the conversation is kept.
+    const content = JSON.parse(JSON.stringify(reply.content));
+    const result = toolMessage('call-1', { type: 'text', value: 'sunny' });
+    await ask(model, [question, { role: 'assistant', content }, result], { tools: [weather] });
+    const sent = provider.messages(server.requests[1]?.body ?? {});
+    expect(sent[1]).toEqual(provider.reasoningBack);
+  });
+
+  test('sends files: base64, a data URL, a URL', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    const message: ModelMessage = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'image', image: png, mediaType: 'image/jpeg' },
+        {
+          type: 'file',
+          data: `data:application/pdf;base64,${pdf}`,
+          mediaType: 'application/pdf',
+          filename: 'paper.pdf',
+        },
+        { type: 'image', image: pictureUrl, mediaType: 'image/jpeg' },
+      ],
+    };
+    await ask(openAt(server.url, provider), [message]);
+    const sent = provider.messages(server.requests[0]?.body ?? {});
+    expect(sent).toEqual([
+      provider.provider === 'google'
+        ? { role: 'user', parts: provider.files }
+        : { role: 'user', content: provider.files },
+    ]);
+  });
+
+  test('takes system messages from anywhere in the conversation', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    await ask(openAt(server.url, provider), [
+      { role: 'system', content: 'Be brief.' },
+      question,
+      { role: 'assistant', content: 'Sunny.' },
+      { role: 'system', content: 'Now be long.' },
+      { role: 'user', content: 'And tomorrow?' },
+    ]);
+    const body = server.requests[0]?.body ?? {};
+    const joined = provider.provider === 'openai-compatible';
+    expect(provider.system(body)).toEqual(joined ? ['Be brief.\n\nNow be long.'] : ['Be brief.', 'Now be long.']);
+    expect(provider.messages(body)).toBeArrayOfSize(3);
+  });
+
+  test('hands params to the provider', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: hello });
+    await ask(openAt(server.url, provider), [question], {
+      params: { maxTokens: 77, temperature: 0.5, stopSequences: ['END'] },
+    });
+    const body = server.requests[0]?.body ?? {};
+    expect(provider.maxTokens(body)).toBe(77);
+    expect(JSON.stringify(body)).toContain('"temperature":0.5');
+    expect(JSON.stringify(body)).toContain('["END"]');
+  });
+});
+
+function toolMessage(
+  toolCallId: string,
+  output: Extract<ModelMessage, { role: 'tool' }>['content'][0]['output'],
+): ModelMessage {
+  return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'weather__get', output }] };
+}

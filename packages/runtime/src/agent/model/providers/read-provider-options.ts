@@ -1,0 +1,55 @@
+/** Checks `options` of a Model with one of the four providers: every key is known, every value has its shape. */
+import { GoondanError, type JsonObject, type JsonValue, type ProviderOptions } from '@goondan/types';
+import type { SystemPlacement } from './to-prompt.ts';
+import type { Deadlines } from './watch-call.ts';
+
+export interface CallSettings {
+  /** Whether replies are streamed. */
+  readonly stream: boolean;
+  readonly deadlines: Deadlines;
+  readonly systemMessages: SystemPlacement;
+  /** Extra headers of each request. */
+  readonly headers: Record<string, string>;
+  /** Options for the provider in every call; those of a request win. */
+  readonly providerOptions: ProviderOptions | undefined;
+}
+
+const defaultDeadlines: Deadlines = { silenceMs: 120_000, totalMs: 600_000 };
+const placements: readonly SystemPlacement[] = ['in-place', 'front', 'joined'];
+const known = ['stream', 'timeouts', 'systemMessages', 'headers', 'providerOptions'];
+
+export function readProviderOptions(options: JsonObject, systemMessages: SystemPlacement, label: string): CallSettings {
+  const refuse = (what: string) => new GoondanError('E_RESOURCE_INVALID', `Model ${label}: ${what}.`);
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw refuse(`options.${unknown} is not known; use ${known.join(', ')}`);
+
+  const { stream = true, timeouts = {}, headers = {}, providerOptions } = options;
+  if (typeof stream !== 'boolean') throw refuse('options.stream must be true or false');
+  if (!isObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
+  if (!isObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
+    throw refuse('options.headers must map names to strings');
+  }
+  if (providerOptions !== undefined && !(isObject(providerOptions) && Object.values(providerOptions).every(isObject))) {
+    throw refuse('options.providerOptions must map a provider to its options');
+  }
+  const placement = placements.find((name) => name === (options['systemMessages'] ?? systemMessages));
+  if (placement === undefined) throw refuse(`options.systemMessages must be one of ${placements.join(', ')}`);
+
+  const deadlines = { ...defaultDeadlines, ...timeouts };
+  for (const [name, value] of Object.entries(deadlines)) {
+    if (!(name in defaultDeadlines)) throw refuse(`options.timeouts.${name} is not known; use silenceMs, totalMs`);
+    if (typeof value !== 'number' || !(value > 0)) throw refuse(`options.timeouts.${name} must be a number above 0`);
+  }
+  // Each of these was checked value by value above.
+  return {
+    stream,
+    deadlines,
+    systemMessages: placement,
+    headers: headers as Record<string, string>,
+    providerOptions: providerOptions as ProviderOptions | undefined,
+  };
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+/**
+ * Reads a provider's stream to its end: hands on each piece of text as it comes, and gives the finished reply. Parts
+ * keep the order in which they began. What a provider says about a block (a signature, say) may come with its start,
+ * any of its pieces or its end; all of it is kept.
+ */
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { AssistantPart, ModelDelta, ModelReply, ReasoningPart, TextPart } from '@goondan/types';
+import { mergeProviderOptions } from './merge-provider-options.ts';
+import { metadata, toReplyPart } from './to-reply-part.ts';
+import { toReply, type Answer } from './to-reply.ts';
+
+/** An error the provider reported inside its stream, as it reported it. */
+export class StreamedError extends Error {
+  override readonly name = 'StreamedError';
+  readonly reported: unknown;
+
+  constructor(reported: unknown) {
+    super('The provider reported an error in the middle of its reply.', { cause: reported });
+    this.reported = reported;
+  }
+}
+
+export interface StreamReading {
+  /** For parts that are kept under the provider's name. */
+  readonly provider: string;
+  /** For messages to people. */
+  readonly label: string;
+  /** Ends the reading: the rest of the stream is cancelled, and the reply is incomplete. */
+  readonly signal: AbortSignal;
+  readonly onDelta: (delta: ModelDelta) => void;
+}
+
+export async function readStream(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  reading: StreamReading,
+): Promise<ModelReply> {
+  const reader = stream.getReader();
+  // A rejected cancel has nobody to tell: the reading has ended already.
+  const cancel = () => void reader.cancel(reading.signal.reason).catch(() => {});
+  if (reading.signal.aborted) cancel();
+  reading.signal.addEventListener('abort', cancel, { once: true });
+  const collector = collectParts(reading);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return toReply(collector.answer, reading.label);
+      collector.add(value);
+    }
+  } finally {
+    reading.signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+interface Collector {
+  readonly answer: Answer;
+  add(part: LanguageModelV4StreamPart): void;
+}
+
+function collectParts({ provider, onDelta }: StreamReading): Collector {
+  const content: AssistantPart[] = [];
+  const answer: { -readonly [Field in keyof Answer]: Answer[Field] } = {
+    content,
+    finishReason: undefined,
+    usage: undefined,
+    response: undefined,
+  };
+  const open = new Map<string, TextPart | ReasoningPart>();
+
+  const begin = (type: 'text' | 'reasoning', id: string) => {
+    const block: TextPart | ReasoningPart = { type, text: '' };
+    open.set(`${type} ${id}`, block);
+    content.push(block);
+    return block;
+  };
+  const describe = (block: TextPart | ReasoningPart, providerMetadata: object | undefined) => {
+    const options = mergeProviderOptions(block.providerOptions, metadata(providerMetadata).providerOptions);
+    if (options !== undefined) block.providerOptions = options;
+  };
+
+  const add = (part: LanguageModelV4StreamPart) => {
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        return describe(begin(wordsOf(part.type), part.id), part.providerMetadata);
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const type = wordsOf(part.type);
+        const block = open.get(`${type} ${part.id}`) ?? begin(type, part.id);
+        if (part.providerMetadata !== undefined) describe(block, part.providerMetadata);
+        if (part.delta === '') return;
+        block.text += part.delta;
+        return onDelta({ type, text: part.delta });
+      }
+      case 'text-end':
+      case 'reasoning-end': {
+        const key = `${wordsOf(part.type)} ${part.id}`;
+        const block = open.get(key);
+        open.delete(key);
+        if (block !== undefined) describe(block, part.providerMetadata);
+        return;
+      }
+      case 'response-metadata':
+        answer.response = part;
+        return;
+      case 'finish':
+        answer.finishReason = part.finishReason;
+        answer.usage = part.usage;
+        return;
+      case 'error':
+        throw new StreamedError(part.error);
+      // The whole input comes again in the `tool-call` part; the others are not content.
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+      case 'stream-start':
+      case 'ping':
+      case 'raw':
+        return;
+      default: {
+        const kept = toReplyPart(part, provider);
+        if (kept !== undefined) content.push(kept);
+      }
+    }
+  };
+  return { answer, add };
+}
+
+function wordsOf(type: `${'text' | 'reasoning'}-${string}`): 'text' | 'reasoning' {
+  return type.startsWith('text') ? 'text' : 'reasoning';
+}

@@ -1,0 +1,27 @@
+/** How long a provider asks us to wait, in milliseconds: from its headers, or from the body, where Google says it. */
+export function retryAfter(headers: Readonly<Record<string, string>>, body: string, now: Date): number | undefined {
+  return (
+    fromMilliseconds(headers['retry-after-ms']) ?? fromSecondsOrDate(headers['retry-after'], now) ?? fromBody(body)
+  );
+}
+
+function fromMilliseconds(text: string | undefined): number | undefined {
+  return atLeastZero(text === undefined || text.trim() === '' ? NaN : Number(text));
+}
+
+function fromSecondsOrDate(text: string | undefined, now: Date): number | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  // Only a date has letters; `Date.parse` also reads numbers, as years.
+  if (/[a-z]/i.test(text)) return atLeastZero(Math.max(0, Date.parse(text) - now.getTime()));
+  return atLeastZero(Number(text) * 1000);
+}
+
+/** `"retryDelay": "34.07s"` inside `google.rpc.RetryInfo`. */
+function fromBody(body: string): number | undefined {
+  const found = /"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body);
+  return found?.[1] === undefined ? undefined : atLeastZero(Number(found[1]) * 1000);
+}
+
+function atLeastZero(ms: number): number | undefined {
+  return Number.isFinite(ms) && ms >= 0 ? Math.round(ms) : undefined;
+}

@@ -1,0 +1,47 @@
+/** What a provider is asked: the prompt, the tools, the settings. */
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
+import type { ModelRequest } from '../model-port.ts';
+import { mergeProviderOptions } from './merge-provider-options.ts';
+import { toPrompt, type PromptMemo, type SystemPlacement } from './to-prompt.ts';
+
+/** Always sent: without it each provider has a limit of its own, some of them very low. */
+const defaultMaxTokens = 4096;
+
+export interface CallDefaults {
+  readonly params: ModelParams;
+  readonly providerOptions: ProviderOptions | undefined;
+  readonly systemMessages: SystemPlacement;
+  readonly memo: PromptMemo;
+}
+
+export function toCallOptions(
+  request: ModelRequest,
+  defaults: CallDefaults,
+  abortSignal: AbortSignal,
+): LanguageModelV4CallOptions {
+  const { maxTokens = defaultMaxTokens, providerOptions: _, ...settings } = { ...defaults.params, ...request.params };
+  const providerOptions = mergeProviderOptions(
+    defaults.providerOptions,
+    defaults.params.providerOptions,
+    request.params.providerOptions,
+  );
+  return {
+    ...settings,
+    prompt: toPrompt(request.messages, defaults.systemMessages, defaults.memo),
+    maxOutputTokens: maxTokens,
+    abortSignal,
+    ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),
+    ...(providerOptions !== undefined && { providerOptions }),
+  };
+}
+
+function toFunctionTool(tool: ToolCatalogItem): LanguageModelV4FunctionTool {
+  return {
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    // A catalog's schemas were checked when the tool was loaded.
+    inputSchema: (tool.parameters ?? { type: 'object', properties: {} }) as LanguageModelV4FunctionTool['inputSchema'],
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * Turns the one string a message keeps of a file (base64, a data URL or a URL) into the tagged data providers take.
+ * A URL is handed on as it is: the provider fetches it, this process never does, so a message cannot make it connect
+ * to an address of its choice.
+ */
+import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
+import { GoondanError } from '@goondan/types';
+import { sniffImageType } from './sniff-image-type.ts';
+
+export interface FileData {
+  readonly data: Extract<LanguageModelV4FilePart['data'], { type: 'data' | 'url' }>;
+  readonly mediaType: string;
+}
+
+/** The type found in the bytes wins over the one of the data URL, that one over `declaredType`. */
+export function toFileData(source: string, declaredType: string): FileData {
+  if (source.startsWith('data:')) {
+    const { base64, mediaType } = readDataUrl(source);
+    return inlineData(base64, mediaType || declaredType);
+  }
+  // Base64 has no colon, so whatever parses as a URL is one.
+  const url = source.includes(':') ? URL.parse(source) : null;
+  if (url !== null) return { data: { type: 'url', url }, mediaType: declaredType };
+  return inlineData(source, declaredType);
+}
+
+function inlineData(base64: string, mediaType: string): FileData {
+  return { data: { type: 'data', data: base64 }, mediaType: sniffImageType(base64) ?? mediaType };
+}
+
+function readDataUrl(source: string): { base64: string; mediaType: string } {
+  const comma = source.indexOf(',');
+  if (comma === -1) {
+    throw new GoondanError(
+      'E_MESSAGE_INVALID',
+      `A file of a message is a data URL without data: "${source.slice(0, 60)}".`,
+    );
+  }
+  const [mediaType = '', ...settings] = source.slice('data:'.length, comma).split(';');
+  const payload = source.slice(comma + 1);
+  if (settings.includes('base64')) return { base64: payload, mediaType };
+  return { base64: Buffer.from(decodeURIComponent(payload)).toString('base64'), mediaType };
+}

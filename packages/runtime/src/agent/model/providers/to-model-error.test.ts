@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test';
+import { toModelError } from './to-model-error.ts';
+import { retryAfter } from './retry-after.ts';
+
+const call = {
+  label: 'some/model',
+  apiKey: 'sk-secret-key',
+  keySource: 'SOME_API_KEY',
+  accepted: false,
+  now: new Date('2026-01-01T00:00:00Z'),
+};
+const apiError = (statusCode: number, body: unknown, message = 'Bad Request') =>
+  Object.assign(new Error(message), {
+    name: 'AI_APICallError',
+    statusCode,
+    responseBody: typeof body === 'string' ? body : JSON.stringify(body),
+    responseHeaders: {},
+  });
+
+describe('too long a conversation, in the words of', () => {
+  test.each([
+    [
+      'OpenAI',
+      400,
+      { error: { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' } },
+    ],
+    ['OpenAI, newer', 400, { error: { message: 'Your input exceeds the context window of this model.' } }],
+    [
+      'Anthropic',
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' } },
+    ],
+    [
+      'Anthropic, with its limit',
+      400,
+      { error: { message: 'input length and `max_tokens` exceed context limit: 199 + 20 > 200' } },
+    ],
+    ['Anthropic, in bytes', 413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }],
+    [
+      'Google',
+      400,
+      {
+        error: {
+          code: 400,
+          message: 'The input token count exceeds the maximum number of tokens allowed 1048576.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+    [
+      'vLLM',
+      400,
+      {
+        object: 'error',
+        message: "This model's maximum context length is 4096 tokens. However, you requested 5000.",
+        type: 'BadRequestError',
+        code: 400,
+      },
+    ],
+    [
+      'llama.cpp',
+      400,
+      {
+        error: {
+          code: 400,
+          message: 'the request exceeds the available context size',
+          type: 'exceed_context_size_error',
+        },
+      },
+    ],
+    ['Ollama', 400, { error: 'prompt too long; exceeded max context length by 100 tokens' }],
+    [
+      'LM Studio',
+      400,
+      {
+        error:
+          'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens',
+      },
+    ],
+    [
+      'Groq',
+      413,
+      {
+        error: { message: 'Please reduce the length of the messages or completion.', code: 'context_length_exceeded' },
+      },
+    ],
+    [
+      'TGI',
+      422,
+      { error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096', error_type: 'validation' },
+    ],
+  ])('%s', (_who, status, body) => {
+    expect(toModelError(apiError(status, body), call)).toMatchObject({ code: 'E_MODEL_CONTEXT', retryable: false });
+  });
+
+  test('but not when it is the rate that is too high', () => {
+    const body = { error: { message: 'Please reduce the length of the messages.', code: 'rate_limit_exceeded' } };
+    expect(toModelError(apiError(429, body), call)).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
+  });
+});
+
+describe('the kind of failure', () => {
+  test.each<[string, unknown, object]>([
+    [
+      'Google calls a wrong key a bad request',
+      apiError(400, {
+        error: {
+          code: 400,
+          message: 'API key not valid.',
+          status: 'INVALID_ARGUMENT',
+          details: [{ reason: 'API_KEY_INVALID' }],
+        },
+      }),
+      { code: 'E_MODEL_AUTH' },
+    ],
+    [
+      'an empty account is final, although it is a 429',
+      apiError(429, { error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' } }),
+      { code: 'E_MODEL_FAILED', retryable: false },
+    ],
+    [
+      'an account without credit is final',
+      apiError(402, { type: 'error', error: { type: 'billing_error', message: 'No credit.' } }),
+      { code: 'E_MODEL_FAILED', retryable: false },
+    ],
+    ['408 may be tried again', apiError(408, ''), { code: 'E_MODEL_FAILED', retryable: true }],
+    [
+      '404 is final',
+      apiError(404, { error: { message: 'No such model.' } }),
+      { code: 'E_MODEL_FAILED', retryable: false },
+    ],
+    [
+      'overloaded, told without a status, may be tried again',
+      { type: 'overloaded_error', message: 'Overloaded' },
+      { code: 'E_MODEL_FAILED', retryable: true },
+    ],
+    [
+      'a socket that closed may be tried again',
+      Object.assign(new Error('closed'), { code: 'ECONNRESET' }),
+      { code: 'E_MODEL_FAILED', retryable: true },
+    ],
+    [
+      'what the provider package refuses is final',
+      Object.assign(new Error('No audio.'), { name: 'AI_UnsupportedFunctionalityError' }),
+      { code: 'E_MODEL_FAILED', retryable: false },
+    ],
+    [
+      'a bare string is an error too',
+      'boom',
+      { code: 'E_MODEL_FAILED', retryable: false, message: 'some/model cannot take this request: boom' },
+    ],
+    [
+      'and so is nothing',
+      undefined,
+      { code: 'E_MODEL_FAILED', message: 'some/model cannot take this request: no reason given' },
+    ],
+  ])('%s', (_what, error, expected) => {
+    expect(toModelError(error, call)).toMatchObject(expected);
+  });
+
+  test('after the provider accepted the request, what is unknown may be tried again', () => {
+    expect(toModelError(new Error('?'), { ...call, accepted: true })).toMatchObject({
+      code: 'E_MODEL_FAILED',
+      retryable: true,
+    });
+  });
+
+  test.each([
+    ['error.message', { error: { message: 'the words' } }],
+    ['error', { error: 'the words' }],
+    ['message', { message: 'the words' }],
+    ['detail', { detail: 'the words' }],
+    ['a list', [{ error: { code: 400, message: 'the words' } }]],
+    ['a plain body', 'the words'],
+  ])("the provider's words are found in %s", (_where, body) => {
+    expect(toModelError(apiError(400, body, ''), call).message).toBe('some/model failed (HTTP 400): the words');
+  });
+});
+
+test('neither the message nor the cause holds the key or the request', () => {
+  const error = Object.assign(apiError(400, { error: { message: 'Bad key sk-secret-key!' } }), {
+    requestBodyValues: { messages: ['the whole conversation'] },
+  });
+  const shown = Bun.inspect(toModelError(error, call), { depth: 20 });
+  expect(shown).toContain('Bad key ***!');
+  expect(shown).not.toContain('sk-secret-key');
+  expect(shown).not.toContain('whole conversation');
+});
+
+test('a key that is no secret leaves the words alone', () => {
+  const error = apiError(400, { error: { message: 'Bad token.' } });
+  expect(toModelError(error, { ...call, apiKey: 'k' }).message).toContain('Bad token.');
+});
+
+describe('how long to wait', () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const google = JSON.stringify({
+    error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }] },
+  });
+  test.each<[Record<string, string>, string, number | undefined]>([
+    [{ 'retry-after': '2' }, '', 2000],
+    [{ 'retry-after': '0.5' }, '', 500],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, '', 30_000],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, '', 0],
+    [{ 'retry-after-ms': '125', 'retry-after': '9' }, '', 125],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, '', 9000],
+    [{ 'retry-after': 'soon' }, '', undefined],
+    [{ 'retry-after': '-3' }, '', undefined],
+    [{ 'retry-after': '' }, google, 34_500],
+    [{}, '', undefined],
+  ])('%p %p is %p', (headers, body, expected) => {
+    expect(retryAfter(headers, body, now)).toBe(expected as number);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * Every failure of a provider as one of our errors, decided in this order:
+ *
+ * 1. too long a conversation → `E_MODEL_CONTEXT`: trying again does not help, shortening does
+ * 2. 401, 403, a key that is not valid → `E_MODEL_AUTH`, naming the variable
+ * 3. an account without credit → `E_MODEL_FAILED`, final, although OpenAI sends it as 429
+ * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after as long as the provider says
+ * 5. any other status that is not a success → `E_MODEL_FAILED`, final
+ * 6. a success whose body is not in the provider's format → `E_MODEL_REPLY`, retryable
+ * 7. broken off in the middle, or never connected → `E_MODEL_FAILED`, retryable
+ * 8. anything else was refused before it was sent (a file the provider does not take, say) → `E_MODEL_FAILED`, final
+ *
+ * The provider's words are in the message, cut to 1000 characters, with the key taken out. The cause is a plain copy:
+ * the original holds the whole request.
+ */
+import { GoondanError, type ErrorCode, type GoondanErrorOptions } from '@goondan/types';
+import { describeFailure, type Failure } from './describe-failure.ts';
+import { isContextOverflow } from './is-context-overflow.ts';
+import { StreamedError } from './read-stream.ts';
+import { retryAfter } from './retry-after.ts';
+
+export interface FailedCall {
+  /** For messages to people: `provider/model`. */
+  readonly label: string;
+  /** What must not be shown. */
+  readonly apiKey: string | undefined;
+  /** Where the key comes from, for people. */
+  readonly keySource: string;
+  /** Whether the provider had answered with a status of success. */
+  readonly accepted: boolean;
+  readonly now: Date;
+}
+
+const wordsLimit = 1000;
+const keyCodes = new Set(['API_KEY_INVALID', 'authentication_error', 'invalid_api_key', 'UNAUTHENTICATED']);
+const creditCodes = new Set(['insufficient_quota', 'billing_error']);
+
+export function toModelError(error: unknown, call: FailedCall): GoondanError {
+  if (error instanceof GoondanError) return error;
+  const failure = describeFailure(error instanceof StreamedError ? error.reported : error);
+  const words = hide(failure.words, call.apiKey).slice(0, wordsLimit);
+  const status = failure.status !== undefined && failure.status >= 300 ? ` (HTTP ${failure.status})` : '';
+  const fail = (code: ErrorCode, message: string, options: GoondanErrorOptions = {}) =>
+    new GoondanError(code, `${message}${status}: ${words}`, { cause: copyOf(error, call.apiKey), ...options });
+
+  if (isContextOverflow(failure)) return fail('E_MODEL_CONTEXT', `The conversation is too long for ${call.label}`);
+  if (isRefusedKey(failure)) {
+    const suggestion = `Check ${call.keySource}, and what that key is allowed to use.`;
+    return fail('E_MODEL_AUTH', `${call.label} does not accept the key from ${call.keySource}`, { suggestion });
+  }
+  if (failure.codes.some((code) => creditCodes.has(code))) return fail('E_MODEL_FAILED', `${call.label} failed`);
+  if (isPassing(failure)) {
+    const retryAfterMs = retryAfter(failure.headers, failure.body, call.now);
+    return fail('E_MODEL_FAILED', `${call.label} failed`, {
+      retryable: true,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+  if (failure.status !== undefined && failure.status >= 300) return fail('E_MODEL_FAILED', `${call.label} failed`);
+  if (failure.isGarbled) return fail('E_MODEL_REPLY', `${call.label} answered in another format`, { retryable: true });
+  if (call.accepted || isUnreachable(error)) {
+    const what = call.accepted ? 'broke off in the middle of its reply' : 'cannot be reached';
+    return fail('E_MODEL_FAILED', `${call.label} ${what}`, { retryable: true });
+  }
+  return fail('E_MODEL_FAILED', `${call.label} cannot take this request`);
+}
+
+function isRefusedKey({ status, codes }: Failure): boolean {
+  return status === 401 || status === 403 || codes.some((code) => keyCodes.has(code));
+}
+
+function isPassing({ status, codes }: Failure): boolean {
+  if (codes.includes('overloaded_error')) return true;
+  return status !== undefined && (status === 408 || status === 429 || status >= 500);
+}
+
+/** Provider packages wrap what `fetch` throws in an API error without a status; a `fetch` of another make may not. */
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AI_APICallError' || 'code' in error || error.message === 'fetch failed';
+}
+
+function copyOf(error: unknown, apiKey: string | undefined): Error {
+  const original = error instanceof StreamedError ? error.reported : error;
+  const copy = new Error(hide(describeFailure(original).words, apiKey).slice(0, wordsLimit));
+  if (original instanceof Error) copy.name = original.name;
+  return copy;
+}
+
+/** A key of a few letters, as local servers are given, is no secret and would be found in ordinary words. */
+const shortestSecret = 8;
+
+function hide(text: string, apiKey: string | undefined): string {
+  return apiKey === undefined || apiKey.length < shortestSecret ? text : text.replaceAll(apiKey, '***');
+}

@@ -1,0 +1,156 @@
+/**
+ * Writes a conversation as the prompt a provider takes. Invariants:
+ *
+ * 1. A message is converted once: a 10 000-message history costs one lookup per message in later calls. Only deeply
+ *    frozen messages are remembered, because only those cannot change behind our back.
+ * 2. Results of tools follow the calls they belong to as one message, whatever system messages came in between.
+ * 3. System messages go where the provider accepts them ({@link SystemPlacement}). Anthropic has one system field (a
+ *    later system message needs a beta), and Google refuses one that is not at the beginning: `front`. OpenAI takes
+ *    them anywhere, and left in place they do not disturb its prompt cache: `in-place`. Behind `openai-compatible`
+ *    stand chat templates of which many refuse any system message but a single first one: `joined`.
+ * 4. Empty text, and a message with nothing left in it, is not sent: providers answer it with 400 for ever after.
+ *
+ * Apart from 3 and 4, and from URLs, which are never downloaded here, the prompt is the one the AI SDK writes; a test
+ * compares them.
+ */
+import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { AssistantPart, FilePart, ImagePart, ModelMessage, UserPart } from '@goondan/types';
+import { isKeptPart, restoreKeptPart } from './kept-part.ts';
+import { mergeProviderOptions } from './merge-provider-options.ts';
+import { toFileData } from './to-file-data.ts';
+
+export type SystemPlacement = 'in-place' | 'front' | 'joined';
+
+/** Converted messages by the message they were made of. */
+export type PromptMemo = WeakMap<ModelMessage, LanguageModelV4Message>;
+
+type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>;
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+
+export function toPrompt(
+  messages: readonly ModelMessage[],
+  placement: SystemPlacement,
+  memo: PromptMemo,
+): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  let results: ToolMessage[] = [];
+  let system: SystemMessage[] = [];
+  const settle = () => {
+    if (results.length > 0) prompt.push(mergeToolMessages(results));
+    results = [];
+    if (placement !== 'in-place') return;
+    prompt.push(...system);
+    system = [];
+  };
+
+  for (const message of messages) {
+    const converted = convertOnce(message, memo);
+    if (isEmpty(converted)) continue;
+    if (converted.role === 'system') {
+      system.push(converted);
+      continue;
+    }
+    if (converted.role === 'tool') {
+      results.push(converted);
+      continue;
+    }
+    settle();
+    prompt.push(converted);
+  }
+  settle();
+  return system.length === 0 ? prompt : [...(placement === 'joined' ? joinSystem(system) : system), ...prompt];
+}
+
+function convertOnce(message: ModelMessage, memo: PromptMemo): LanguageModelV4Message {
+  const known = memo.get(message);
+  if (known !== undefined) return known;
+  const converted = convert(message);
+  if (isDeepFrozen(message)) memo.set(message, converted);
+  return converted;
+}
+
+function convert(message: ModelMessage): LanguageModelV4Message {
+  switch (message.role) {
+    case 'system':
+    case 'tool':
+      return message;
+    case 'user':
+      return { role: 'user', content: convertUserContent(message.content), ...options(message) };
+    case 'assistant':
+      return { role: 'assistant', content: convertAssistantContent(message.content), ...options(message) };
+  }
+}
+
+function convertUserContent(content: string | readonly UserPart[]): UserContent {
+  const parts: readonly UserPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const converted: UserContent = [];
+  for (const part of parts) {
+    if (part.type === 'text') {
+      if (part.text !== '') converted.push(part);
+      continue;
+    }
+    converted.push(convertFile(part));
+  }
+  return converted;
+}
+
+function convertAssistantContent(content: string | readonly AssistantPart[]): AssistantContent {
+  const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const converted: AssistantContent = [];
+  for (const part of parts) {
+    // Empty text with options stays: a signature of the provider's may hang on it.
+    if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) continue;
+    if (part.type === 'custom' && isKeptPart(part)) {
+      const restored = restoreKeptPart(part);
+      if (restored !== undefined) converted.push(restored);
+      continue;
+    }
+    converted.push(part.type === 'file' ? convertFile(part) : part);
+  }
+  return converted;
+}
+
+function convertFile(part: ImagePart | FilePart) {
+  const file =
+    part.type === 'image' ? toFileData(part.image, part.mediaType ?? 'image') : toFileData(part.data, part.mediaType);
+  const filename = part.type === 'file' ? part.filename : undefined;
+  return { type: 'file' as const, ...file, ...(filename !== undefined && { filename }), ...options(part) };
+}
+
+/** The options of each message but the last move to its last part, so that they still mark the same place. */
+function mergeToolMessages(messages: readonly ToolMessage[]): ToolMessage {
+  const last = messages.at(-1);
+  if (last === undefined || messages.length === 1) return last ?? { role: 'tool', content: [] };
+  const content: ToolMessage['content'] = [];
+  for (const message of messages) {
+    const part = message.content.at(-1);
+    if (message === last || part === undefined || message.providerOptions === undefined) {
+      content.push(...message.content);
+      continue;
+    }
+    const providerOptions = mergeProviderOptions(message.providerOptions, part.providerOptions);
+    content.push(...message.content.slice(0, -1), { ...part, ...options({ providerOptions }) });
+  }
+  return { role: 'tool', content, ...options(last) };
+}
+
+function joinSystem(messages: readonly SystemMessage[]): [SystemMessage] {
+  const content = messages.map((message) => message.content).join('\n\n');
+  const providerOptions = mergeProviderOptions(...messages.map((message) => message.providerOptions));
+  return [{ role: 'system', content, ...options({ providerOptions }) }];
+}
+
+function isEmpty(message: LanguageModelV4Message): boolean {
+  return message.content.length === 0 && !(message.role === 'system' && message.providerOptions !== undefined);
+}
+
+function options(from: { providerOptions?: SharedV4ProviderOptions | undefined }) {
+  return from.providerOptions === undefined ? {} : { providerOptions: from.providerOptions };
+}
+
+function isDeepFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeepFrozen);
+}

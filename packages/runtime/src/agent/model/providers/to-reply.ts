@@ -1,0 +1,60 @@
+/** The reply from what a provider said in all: its parts, why it stopped, what it cost. */
+import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } from '@goondan/types';
+
+export interface Answer {
+  readonly content: readonly AssistantPart[];
+  readonly finishReason: LanguageModelV4FinishReason | undefined;
+  readonly usage: LanguageModelV4Usage | undefined;
+  readonly response: { id?: string | undefined; modelId?: string | undefined } | undefined;
+}
+
+/**
+ * **Errors** — an answer that was cut off, or that says nothing and gives an error or no reason for it, is
+ * `E_MODEL_FAILED` and may be tried again.
+ */
+export function toReply(answer: Answer, label: string): ModelReply {
+  const content = answer.content.filter(saysSomething);
+  const reason = answer.finishReason;
+  if (reason === undefined || reason.unified === 'interrupted') {
+    throw incomplete(`${label} stopped before its reply was complete.`);
+  }
+  if (content.length === 0 && (reason.unified === 'error' || reason.raw === undefined)) {
+    throw incomplete(`${label} gave no reply (${reason.raw ?? 'and no reason'}).`);
+  }
+  return {
+    content,
+    finishReason: reason.unified,
+    usage: toUsage(answer.usage),
+    ...toResponse(answer.response),
+  };
+}
+
+function saysSomething(part: AssistantPart): boolean {
+  const isWords = part.type === 'text' || part.type === 'reasoning';
+  return !isWords || part.text !== '' || part.providerOptions !== undefined;
+}
+
+function incomplete(message: string): GoondanError {
+  return new GoondanError('E_MODEL_FAILED', message, { retryable: true });
+}
+
+function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
+  const inputTokens = usage?.inputTokens.total ?? 0;
+  const outputTokens = usage?.outputTokens.total ?? 0;
+  const cachedInputTokens = usage?.inputTokens.cacheRead;
+  const reasoningTokens = usage?.outputTokens.reasoning;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+  };
+}
+
+function toResponse(response: Answer['response']): Pick<ModelReply, 'response'> {
+  if (response?.id === undefined && response?.modelId === undefined) return {};
+  const { id, modelId } = response;
+  return { response: { ...(id !== undefined && { id }), ...(modelId !== undefined && { modelId }) } };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'bun:test';
+import type { Clock } from '../../../ports/clock.ts';
+import { watchCall } from './watch-call.ts';
+import { failureOf } from './wire/ask-model.ts';
+
+/** Time that moves only when a test says so. */
+function stoppedClock() {
+  let time = 0;
+  const timers = new Set<{ at: number; action: () => void }>();
+  const clock: Clock = {
+    now: () => new Date(time),
+    elapsed: () => time,
+    after(ms, action) {
+      const timer = { at: time + ms, action };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  const advance = (ms: number) => {
+    time += ms;
+    for (const timer of [...timers].filter(({ at }) => at <= time)) {
+      timers.delete(timer);
+      timer.action();
+    }
+  };
+  return { clock, advance, timers };
+}
+
+function watch(respond: () => Response = () => new Response('ok')) {
+  const time = stoppedClock();
+  const caller = new AbortController();
+  const inits: (RequestInit | undefined)[] = [];
+  const call = watchCall({
+    clock: time.clock,
+    deadlines: { silenceMs: 100, totalMs: 1000 },
+    signal: caller.signal,
+    fetch: async (_input, init) => {
+      inits.push(init);
+      return respond();
+    },
+    label: 'some/model',
+  });
+  return { ...time, caller, call, inits };
+}
+
+describe('silence', () => {
+  test('ends the call after its deadline, not before', () => {
+    const { call, advance } = watch();
+    advance(99);
+    expect(call.signal.aborted).toBe(false);
+    advance(1);
+    expect(call.signal.reason).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
+  });
+
+  test('is broken by the headers and by each byte', async () => {
+    const pipe = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = pipe.writable.getWriter();
+    const { call, advance } = watch(() => new Response(pipe.readable));
+    advance(90);
+    const response = await call.fetch('http://x.example');
+    advance(90);
+    expect(call.signal.aborted).toBe(false);
+    const reader = response.body?.getReader();
+    for (let count = 0; count < 5; count += 1) {
+      void writer.write(new Uint8Array([count]));
+      await reader?.read();
+      advance(90);
+      expect(call.signal.aborted).toBe(false);
+    }
+    advance(10);
+    expect(call.signal.aborted).toBe(true);
+    expect(String(call.signal.reason)).toContain('silent for 0.1 s');
+  });
+});
+
+test('the time in all ends a call that is never silent', async () => {
+  const { call, advance } = watch();
+  for (let count = 0; count < 12; count += 1) {
+    await call.fetch('http://x.example');
+    advance(90);
+  }
+  expect(String(call.signal.reason)).toContain('longer than 1 s in all');
+});
+
+describe('the end', () => {
+  test("the caller's reason is the call's", async () => {
+    const { call, caller } = watch();
+    const reason = new Error('stop');
+    const waiting = failureOf(call.untilEnded(new Promise(() => {})));
+    caller.abort(reason);
+    expect(call.signal.reason).toBe(reason);
+    expect(await waiting).toBe(reason);
+  });
+
+  test('work that fails after the end hurts nobody', async () => {
+    const { call, caller } = watch();
+    const work = Promise.withResolvers<never>();
+    const waiting = failureOf(call.untilEnded(work.promise));
+    caller.abort(new Error('stop'));
+    work.reject(new Error('late'));
+    expect(String(await waiting)).toContain('stop');
+  });
+
+  test('closing leaves no timer and no listener', () => {
+    const { call, caller, timers } = watch();
+    call.close();
+    expect(timers.size).toBe(0);
+    const reason: unknown = call.signal.reason;
+    caller.abort(new Error('later'));
+    expect(call.signal.reason).toBe(reason);
+  });
+});
+
+test('a request follows no redirect and has no other timeout than ours', async () => {
+  const { call, inits } = watch();
+  await call.fetch('http://x.example', { method: 'POST' });
+  expect(inits[0]).toMatchObject({ method: 'POST', redirect: 'manual', timeout: false });
+});
+
+test.each([
+  [200, true],
+  [429, false],
+])('status %p: accepted is %p', async (status, accepted) => {
+  const { call } = watch(() => new Response('', { status }));
+  await call.fetch('http://x.example');
+  expect(call.accepted).toBe(accepted);
+});

@@ -1,0 +1,85 @@
+/** A local server that speaks one wire format and answers what a test tells it to. For tests only. */
+import type { JsonObject } from '@goondan/types';
+import type { WireDialect, WireReply } from './wire-dialect.ts';
+
+export interface WireRequest {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: JsonObject;
+  /** Resolves when the server sees that the client is gone. */
+  readonly gone: Promise<void>;
+}
+
+export type WireAnswer =
+  /** Streamed or whole, as the request asks. */
+  | { readonly reply: WireReply }
+  | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
+  /** The first events of a reply, perhaps another event, and after that nothing more, or the end. */
+  | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: 'silence' | 'end' }
+  /** Not even a header. */
+  | 'nothing';
+
+export interface WireServer extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: WireRequest[];
+  /** The next answers, in order; the last one is given again. */
+  answer(...answers: WireAnswer[]): void;
+}
+
+export function startWireServer(dialect: WireDialect): WireServer {
+  const requests: WireRequest[] = [];
+  let answers: WireAnswer[] = [];
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const gone = Promise.withResolvers<void>();
+      request.signal.addEventListener('abort', () => gone.resolve());
+      const body: JsonObject = JSON.parse(await request.text());
+      const received = { path: pathname + search, headers: request.headers, body, gone: gone.promise };
+      requests.push(received);
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      return respond(dialect, received, answer ?? 'nothing');
+    },
+  });
+
+  return {
+    url: server.url.href.replace(/\/$/, ''),
+    requests,
+    answer: (...next) => void (answers = next),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+function respond(dialect: WireDialect, request: WireRequest, answer: WireAnswer): Response | Promise<Response> {
+  if (answer === 'nothing') return request.gone.then(() => new Response());
+  if ('status' in answer) {
+    return new Response(answer.body, { status: answer.status, headers: answer.headers ?? {} });
+  }
+  if ('reply' in answer) {
+    if (!dialect.isStreaming(request.path, request.body)) return Response.json(dialect.body(answer.reply));
+    return streamResponse(dialect.events(answer.reply), 'end');
+  }
+  const events = [
+    ...dialect.events(answer.of).slice(0, answer.first),
+    ...(answer.add === undefined ? [] : [answer.add]),
+  ];
+  return streamResponse(events, answer.after);
+}
+
+function streamResponse(events: readonly string[], after: 'silence' | 'end'): Response {
+  const body = new ReadableStream<string>({
+    async start(controller) {
+      for (const event of events) {
+        controller.enqueue(event);
+        // Each event is its own packet, as with a model that is still writing.
+        await Bun.sleep(1);
+      }
+      if (after === 'end') controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}

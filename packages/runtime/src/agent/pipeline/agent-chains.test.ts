@@ -1,0 +1,323 @@
+/** The chains as extensions meet them: registered through the API, run by a whole agent. */
+import { describe, expect, test } from 'bun:test';
+import type { ExtensionRegister, JsonValue, MiddlewareKind, PipelineRegistry, ToolCatalogItem } from '@goondan/types';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
+
+/** Calls the tool once, then answers. */
+const callThenSay: ScriptedAgentOptions['script'] = [
+  { when: 'go', call: { tool: 'echo__say', args: { text: 'hello' } } },
+  { afterTool: 'echo__say', say: 'done' },
+];
+
+/** A tool that keeps what it was given. */
+function echoTool(received: JsonValue[] = []): ToolDeclaration {
+  return {
+    name: 'echo',
+    exports: [{ name: 'say', description: 'Says it again.' }],
+    handlers: {
+      say: (_, input) => {
+        received.push(input);
+        return { said: input };
+      },
+    },
+  };
+}
+
+/** An extension whose layers write down when they are entered and left. */
+function marking(name: string, seen: string[], on: readonly MiddlewareKind[] = kinds): ReturnType<typeof extension> {
+  return extension(name, (api) => {
+    for (const kind of on) registerMarking(api.pipeline, kind, name, seen);
+  });
+}
+
+function registerMarking(pipeline: PipelineRegistry, kind: MiddlewareKind, name: string, seen: string[], priority = 0) {
+  const mark = async <Result>(ctx: { next(): Promise<Result> }): Promise<Result> => {
+    seen.push(`${name} ${kind} pre`);
+    const result = await ctx.next();
+    seen.push(`${name} ${kind} post`);
+    return result;
+  };
+  // One function serves all four kinds; an overloaded method takes one kind at a time.
+  pipeline.register(kind as 'turn', mark, { priority });
+}
+
+describe('P-01 one way to hook in', () => {
+  test('P-01 pipeline has register and nothing else: no mutate, no wrap', async () => {
+    let members: string[] = [];
+    const register: ExtensionRegister = (api) => {
+      members = [...Object.keys(api.pipeline), ...['mutate', 'wrap'].filter((old) => old in api.pipeline)];
+    };
+    await scriptedAgent({ extensions: [extension('looker', register)] });
+    expect(members).toEqual(['register']);
+  });
+
+  test('P-02 an unknown kind fails the start, naming extension and kinds', async () => {
+    const wrong = extension('old', (api) => {
+      // As an extension in plain JavaScript could.
+      api.pipeline.register('step.llmCall' as 'step', (ctx) => ctx.next());
+    });
+    const error: unknown = await scriptedAgent({ extensions: [wrong] }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E_EXT_INIT', cause: { code: 'E_PIPELINE_KIND' } });
+    expect(String(error)).toMatch(/"old".*turn, step, toolCall, model/);
+  });
+});
+
+describe('P-03 order', () => {
+  test('P-17 turn ⊃ step ⊃ model call, then toolCall ⊃ handler, each an onion (P-03)', async () => {
+    const seen: string[] = [];
+    const tool: ToolDeclaration = {
+      name: 'echo',
+      exports: [{ name: 'say', description: '' }],
+      handlers: { say: () => void seen.push('handler') },
+    };
+    const agent = await scriptedAgent({
+      script: callThenSay,
+      tools: [tool],
+      extensions: [marking('a', seen), marking('b', seen)],
+    });
+    await agent.say('go');
+    const onion = (kind: MiddlewareKind, inside: string[]) => [
+      `a ${kind} pre`,
+      `b ${kind} pre`,
+      ...inside,
+      `b ${kind} post`,
+      `a ${kind} post`,
+    ];
+    expect(seen).toEqual(
+      onion('turn', [
+        ...onion('step', [...onion('model', []), ...onion('toolCall', ['handler'])]),
+        ...onion('step', onion('model', [])),
+      ]),
+    );
+  });
+
+  test('P-04 extensions stand in the order they are declared, whatever they are called', async () => {
+    const names = ['zeta', 'alpha', 'mu'];
+    const agent = await scriptedAgent({ extensions: names.map((name) => marking(name, [])) });
+    for (const kind of kinds) expect(agent.layers(kind)).toEqual(names.map((name) => `${name}/mark`));
+  });
+
+  test('P-05 a lower priority is the outer layer: B(5), A(10), C(10), core', async () => {
+    const seen: string[] = [];
+    const at = (name: string, priority: number) =>
+      extension(name, (api) => registerMarking(api.pipeline, 'step', name, seen, priority));
+    const agent = await scriptedAgent({ extensions: [at('ext-a', 10), at('ext-b', 5), at('ext-c', 10)] });
+    await agent.say('hi');
+    expect(seen.slice(0, 3)).toEqual(['ext-b step pre', 'ext-a step pre', 'ext-c step pre']);
+  });
+
+  test('P-05 swarm-wide extensions are outside and hooks inside, whatever their numbers and places', async () => {
+    const tiered = (tier: 'swarm' | 'agent' | 'hook', priority: number) =>
+      extension(tier, (api) => registerMarking(api.pipeline, 'toolCall', tier, [], priority), { tier });
+    const agent = await scriptedAgent({ extensions: [tiered('hook', -9), tiered('agent', 0), tiered('swarm', 9)] });
+    expect(agent.layers('toolCall')).toEqual(['swarm/mark', 'agent/mark', 'hook/mark']);
+  });
+
+  test('P-06 the same configuration and input give the same order, every time', async () => {
+    const run = async () => {
+      const seen: string[] = [];
+      const names = ['a', 'b', 'c', 'd'];
+      const extensions = names.map((name, index) =>
+        extension(name, (api) => {
+          for (const kind of kinds) registerMarking(api.pipeline, kind, name, seen, (index * 7) % 3);
+        }),
+      );
+      const agent = await scriptedAgent({ script: callThenSay, tools: [echoTool()], extensions });
+      await agent.say('go');
+      return seen;
+    };
+    const first = await run();
+    expect(first.length).toBeGreaterThan(0);
+    for (let again = 0; again < 10; again++) expect(await run()).toEqual(first);
+  });
+});
+
+describe('P-07 the catalog a step layer leaves', () => {
+  const twoTools = [echoTool(), { ...echoTool(), name: 'other' }];
+  const changes: Record<string, (ctx: { toolCatalog: ToolCatalogItem[] }) => void> = {
+    reassigned: (ctx) => {
+      ctx.toolCatalog = ctx.toolCatalog.filter((tool) => tool.name !== 'echo__say');
+    },
+    mutated: (ctx) => void ctx.toolCatalog.splice(0, 1),
+  };
+
+  test.each(Object.entries(changes))('P-07 %s, is what every inner layer and the model call see', async (_, change) => {
+    const seen: string[][] = [];
+    const see = (tools: readonly ToolCatalogItem[]) => void seen.push(tools.map((tool) => tool.name));
+    const agent = await scriptedAgent({
+      tools: twoTools,
+      extensions: [
+        extension('filter', (api) => {
+          api.pipeline.register('step', (ctx) => {
+            change(ctx);
+            return ctx.next();
+          });
+        }),
+        extension('inner', (api) => {
+          api.pipeline.register('step', (ctx) => {
+            see(ctx.toolCatalog);
+            return ctx.next();
+          });
+          api.pipeline.register('model', (ctx) => {
+            see(ctx.tools);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('hi');
+    see(agent.requests[0]?.tools ?? []);
+    expect(seen).toEqual([['other__say'], ['other__say'], ['other__say']]);
+  });
+
+  test('P-07 holds for that step alone, also when an item was changed in place', async () => {
+    const agent = await scriptedAgent({
+      tools: [echoTool()],
+      extensions: [
+        extension('rename', (api) => {
+          api.pipeline.register('step', (ctx) => {
+            for (const tool of ctx.toolCatalog) tool.description += '!';
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    await agent.say('two');
+    expect(agent.requests.map(({ tools }) => tools[0]?.description)).toEqual(['Says it again.!', 'Says it again.!']);
+  });
+});
+
+describe('P-08 the arguments a toolCall layer leaves', () => {
+  const changes: Record<string, (ctx: { args: Record<string, JsonValue> }) => void> = {
+    reassigned: (ctx) => {
+      ctx.args = { ...ctx.args, text: 'changed' };
+    },
+    mutated: (ctx) => {
+      ctx.args.text = 'changed';
+    },
+  };
+
+  test.each(Object.entries(changes))(
+    'P-08 %s, are what every inner layer and the handler receive',
+    async (_, change) => {
+      const received: JsonValue[] = [];
+      const agent = await scriptedAgent({
+        script: callThenSay,
+        tools: [echoTool(received)],
+        extensions: [
+          extension('rewriter', (api) => {
+            api.pipeline.register('toolCall', (ctx) => {
+              change(ctx);
+              return ctx.next();
+            });
+          }),
+          extension('inner', (api) => {
+            api.pipeline.register('toolCall', (ctx) => {
+              received.push(structuredClone(ctx.args));
+              return ctx.next();
+            });
+          }),
+        ],
+      });
+      await agent.say('go');
+      expect(received).toEqual([{ text: 'changed' }, { text: 'changed' }]);
+      // What the model asked for stays in the conversation as it asked.
+      expect(JSON.stringify(agent.requests[1]?.messages)).toContain('"input":{"text":"hello"}');
+    },
+  );
+});
+
+describe('P-09 a transformed result', () => {
+  test('P-09 of each kind is what the outer layer, and the one who asked, get', async () => {
+    const seen: unknown[] = [];
+    const agent = await scriptedAgent({
+      script: callThenSay,
+      tools: [echoTool()],
+      extensions: [
+        extension('outer', (api) => {
+          api.pipeline.register('turn', async (ctx) => {
+            const result = await ctx.next();
+            seen.push(['turn', result.finishReason]);
+            return result;
+          });
+          api.pipeline.register('step', async (ctx) => {
+            const result = await ctx.next();
+            seen.push(['step', result.metadata]);
+            return result;
+          });
+          api.pipeline.register('toolCall', async (ctx) => {
+            const result = await ctx.next();
+            seen.push(['toolCall', result.output]);
+            return result;
+          });
+          api.pipeline.register('model', async (ctx) => {
+            const reply = await ctx.next();
+            seen.push(['model', reply.finishReason]);
+            return reply;
+          });
+        }),
+        extension('inner', (api) => {
+          api.pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), finishReason: 'max_steps' }));
+          api.pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata: { marked: true } }));
+          api.pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: 'secret' }));
+          api.pipeline.register('model', async (ctx) => ({ ...(await ctx.next()), finishReason: 'other' }));
+        }),
+      ],
+    });
+    const turn = await agent.say('go');
+    expect(turn.result.finishReason).toBe('max_steps');
+    expect(seen).toEqual([
+      ['model', 'other'],
+      ['toolCall', 'secret'],
+      ['step', { marked: true }],
+      ['model', 'other'],
+      ['step', { marked: true }],
+      ['turn', 'max_steps'],
+    ]);
+    expect(JSON.stringify(agent.requests[1]?.messages.at(-1))).toContain('"value":"secret"');
+  });
+});
+
+describe('P-15 metadata', () => {
+  test.each(['mutated', 'replaced'])(
+    'P-15 is one object for all layers, steps and calls of a turn (%s)',
+    async (how) => {
+      const seen: string[] = [];
+      const note = (ctx: { metadata: Record<string, JsonValue> }, key: string) => {
+        seen.push(Object.keys(ctx.metadata).join(' '));
+        if (how === 'mutated') ctx.metadata[key] = true;
+        else ctx.metadata = { ...ctx.metadata, [key]: true };
+      };
+      const noting: ExtensionRegister = (api) => {
+        api.pipeline.register('turn', async (ctx) => {
+          note(ctx, 'turn');
+          const result = await ctx.next();
+          note(ctx, 'after');
+          return result;
+        });
+        api.pipeline.register('step', (ctx) => {
+          note(ctx, `step-${ctx.stepIndex}`);
+          return ctx.next();
+        });
+        api.pipeline.register('toolCall', (ctx) => {
+          note(ctx, 'call');
+          return ctx.next();
+        });
+      };
+      const agent = await scriptedAgent({
+        script: callThenSay,
+        tools: [echoTool()],
+        extensions: [extension('noting', noting)],
+      });
+      const everything = ['', 'turn', 'turn step-0', 'turn step-0 call', 'turn step-0 call step-1'];
+      await agent.say('go');
+      expect(seen).toEqual(everything);
+      await agent.say('go');
+      expect(seen).toEqual([...everything, ...everything]);
+    },
+  );
+});

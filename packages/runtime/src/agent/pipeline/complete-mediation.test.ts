@@ -1,0 +1,378 @@
+/**
+ * P-19: one road to a model, one to a tool, one to another agent, whoever asks. Sentinel layers of every kind stand
+ * outermost and innermost; the model and the handlers report every call that reaches them outside of a sentinel.
+ */
+import { describe, expect, test } from 'bun:test';
+import type { ExtensionRegister, MiddlewareKind, ToolHandler } from '@goondan/types';
+import { readRepository } from '../../../../../test/read-repository.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
+import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+interface Watched {
+  /** What the outermost sentinel saw begin: `kind what`. */
+  readonly seen: string[];
+  /** What only one of the two sentinels saw. */
+  readonly escaped: string[];
+  readonly sentinels: NonNullable<ScriptedAgentOptions['extensions']>;
+  readonly modelCalls: () => number;
+  readonly handlerRuns: readonly string[];
+  model(script: NonNullable<ScriptedAgentOptions['script']>): Model;
+  tool(name: string, options?: { parallel?: boolean; idempotent?: boolean; handler?: ToolHandler }): ToolDeclaration;
+  handler(inner?: ToolHandler): ToolHandler;
+}
+
+function watch(): Watched {
+  const seen: string[] = [];
+  const escaped: string[] = [];
+  const handlerRuns: string[] = [];
+  let modelCalls = 0;
+  const inside = { outer: [] as string[], inner: [] as string[] };
+
+  const sentinel = (tier: 'swarm' | 'hook', place: 'outer' | 'inner') => {
+    const pass = async <Result>(what: string, next: () => Promise<Result>): Promise<Result> => {
+      if (place === 'outer') seen.push(what);
+      inside[place].push(what);
+      try {
+        return await next();
+      } finally {
+        inside[place].splice(inside[place].indexOf(what), 1);
+      }
+    };
+    const register: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => pass(`turn ${ctx.agentName}`, () => ctx.next()));
+      pipeline.register('step', (ctx) => pass(`step ${ctx.stepIndex}`, () => ctx.next()));
+      pipeline.register('toolCall', (ctx) => pass(`toolCall ${ctx.toolName}`, () => ctx.next()));
+      pipeline.register('model', (ctx) => pass(`model ${ctx.extensionName ?? 'step'}`, () => ctx.next()));
+    };
+    return extension(`sentinel-${place}`, register, { tier });
+  };
+  const check = (kind: MiddlewareKind, what: string) => {
+    const isSeen = (place: 'outer' | 'inner') => inside[place].some((each) => each.startsWith(what));
+    if (!isSeen('outer') || !isSeen('inner')) escaped.push(`${kind} ${what}`);
+  };
+  const handler =
+    (inner: ToolHandler = () => 'done'): ToolHandler =>
+    (ctx, input) => {
+      handlerRuns.push(ctx.toolCallId);
+      check('toolCall', 'toolCall ');
+      return inner(ctx, input);
+    };
+
+  return {
+    seen,
+    escaped,
+    handlerRuns,
+    modelCalls: () => modelCalls,
+    sentinels: [sentinel('swarm', 'outer'), sentinel('hook', 'inner')],
+    handler,
+    model(script) {
+      const scripted = openScriptedModel({ script: [...script] }, systemClock);
+      return {
+        generate(request) {
+          modelCalls++;
+          check('model', 'model ');
+          return scripted.generate(request);
+        },
+      };
+    },
+    tool: (name, { handler: inner, ...flags } = {}) => ({
+      name,
+      exports: [{ name: 'run', description: '', ...flags }],
+      handlers: { run: handler(inner) },
+    }),
+  };
+}
+
+/** Only what one kind of sentinel saw. */
+const of = (kind: MiddlewareKind, seen: readonly string[]) =>
+  seen.filter((what) => what.startsWith(`${kind} `)).map((what) => what.slice(kind.length + 1));
+
+const ask = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+
+describe('P-19 every model call', () => {
+  test('P-19 of steps, of retried steps', async () => {
+    const watched = watch();
+    const script = [
+      { when: 'go', call: { tool: 'declared__run' } },
+      { fail: { message: 'busy', retryable: true, times: 2 } },
+      { say: 'done' },
+    ];
+    const agent = await scriptedAgent({
+      model: watched.model(script),
+      tools: [watched.tool('declared')],
+      extensions: watched.sentinels,
+    });
+    expect((await agent.say('go')).text).toBe('done');
+    expect(of('model', watched.seen)).toEqual(['step', 'step', 'step', 'step']);
+    expect(of('step', watched.seen)).toEqual(['0', '1', '2', '3']);
+    expect(watched.modelCalls()).toBe(4);
+    expect(watched.escaped).toEqual([]);
+  });
+
+  test.each(['swarm', 'agent', 'hook'] as const)(
+    'P-19 of ctx.model.generate in turn and step layers, before and after next(), from the %s tier',
+    async (tier) => {
+      const watched = watch();
+      const register: ExtensionRegister = ({ pipeline }) => {
+        pipeline.register('turn', async (ctx) => {
+          await ctx.model.generate(ask('one'));
+          const result = await ctx.next();
+          await ctx.model.generate(ask('two'));
+          return result;
+        });
+        pipeline.register('step', async (ctx) => {
+          await ctx.model.generate(ask('three'));
+          const result = await ctx.next();
+          await ctx.model.generate(ask('four'));
+          return result;
+        });
+      };
+      // One before the sentinels, one after: in their own tiers, outside the outer and inside the inner one.
+      const asking = (name: string) => extension(name, register, { tier });
+      const extensions = [asking('asking'), ...watched.sentinels, asking('asking-too')];
+      const agent = await scriptedAgent({ model: watched.model([{ say: 'ok' }]), extensions });
+      await agent.say('hi');
+      expect(watched.modelCalls()).toBe(9);
+      expect(of('model', watched.seen).toSorted()).toEqual([
+        ...Array<string>(4).fill('asking'),
+        ...Array<string>(4).fill('asking-too'),
+        'step',
+      ]);
+      expect(watched.escaped).toEqual([]);
+    },
+  );
+});
+
+describe('P-19 every tool call', () => {
+  test('P-19 of a declared tool, an extension’s tool, one registered while the turn runs', async () => {
+    const watched = watch();
+    const offering = extension('offering', (api) => {
+      const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
+      api.tools.register({ name: 'early__run', description: '' }, watched.handler(late));
+    });
+    const script = [
+      { when: 'go', call: { tool: 'declared__run' } },
+      { afterTool: 'declared__run', call: { tool: 'early__run' } },
+      { afterTool: 'early__run', call: { tool: 'late__run' } },
+      { say: 'done' },
+    ];
+    const agent = await scriptedAgent({
+      model: watched.model(script),
+      tools: [watched.tool('declared')],
+      extensions: [...watched.sentinels, offering],
+    });
+    expect((await agent.say('go')).text).toBe('done');
+    expect(of('toolCall', watched.seen)).toEqual(['declared__run', 'early__run', 'late__run']);
+    expect(watched.handlerRuns).toHaveLength(3);
+    expect(watched.escaped).toEqual([]);
+  });
+
+  test('P-19 in parallel, unknown, not offered, with wrong arguments', async () => {
+    const watched = watch();
+    const strict: ToolDeclaration = {
+      name: 'strict',
+      exports: [{ name: 'run', description: '', parameters: { type: 'object', required: ['city'] } }],
+      handlers: { run: watched.handler() },
+    };
+    const hiding = extension('hiding', ({ pipeline }) => {
+      pipeline.register('step', (ctx) => {
+        ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'hidden__run');
+        return ctx.next();
+      });
+    });
+    const names = ['one__run', 'hidden__run', 'two__run', 'nowhere__run', 'strict__run', 'one__run'];
+    const agent = await scriptedAgent({
+      model: watched.model([{ when: 'go', calls: names.map((tool) => ({ tool })) }, { say: 'done' }]),
+      tools: [
+        watched.tool('one', { parallel: true }),
+        watched.tool('two', { parallel: true }),
+        watched.tool('hidden'),
+        strict,
+      ],
+      extensions: [...watched.sentinels, hiding],
+    });
+    await agent.say('go');
+    expect(of('toolCall', watched.seen).toSorted()).toEqual(names.toSorted());
+    expect(watched.handlerRuns).toHaveLength(3);
+    expect(watched.escaped).toEqual([]);
+  });
+
+  test('P-19 of ctx.tools.call in turn and step layers, before and after next()', async () => {
+    const watched = watch();
+    const calling = extension('calling', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.tools.call('declared__run');
+        const result = await ctx.next();
+        await ctx.tools.call('declared__run', { after: true });
+        return result;
+      });
+      pipeline.register('step', async (ctx) => {
+        await ctx.tools.call('nowhere__run');
+        const result = await ctx.next();
+        await ctx.tools.call('declared__run');
+        return result;
+      });
+    });
+    const agent = await scriptedAgent({
+      model: watched.model([{ say: 'done' }]),
+      tools: [watched.tool('declared')],
+      extensions: [calling, ...watched.sentinels],
+    });
+    await agent.say('hi');
+    expect(of('toolCall', watched.seen)).toEqual(['declared__run', 'nowhere__run', 'declared__run', 'declared__run']);
+    expect(watched.handlerRuns).toHaveLength(3);
+    expect(new Set(watched.handlerRuns).size).toBe(3);
+    expect(watched.escaped).toEqual([]);
+  });
+});
+
+describe('P-19 every agent call', () => {
+  test('P-19 of turn layers, step layers and tools passes the called agent’s chains', async () => {
+    const caller = watch();
+    const callee = watch();
+    const engine = inProcessEngine(systemClock);
+    const called = await scriptedAgent({
+      agentName: 'helper',
+      model: callee.model([{ say: 'helped' }]),
+      extensions: callee.sentinels,
+    });
+    engine.add('helper', async (event) => (await called.agent.handle(event)).result);
+    const calling = extension('calling', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.agents.request({ target: 'helper', input: 'turn' });
+        return ctx.next();
+      });
+      pipeline.register('step', async (ctx) => {
+        await ctx.agents.send({ target: 'helper', input: 'step' });
+        const result = await ctx.next();
+        await ctx.agents.request({ target: 'helper', input: 'step' });
+        return result;
+      });
+    });
+    const asksHelper = caller.tool('asks', {
+      async handler({ agents }) {
+        await agents.send({ target: 'helper' });
+        return (await agents.request({ target: 'helper', input: 'tool' })).response;
+      },
+    });
+    const agent = await scriptedAgent({
+      model: caller.model([{ when: 'go', call: { tool: 'asks__run' } }, { say: 'done' }]),
+      tools: [asksHelper],
+      extensions: [...caller.sentinels, calling],
+      engine,
+    });
+    expect((await agent.say('go')).text).toBe('done');
+    await called.close();
+    expect(engine.calls).toHaveLength(7);
+    expect(of('turn', callee.seen)).toEqual(Array(7).fill('helper'));
+    expect(callee.modelCalls()).toBe(7);
+    expect([...caller.escaped, ...callee.escaped]).toEqual([]);
+  });
+});
+
+describe('P-19 a resumed turn', () => {
+  /** Works until the n-th append; then the process is as good as dead. */
+  function mortalStore(
+    inner: ConversationStore,
+    appends: number,
+  ): ConversationStore & { readonly isDead: () => boolean } {
+    let left = appends;
+    const live = <Value>(action: () => Promise<Value>) =>
+      left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
+    return {
+      ...inner,
+      isDead: () => left <= 0,
+      append: (...args) => {
+        left--;
+        return live(() => inner.append(...args));
+      },
+      commit: (...args) => live(() => inner.commit(...args)),
+    };
+  }
+
+  /** One turn with calls from everywhere; a new agent, as after a restart. */
+  async function start(watched: Watched, store: ConversationStore) {
+    const engine = inProcessEngine(systemClock);
+    engine.add('helper', async (event) => ({ turnId: event.id, finishReason: 'text_response' }));
+    const busy = extension('busy', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate(ask('before'));
+        await ctx.tools.call('once__run');
+        await ctx.agents.request({ target: 'helper' });
+        return ctx.next();
+      });
+    });
+    const script = [
+      { when: 'go', calls: [{ tool: 'once__run' }, { tool: 'again__run' }, { tool: 'nowhere__run' }] },
+      { say: 'done' },
+    ];
+    const agent = await scriptedAgent({
+      model: watched.model(script),
+      tools: [watched.tool('once'), watched.tool('again', { idempotent: true })],
+      extensions: [...watched.sentinels, busy],
+      store,
+      engine,
+    });
+    return { agent, engine, say: () => agent.say('go', { event: { id: 'same' } }) };
+  }
+
+  /** What one run sees when nothing goes wrong. */
+  const everything = ['turn tested', 'model busy', 'toolCall once__run', 'step 0', 'model step', 'toolCall once__run'];
+
+  test('P-19 passes every chain of what was not finished, wherever the crash was, and repeats no effect', async () => {
+    let crashes = 0;
+    for (let appends = 1; ; appends++) {
+      const store = memoryStore();
+      const first = watch();
+      const mortal = mortalStore(store, appends);
+      const outcome = await (await start(first, mortal)).say().catch(() => 'crashed');
+      if (!mortal.isDead()) {
+        expect(outcome).toMatchObject({ text: 'done' });
+        break;
+      }
+      crashes++;
+      expect(outcome).toBe('crashed');
+      const log = await recordsOf(store);
+      const second = watch();
+      const resumed = await start(second, store);
+      expect((await resumed.say()).text).toBe('done');
+
+      expect([...first.escaped, ...second.escaped]).toEqual([]);
+      const expected = log.some(({ type }) => type === 'step') ? everything.slice(0, 3) : everything;
+      expect(second.seen.slice(0, expected.length)).toEqual(expected);
+      const done = new Set(log.flatMap((record) => (record.type === 'effect' ? record.key : [])));
+      expect(resumed.engine.calls).toHaveLength(done.has('pre/busy/agent/0') ? 0 : 1);
+      const sealed = new Set(log.flatMap((record) => (record.type === 'step' ? `${record.stepIndex}/model` : [])));
+      const answered = [...done].filter((key) => /\/model(?:\/0)?$/.test(key) && !sealed.has(key));
+      expect(second.modelCalls()).toBe(of('model', second.seen).length - answered.length);
+      // A call that is not idempotent is never run twice: its id is the same in both runs.
+      const once = [...first.handlerRuns, ...second.handlerRuns].filter((id) => id !== 'call_2');
+      expect(new Set(once).size).toBe(once.length);
+    }
+    expect(crashes).toBeGreaterThanOrEqual(5);
+  });
+
+  async function recordsOf(store: ConversationStore): Promise<readonly TurnRecord[]> {
+    return (await store.open({ agentName: 'tested', instanceKey: 'default' }, 'turn-same')).log;
+  }
+});
+
+describe('P-19 the sources', () => {
+  const sources = readRepository('packages/*/src/**/*.{ts,tsx}')
+    .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !/\/model\/[^/]+\//.test(path))
+    .map(({ path, text }) => ({ path, code: text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }));
+
+  test.each([
+    ['a model', /\.generate\??\.?\(/, 'agent/model/call-model.ts'],
+    ['a tool’s handler', /\.handler\??\.?\(/, 'agent/tool/invoke-tool.ts'],
+    ['the engine', /\bengine\.(?:request|deliver)\(/, 'agent/agents-api/agents-api.ts'],
+  ])('P-19 call %s from one file only', (_, call, only) => {
+    const callers = sources.filter(({ code }) => call.test(code)).map(({ path }) => path);
+    expect(callers).toEqual([`packages/runtime/src/${only}`]);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Layer, sortLayers, type Tier } from './layer.ts';
+
+function layer(name: string, priority = 0, tier: Tier = 'agent'): Layer {
+  return {
+    kind: 'step',
+    extension: name,
+    name,
+    tier,
+    priority,
+    run: () => undefined,
+    mayShortCircuit: false,
+    timeoutMs: undefined,
+    onError: 'fail',
+    buffers: false,
+  };
+}
+
+const tiers = fc.constantFrom<Tier>('swarm', 'agent', 'hook');
+/** Few priorities, so that ties are common. */
+const manyLayers = fc
+  .array(fc.record({ priority: fc.integer({ min: -2, max: 2 }), tier: tiers }), { maxLength: 30 })
+  .map((all) => all.map(({ priority, tier }, index) => layer(`layer-${index}`, priority, tier)));
+
+const names = (layers: readonly Layer[]) => layers.map(({ name }) => name);
+
+test('P-04 the first registered is outermost', () => {
+  expect(names(sortLayers([layer('a'), layer('b'), layer('c')]))).toEqual(['a', 'b', 'c']);
+});
+
+test('P-05 A(10), B(5), C(10) runs B, A, C', () => {
+  expect(names(sortLayers([layer('A', 10), layer('B', 5), layer('C', 10)]))).toEqual(['B', 'A', 'C']);
+});
+
+test('P-05 without a number a layer has 0: negative is further out, positive further in', () => {
+  expect(names(sortLayers([layer('in', 1), layer('none'), layer('out', -1)]))).toEqual(['out', 'none', 'in']);
+});
+
+test('P-05 swarm-wide layers are outside the agent’s own and hooks inside, whatever the numbers', () => {
+  const layers = [layer('hook', -100, 'hook'), layer('own', 0), layer('swarm', 100, 'swarm')];
+  expect(names(sortLayers(layers))).toEqual(['swarm', 'own', 'hook']);
+});
+
+test('P-05 tier, then number, then registration, for any layers; nothing is lost and nothing is moved in place', () => {
+  const order: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
+  fc.assert(
+    fc.property(manyLayers, (layers) => {
+      const before = names(layers);
+      const sorted = sortLayers(layers);
+      const place = new Map(layers.map((each, index) => [each, index]));
+      const rank = (each: Layer) => [order[each.tier], each.priority, place.get(each) ?? -1];
+      for (const [index, outer] of sorted.entries()) {
+        const inner = sorted[index + 1];
+        if (inner !== undefined) expect(isBefore(rank(outer), rank(inner))).toBe(true);
+      }
+      expect(new Set(sorted)).toEqual(new Set(layers));
+      expect(names(layers)).toEqual(before);
+    }),
+  );
+});
+
+test('P-06 the same layers stand in the same order every time', () => {
+  fc.assert(
+    fc.property(manyLayers, (layers) => {
+      expect(names(sortLayers([...layers]))).toEqual(names(sortLayers(layers)));
+      expect(names(sortLayers(sortLayers(layers)))).toEqual(names(sortLayers(layers)));
+    }),
+  );
+});
+
+function isBefore(a: readonly number[], b: readonly number[]): boolean {
+  const differing = a.findIndex((value, index) => value !== b[index]);
+  return differing >= 0 && (a[differing] ?? 0) < (b[differing] ?? 0);
+}

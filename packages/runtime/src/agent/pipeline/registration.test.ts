@@ -1,0 +1,173 @@
+/** What an extension may register, and when. */
+import { describe, expect, test } from 'bun:test';
+import type { ExtensionApi, MiddlewareKind } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+
+const callThenSay = [{ when: 'go', call: { tool: 'late__say' } }, { say: 'done' }];
+
+describe('P-14 one extension', () => {
+  test('P-14 may register several kinds and several layers of one kind; all of them run, in order', async () => {
+    const seen: string[] = [];
+    const many = extension('many', (api) => {
+      for (const name of ['first', 'second']) {
+        api.pipeline.register(
+          'turn',
+          (ctx) => {
+            seen.push(`turn ${name}`);
+            return ctx.next();
+          },
+          { name },
+        );
+        api.pipeline.register(
+          'step',
+          (ctx) => {
+            seen.push(`step ${name}`);
+            return ctx.next();
+          },
+          { name },
+        );
+      }
+    });
+    const agent = await scriptedAgent({ extensions: [many] });
+    await agent.say('hi');
+    expect(seen).toEqual(['turn first', 'turn second', 'step first', 'step second']);
+    expect(agent.layers('turn')).toEqual(['many/first', 'many/second']);
+  });
+});
+
+describe('P-16 the extra kind, model', () => {
+  test('P-16 wraps the model call alone: what it changes is what the model gets and the step sees', async () => {
+    const agent = await scriptedAgent({
+      systemPrompt: 'Be kind.',
+      script: [{ say: 'You said: {{input}}' }],
+      extensions: [
+        extension('rewrite', (api) => {
+          api.pipeline.register('model', async (ctx) => {
+            ctx.messages = [...ctx.messages, { role: 'user', content: 'rewritten' }];
+            ctx.params = { ...ctx.params, temperature: 0.5 };
+            const reply = await ctx.next();
+            return { ...reply, content: [{ type: 'text', text: `${replyText(reply.content)}!` }] };
+          });
+        }),
+      ],
+    });
+    const turn = await agent.say('hi');
+    expect(turn.text).toBe('You said: rewritten!');
+    expect(agent.requests[0]?.params).toEqual({ temperature: 0.5 });
+    // The conversation keeps what the user said; the rewritten words went to the model only.
+    expect((await agent.messages()).map(({ data }) => data.content)).toEqual([
+      'hi',
+      [{ type: 'text', text: 'You said: rewritten!' }],
+    ]);
+  });
+
+  test('P-16 leaves the three standard kinds as they are: same layers, same order, same results', async () => {
+    const run = async (withModel: boolean) => {
+      const seen: string[] = [];
+      const standard = extension('standard', (api) => {
+        for (const kind of ['turn', 'step'] as const) {
+          const mark = async <Result>(ctx: { next(): Promise<Result> }) => {
+            seen.push(`${kind} pre`);
+            const result = await ctx.next();
+            seen.push(`${kind} post`);
+            return result;
+          };
+          // One function serves both kinds; the overloads take one kind at a time.
+          api.pipeline.register(kind as 'turn', mark);
+        }
+      });
+      const extra = extension('extra', (api) => api.pipeline.register('model', (ctx) => ctx.next()));
+      const agent = await scriptedAgent({ extensions: withModel ? [standard, extra] : [standard] });
+      const { text, stepCount, result } = await agent.say('hi');
+      return { seen, text, stepCount, finishReason: result.finishReason };
+    };
+    expect(await run(true)).toEqual(await run(false));
+  });
+
+  test('P-16 a fail-over: throw a retryable error, and name another model in the retried step', async () => {
+    const failover = extension('failover', (api) => {
+      api.pipeline.register('model', async (ctx) => {
+        if (ctx.metadata.failed === true) ctx.modelRef = 'Model/backup';
+        try {
+          return await ctx.next();
+        } catch (error) {
+          ctx.metadata.failed = true;
+          throw error;
+        }
+      });
+    });
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'down', retryable: true } }],
+      models: {
+        'Model/backup': { provider: 'scripted', model: 'backup', options: { script: [{ say: 'backup here' }] } },
+      },
+      extensions: [failover],
+    });
+    expect((await agent.say('hi')).text).toBe('backup here');
+  });
+
+  test('P-16 a model that is not there is a coded error that lists those that are', async () => {
+    const wrong = extension('wrong', (api) => {
+      api.pipeline.register('model', (ctx) => {
+        ctx.modelRef = 'Model/nowhere';
+        return ctx.next();
+      });
+    });
+    const { result } = await (await scriptedAgent({ extensions: [wrong] })).say('hi');
+    expect(result.error).toMatchObject({ code: 'E_MODEL_UNKNOWN' });
+    expect(result.error?.message).toContain('Model/scripted');
+  });
+});
+
+describe('P-18 after register has settled', () => {
+  /** The extension's api, kept past its register. */
+  async function keepApi(asynchronous: boolean) {
+    let kept: ExtensionApi | undefined;
+    const late = extension('late', (api) => {
+      kept = api;
+      return asynchronous ? Promise.resolve() : undefined;
+    });
+    const agent = await scriptedAgent({ script: callThenSay, extensions: [late] });
+    if (kept === undefined) throw new Error('register did not run');
+    return { api: kept, agent };
+  }
+
+  test.each([true, false])('P-18 pipeline.register throws a coded error (asynchronous register: %p)', async (mode) => {
+    const { api, agent } = await keepApi(mode);
+    for (const kind of ['turn', 'step', 'toolCall', 'model'] satisfies MiddlewareKind[]) {
+      let error: unknown;
+      try {
+        api.pipeline.register(kind as 'turn', (ctx) => ctx.next());
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toMatchObject({ code: 'E_PIPELINE_CLOSED' });
+      expect(String(error)).toContain('"late"');
+      expect(agent.layers(kind)).toEqual([]);
+    }
+  });
+
+  test('P-18 pipeline.register works as long as an asynchronous register runs', async () => {
+    const slow = extension('slow', async (api) => {
+      await new Promise((resolve) => void setTimeout(resolve, 1));
+      api.pipeline.register('turn', (ctx) => ctx.next(), { name: 'after a wait' });
+    });
+    expect((await scriptedAgent({ extensions: [slow] })).layers('turn')).toEqual(['slow/after a wait']);
+  });
+
+  test('P-18 tools.register works at any time and shows in the next step', async () => {
+    const { api, agent } = await keepApi(false);
+    const say = () => {
+      api.tools.register({ name: 'late__more', description: 'Came in the middle of a turn.' }, () => null);
+      return 'said';
+    };
+    api.tools.register({ name: 'late__say', description: 'Came after register.' }, say);
+    await agent.say('go');
+    const offered = agent.requests.map(({ tools }) => tools.map(({ name }) => name));
+    expect(offered).toEqual([['late__say'], ['late__say', 'late__more']]);
+  });
+});
+
+function replyText(content: readonly { type: string; text?: string }[]): string {
+  return content.map(({ text }) => text ?? '').join('');
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createAssistantMessage } from '@goondan/types';
+import {
+  problemWithModelReply,
+  problemWithStepResult,
+  problemWithToolCallResult,
+  problemWithTurnResult,
+} from './result-shapes.ts';
+
+const problemWithCallResult = (value: unknown) => problemWithToolCallResult(value, 'call_1', 'weather__get');
+const cycle: Record<string, unknown> = {};
+cycle.self = cycle;
+
+const checks = { problemWithTurnResult, problemWithStepResult, problemWithCallResult, problemWithModelReply };
+
+test.each(Object.entries(checks))('P-09 %s never throws, whatever a layer returned', (_, problemWith) => {
+  fc.assert(
+    fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (value) => {
+      expect(problemWith(value)).toBeString();
+    }),
+  );
+});
+
+test.each(Object.entries(checks))('P-09 %s says what came instead of a result', (_, problemWith) => {
+  expect(problemWith(undefined)).toBe('it returned nothing');
+  expect(problemWith(null)).toBe('it is null');
+  expect(problemWith('done')).toBe('it is a string');
+  expect(problemWith(() => undefined)).toBe('it is a function');
+});
+
+describe('P-09 a turn result', () => {
+  const good = { turnId: 'turn-1', finishReason: 'text_response' };
+
+  test.each<[string, object]>([
+    ['no message', good],
+    [
+      'a message with a text',
+      { ...good, finishReason: 'max_steps', responseMessage: createAssistantMessage('so far') },
+    ],
+    ['a message with parts', { ...good, responseMessage: createAssistantMessage([{ type: 'text', text: 'parts' }]) }],
+    ['an error', { ...good, finishReason: 'error', error: { message: 'no', code: 'E_MINE' } }],
+    ['a message that is undefined', { ...good, responseMessage: undefined }],
+  ])('P-09 may have %s', (_, value) => {
+    expect(problemWithTurnResult(value)).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['turnId', { finishReason: 'text_response' }],
+    ['turnId', { ...good, turnId: 7 }],
+    ['finishReason', { ...good, finishReason: 'stop' }],
+    ['finishReason', { turnId: 'turn-1' }],
+    ['responseMessage', { ...good, responseMessage: 'hello' }],
+    ['responseMessage', { ...good, responseMessage: {} }],
+    ['responseMessage', { ...good, responseMessage: { role: 'assistant', content: 'bare' } }],
+    ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
+    ['error', { ...good, finishReason: 'error', error: 'no' }],
+    ['error', { ...good, finishReason: 'error', error: { code: 'E_MINE' } }],
+  ])('P-09 with a wrong %s is refused', (names, value) => {
+    expect(problemWithTurnResult(value)).toContain(names);
+  });
+});
+
+describe('P-09 a step result', () => {
+  const good = { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
+
+  test('P-09 may be completed or failed', () => {
+    expect(problemWithStepResult(good)).toBeUndefined();
+    expect(problemWithStepResult({ ...good, status: 'failed', metadata: { reason: 'tired' } })).toBeUndefined();
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['status', { status: 'ok' }],
+    ['status', { status: undefined }],
+    ['hasToolCalls', { hasToolCalls: 'no' }],
+    ['toolCalls', { toolCalls: undefined }],
+    ['toolCalls', { toolCalls: {} }],
+    ['toolResults', { toolResults: null }],
+    ['metadata', { metadata: undefined }],
+    ['metadata', { metadata: null }],
+    ['metadata', { metadata: { when: new Date() } }],
+    ['metadata', { metadata: cycle }],
+  ])('P-09 with a wrong %s is refused', (names, wrong) => {
+    expect(problemWithStepResult({ ...good, ...wrong })).toContain(names);
+  });
+});
+
+describe('P-09 a tool call result', () => {
+  const good = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok', output: { tempC: 3 } };
+  const failed = { ...good, output: undefined, status: 'error', error: { message: 'no' } };
+
+  test('P-09 may be ok, with or without output, or an error', () => {
+    expect(problemWithCallResult(good)).toBeUndefined();
+    expect(problemWithCallResult({ ...good, output: undefined })).toBeUndefined();
+    expect(problemWithCallResult(failed)).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['toolCallId', { ...good, toolCallId: 'call_2' }],
+    ['toolName', { ...good, toolName: 'weather__set' }],
+    ['toolCallId', { ...good, toolCallId: undefined }],
+    ['status', { ...good, status: 'completed' }],
+    ['error', { ...failed, error: undefined }],
+    ['error', { ...failed, error: { code: 'E_MINE' } }],
+    ['error.cause', { ...failed, error: { message: 'no', cause: new Error('why') } }],
+    ['output.at', { ...good, output: { at: new Date() } }],
+    ['output', { ...good, output: 10n }],
+    ['output', { ...good, output: cycle }],
+  ])('P-09 with a wrong %s is refused', (names, value) => {
+    expect(problemWithCallResult(value)).toContain(names);
+  });
+});
+
+describe('P-09 a model reply', () => {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const good = { content: [{ type: 'text', text: 'hello' }], finishReason: 'stop', usage };
+  const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'weather__get', input: {} };
+
+  test('P-09 may hold text, calls, or nothing', () => {
+    expect(problemWithModelReply(good)).toBeUndefined();
+    expect(problemWithModelReply({ ...good, content: [] })).toBeUndefined();
+    expect(problemWithModelReply({ ...good, content: [call, { ...call, toolCallId: 'call_2' }] })).toBeUndefined();
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['content', { content: 'hello' }],
+    ['content', { content: [null] }],
+    ['type', { content: [{ text: 'hello' }] }],
+    ['text part', { content: [{ type: 'text' }] }],
+    ['reasoning part', { content: [{ type: 'reasoning' }] }],
+    ['toolCallId', { content: [{ ...call, toolCallId: '' }] }],
+    ['toolName', { content: [{ ...call, toolName: undefined }] }],
+    ['call_1', { content: [call, call] }],
+    ['content[0].input', { content: [{ ...call, input: 10n }] }],
+    ['content[0].input.at', { content: [{ ...call, input: { at: new Date() } }] }],
+    ['finishReason', { finishReason: undefined }],
+    ['usage', { usage: undefined }],
+    ['usage', { usage: {} }],
+    ['usage', { usage: { ...usage, totalTokens: Number.NaN } }],
+  ])('P-09 with a wrong %s is refused', (names, wrong) => {
+    expect(problemWithModelReply({ ...good, ...wrong })).toContain(names);
+  });
+});

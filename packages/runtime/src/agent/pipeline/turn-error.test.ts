@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GoondanError } from '@goondan/types';
+import { attachExtension, extensionOf, isRetryable, retryAfterMsOf, toTurnError } from './turn-error.ts';
+
+/** Foreign objects may do anything when they are looked at. */
+const hostile = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('do not look');
+    },
+  },
+);
+
+describe('P-12 attachExtension', () => {
+  test('P-12 gives back the very object, with the name on it and nothing that shows in JSON or spreads', () => {
+    const error = Object.assign(new Error('boom'), { retryable: true, code: 'E_MINE' });
+    expect(attachExtension(error, 'guard')).toBe(error);
+    expect(extensionOf(error)).toBe('guard');
+    expect(Object.keys(error)).toEqual(['retryable', 'code']);
+  });
+
+  test('P-12 keeps the first name: the layer that threw, not one that passed it on', () => {
+    const error = new Error('boom');
+    attachExtension(error, 'inner');
+    attachExtension(error, 'outer');
+    expect(extensionOf(error)).toBe('inner');
+  });
+
+  test.each([
+    ['a text', 'oops'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 42],
+    ['a symbol', Symbol('s')],
+  ])('P-12 puts %s, which can carry no name, into an error that can', (_, thrown) => {
+    const error = attachExtension(thrown, 'guard');
+    expect(error).toBeInstanceOf(GoondanError);
+    expect(error).toMatchObject({ code: 'E_EXT_MIDDLEWARE', extensionName: 'guard' });
+    expect(Reflect.get(error, 'cause')).toBe(thrown);
+    expect(toTurnError(error).message).toContain('extension "guard" threw');
+  });
+
+  test('P-12 leaves a frozen error as it is', () => {
+    const error = Object.freeze(new Error('cold'));
+    expect(attachExtension(error, 'guard')).toBe(error);
+  });
+});
+
+describe('P-12 toTurnError', () => {
+  test('P-12 the error’s own code counts, else the fallback', () => {
+    expect(toTurnError(Object.assign(new Error('a'), { code: 'E_MINE' }), 'E_EXT_MIDDLEWARE').code).toBe('E_MINE');
+    expect(toTurnError(new Error('a'), 'E_EXT_MIDDLEWARE').code).toBe('E_EXT_MIDDLEWARE');
+    expect(toTurnError(Object.assign(new Error('a'), { code: 404 }), 'E_EXT_MIDDLEWARE').code).toBe('E_EXT_MIDDLEWARE');
+    expect(toTurnError(new Error('a'))).toEqual({ message: 'a' });
+  });
+
+  test('P-12 a coded error shows with its suggestion, its page and the extension’s name', () => {
+    const error = attachExtension(new GoondanError('E_CANCELLED', 'stopped'), 'guard');
+    expect(toTurnError(error)).toEqual({
+      message: 'stopped',
+      code: 'E_CANCELLED',
+      suggestion: expect.any(String),
+      helpUrl: 'docs/errors.md#e_cancelled',
+      extension: 'guard',
+    });
+  });
+
+  test('P-12 says something about whatever was thrown, and never throws itself', () => {
+    expect(toTurnError('oops').message).toBe('oops');
+    expect(toTurnError({ message: 'an object' }).message).toBe('an object');
+    expect(toTurnError({ reason: 'other' }).message).toBe('{"reason":"other"}');
+    expect(toTurnError(hostile).message).toBeString();
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true, withNullPrototype: true }), (thrown) => {
+        expect(toTurnError(thrown, 'E_EXT_MIDDLEWARE').message).toBeString();
+      }),
+    );
+  });
+});
+
+describe('P-13 what an error says about trying again', () => {
+  test('P-13 retryable is believed only when it is true', () => {
+    expect(isRetryable(Object.assign(new Error('busy'), { retryable: true }))).toBe(true);
+    expect(isRetryable({ retryable: true })).toBe(true);
+    for (const thrown of [new Error('no'), { retryable: 'yes' }, { retryable: 1 }, 'retryable', undefined, hostile]) {
+      expect(isRetryable(thrown)).toBe(false);
+    }
+  });
+
+  test('P-13 a wait is a finite number that is not negative', () => {
+    expect(retryAfterMsOf({ retryAfterMs: 0 })).toBe(0);
+    expect(retryAfterMsOf(new GoondanError('E_MODEL_FAILED', 'busy', { retryAfterMs: 250 }))).toBe(250);
+    for (const retryAfterMs of [-1, Number.NaN, Infinity, '5', null, undefined]) {
+      expect(retryAfterMsOf({ retryAfterMs })).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { ToolHandler } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+interface Running {
+  readonly timeline: string[];
+  readonly handler: ToolHandler;
+}
+
+/** A handler that takes as many ticks as it is told and notes when it begins and ends. */
+function timed(): Running {
+  const timeline: string[] = [];
+  return {
+    timeline,
+    async handler({ toolCallId }, { ticks }) {
+      timeline.push(`begin ${toolCallId}`);
+      for (let tick = 0; tick < Number(ticks); tick++) await new Promise((resolve) => void setImmediate(resolve));
+      timeline.push(`end ${toolCallId}`);
+      return { id: toolCallId };
+    },
+  };
+}
+
+function toolNamed(name: string, parallel: boolean, run: ToolHandler): ToolDeclaration {
+  return { name, exports: [{ name: 'run', description: '', parallel }], handlers: { run } };
+}
+
+/** One step with these calls, in this order. */
+async function callAll(calls: readonly { readonly parallel: boolean; readonly ticks: number }[]) {
+  const { timeline, handler } = timed();
+  const agent = await scriptedAgent({
+    script: [
+      {
+        when: 'go',
+        calls: calls.map(({ parallel, ticks }) => ({
+          tool: `${parallel ? 'together' : 'alone'}__run`,
+          args: { ticks },
+        })),
+      },
+      { say: 'done' },
+    ],
+    tools: [toolNamed('together', true, handler), toolNamed('alone', false, handler)],
+  });
+  await agent.say('go');
+  const results = (await agent.messages()).flatMap(({ source }) => (source.type === 'tool' ? source.toolCallId : []));
+  return { timeline, results, asked: calls.map((_, index) => `call_${index + 1}`) };
+}
+
+/** The calls under way at each moment. */
+function overlaps(timeline: readonly string[]): string[][] {
+  const running = new Set<string>();
+  return timeline.map((line) => {
+    const [what, id = ''] = line.split(' ');
+    if (what === 'begin') running.add(id);
+    else running.delete(id);
+    return [...running];
+  });
+}
+
+describe('P-17 the tool calls of a step', () => {
+  test('P-17 run together when their tool says parallel', async () => {
+    const { timeline } = await callAll([
+      { parallel: true, ticks: 3 },
+      { parallel: true, ticks: 1 },
+    ]);
+    expect(timeline).toEqual(['begin call_1', 'begin call_2', 'end call_2', 'end call_1']);
+  });
+
+  test('P-17 run one after the other, in the order asked, when it does not', async () => {
+    const { timeline } = await callAll([
+      { parallel: false, ticks: 3 },
+      { parallel: false, ticks: 0 },
+    ]);
+    expect(timeline).toEqual(['begin call_1', 'end call_1', 'begin call_2', 'end call_2']);
+  });
+
+  test('P-17 whatever the mix: what must be alone is, and results stand in the order the model asked', async () => {
+    const call = fc.record({ parallel: fc.boolean(), ticks: fc.nat({ max: 3 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), async (calls) => {
+        const { timeline, results, asked } = await callAll(calls);
+        expect(results).toEqual(asked);
+        expect(timeline.filter((line) => line.startsWith('begin')).toSorted()).toEqual(
+          asked.map((id) => `begin ${id}`),
+        );
+        const alone = new Set(asked.filter((_, index) => calls[index]?.parallel === false));
+        for (const running of overlaps(timeline)) {
+          if (running.some((id) => alone.has(id))) expect(running).toHaveLength(1);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('P-17 an extension’s tool runs beside others when it says readOnly', async () => {
+    const { timeline, handler } = timed();
+    const offering = extension('offering', ({ tools }) => {
+      tools.register({ name: 'look__run', description: '', annotations: { readOnly: true } }, handler);
+    });
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', calls: [1, 2].map((ticks) => ({ tool: 'look__run', args: { ticks } })) }, { say: 'done' }],
+      extensions: [offering],
+    });
+    await agent.say('go');
+    expect(timeline.slice(0, 2)).toEqual(['begin call_1', 'begin call_2']);
+  });
+
+  test('P-12 one that fails, or whose layer throws, stops none of the others', async () => {
+    const { timeline, handler } = timed();
+    const failing: ToolHandler = () => {
+      throw new Error('broken');
+    };
+    const refusing = extension('refusing', ({ pipeline }) => {
+      pipeline.register('toolCall', (ctx) => {
+        if (ctx.toolCallId === 'call_2') throw new Error('refused');
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({
+      script: [
+        { when: 'go', calls: ['broken__run', 'fine__run', 'fine__run'].map((tool) => ({ tool })) },
+        { say: 'done' },
+      ],
+      tools: [toolNamed('broken', true, failing), toolNamed('fine', true, handler)],
+      extensions: [refusing],
+    });
+    expect((await agent.say('go')).text).toBe('done');
+    expect(timeline).toEqual(['begin call_3', 'end call_3']);
+    const outputs = (await agent.messages()).flatMap(({ data }) =>
+      data.role === 'tool' ? data.content[0]?.output : [],
+    );
+    expect(outputs).toMatchObject([
+      { type: 'error-json', value: { message: 'broken', code: 'E_TOOL_FAILED' } },
+      { type: 'error-json', value: { message: 'refused', code: 'E_EXT_MIDDLEWARE' } },
+      { type: 'json', value: { id: 'call_3' } },
+    ]);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import type { StepResult } from '@goondan/types';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const weather: ToolDeclaration = {
+  name: 'weather',
+  exports: [
+    { name: 'get', description: 'The weather of a city.' },
+    { name: 'slow', description: 'The same, beside others.', parallel: true },
+  ],
+  handlers: {
+    get: (_ctx, { city }) => {
+      if (city === 'Atlantis') throw new Error('no such city');
+      return { city: city ?? null };
+    },
+    slow: async (_ctx, { ms }) => {
+      await Bun.sleep(Number(ms));
+      return ms ?? null;
+    },
+  },
+};
+
+/** The result of every step of one turn, as the outermost layer gets it. */
+async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  const agent = await scriptedAgent({
+    tools: [weather],
+    ...options,
+    extensions: [
+      extension('watcher', ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          results.push(structuredClone(result));
+          return result;
+        });
+      }),
+      ...(options.extensions ?? []),
+    ],
+  });
+  await agent.say('go');
+  return results;
+}
+
+describe('the result of a step', () => {
+  test('C-07 that only spoke', async () => {
+    expect(await resultsOf({})).toEqual([
+      { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} },
+    ]);
+  });
+
+  test('C-07 that called a tool: the call as the model asked it, and its result', async () => {
+    const [first, second] = await resultsOf({
+      script: [{ when: 'go', call: { tool: 'weather__get', args: { city: 'Seoul' } } }, { say: 'done' }],
+    });
+    expect(first).toEqual({
+      status: 'completed',
+      hasToolCalls: true,
+      toolCalls: [{ id: 'call_1', name: 'weather__get', args: { city: 'Seoul' } }],
+      toolResults: [{ toolCallId: 'call_1', toolName: 'weather__get', status: 'ok', output: { city: 'Seoul' } }],
+      metadata: {},
+    });
+    expect(second).toMatchObject({ hasToolCalls: false, toolCalls: [] });
+  });
+
+  test('C-07 a call that failed is one of its results; the step is completed', async () => {
+    const [first] = await resultsOf({
+      script: [{ when: 'go', call: { tool: 'weather__get', args: { city: 'Atlantis' } } }, { say: 'done' }],
+    });
+    expect(first).toMatchObject({
+      status: 'completed',
+      toolResults: [{ status: 'error', error: { code: 'E_TOOL_FAILED', message: 'no such city' } }],
+    });
+  });
+
+  test('C-07 results stand in the order the model asked, whatever order they came in', async () => {
+    const [first] = await resultsOf({
+      script: [
+        {
+          when: 'go',
+          calls: [
+            { tool: 'weather__slow', args: { ms: 12 } },
+            { tool: 'weather__get', args: { city: 'Seoul' } },
+            { tool: 'weather__slow', args: { ms: 1 } },
+          ],
+        },
+        { say: 'done' },
+      ],
+    });
+    expect(first?.toolResults.map(({ toolCallId, output }) => [toolCallId, output])).toEqual([
+      ['call_1', 12],
+      ['call_2', { city: 'Seoul' }],
+      ['call_3', 1],
+    ]);
+    expect(first?.toolCalls.map(({ id }) => id)).toEqual(['call_1', 'call_2', 'call_3']);
+  });
+
+  test('C-07 metadata that a layer adds is what the outer layers see', async () => {
+    const [only] = await resultsOf({
+      extensions: [
+        extension('noter', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }));
+        }),
+      ],
+    });
+    expect(only?.metadata).toEqual({ noted: true });
+  });
+
+  test("C-07 status 'failed' from a layer ends the turn with a code", async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('judge', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' }));
+        }),
+      ],
+    });
+    expect((await agent.say('go')).result).toMatchObject({
+      finishReason: 'error',
+      error: { code: 'E_STEP_FAILED', message: 'Step 0 was ended by one of its layers.' },
+    });
+  });
+});

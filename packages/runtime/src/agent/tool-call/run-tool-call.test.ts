@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'bun:test';
+import type { ExtensionRegister, JsonObject, JsonValue, ModelReply, ToolCallResult, ToolHandler } from '@goondan/types';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+
+const parameters = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+
+interface Asked {
+  readonly args?: JsonValue;
+  readonly tool?: string;
+  readonly extensions?: readonly ExtensionRegister[];
+  readonly plan?: Partial<ScriptedAgentOptions>;
+}
+
+/** One call by the model, of `weather__get` unless told; what its handler was given; what came of it. */
+async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions = [], plan }: Asked) {
+  const inputs: JsonObject[] = [];
+  const results: ToolCallResult[] = [];
+  const get: ToolHandler = (_ctx, input) => void inputs.push(input);
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const replies: ModelReply[] = [
+    {
+      content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: tool, input: args }],
+      finishReason: 'tool-calls',
+      usage,
+    },
+    { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
+  ];
+  const agent = await scriptedAgent({
+    model: { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) },
+    tools: [
+      {
+        name: 'weather',
+        exports: [
+          { name: 'get', description: 'The weather.', parameters },
+          { name: 'any', description: 'Any weather.' },
+        ],
+        handlers: { get, any: get },
+      },
+    ],
+    ...plan,
+    extensions: [
+      extension('watcher', ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          results.push(...result.toolResults);
+          return result;
+        });
+      }),
+      ...extensions.map((register, index) => extension(`layer-${index}`, register)),
+    ],
+  });
+  const turn = await agent.say('go');
+  expect(turn).toMatchObject({ text: 'done', result: { finishReason: 'text_response' } });
+  expect(results).toHaveLength(1);
+  return { result: results[0] as ToolCallResult, inputs, agent };
+}
+
+const setArgs =
+  (args: JsonObject): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('toolCall', (ctx) => {
+      ctx.args = args;
+      return ctx.next();
+    });
+
+const offer =
+  (...names: string[]): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('step', (ctx) => {
+      ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => names.includes(name));
+      return ctx.next();
+    });
+
+describe('the arguments of a call', () => {
+  test('R-05 that do not fit give an error result, and no handler runs', async () => {
+    const { result, inputs } = await ask({ args: { town: 'Seoul' } });
+    expect(result.error).toMatchObject({
+      code: 'E_TOOL_ARGUMENTS',
+      message: expect.stringContaining("must have required property 'city'"),
+      suggestion: 'Call again with arguments that fit.',
+    });
+    expect(inputs).toEqual([]);
+  });
+
+  test('R-05 are checked after the last layer: what a layer repairs is good', async () => {
+    const { result, inputs } = await ask({ args: { town: 'Seoul' }, extensions: [setArgs({ city: 'Seoul' })] });
+    expect(result.status).toBe('ok');
+    expect(inputs).toEqual([{ city: 'Seoul' }]);
+  });
+
+  test('R-05 are checked after the last layer: what a layer breaks is not', async () => {
+    const { result, inputs } = await ask({ extensions: [setArgs({ city: 7 })] });
+    expect(result.error).toMatchObject({ code: 'E_TOOL_ARGUMENTS' });
+    expect(inputs).toEqual([]);
+  });
+
+  test('R-05 the innermost layer has the last word', async () => {
+    const { inputs } = await ask({ extensions: [setArgs({ city: 7 }), setArgs({ city: 'Busan' })] });
+    expect(inputs).toEqual([{ city: 'Busan' }]);
+  });
+
+  test.each<[JsonValue]>([['Seoul'], [null], [['Seoul']], [7]])(
+    'R-05 a model that writes %j instead of an object gets an error result, and layers see none',
+    async (args) => {
+      const seen: JsonObject[] = [];
+      const look: ExtensionRegister = ({ pipeline }) =>
+        pipeline.register('toolCall', (ctx) => {
+          seen.push(ctx.args);
+          return ctx.next();
+        });
+      const { result, inputs } = await ask({ args, tool: 'weather__any', extensions: [look] });
+      expect(result.error).toMatchObject({
+        code: 'E_TOOL_ARGUMENTS',
+        message: `The arguments of "weather__any" must be an object, not ${JSON.stringify(args)}.`,
+      });
+      expect(inputs).toEqual([]);
+      expect(seen).toEqual([{}]);
+    },
+  );
+
+  test('R-05 a layer may put an object where the model wrote none', async () => {
+    const { inputs } = await ask({ args: 'Seoul', extensions: [setArgs({ city: 'Seoul' })] });
+    expect(inputs).toEqual([{ city: 'Seoul' }]);
+  });
+
+  test('P-08 a layer may also fill in what it sees where the model wrote none', async () => {
+    const fill: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args.city = 'Seoul';
+        return ctx.next();
+      });
+    const { inputs } = await ask({ args: 'Seoul', extensions: [fill] });
+    expect(inputs).toEqual([{ city: 'Seoul' }]);
+  });
+
+  test('R-05 that are not JSON any more are refused too', async () => {
+    // A layer's own mistake; the contract forbids it.
+    const broken = { city: new Date(0) } as unknown as JsonObject;
+    const { result, inputs } = await ask({ tool: 'weather__any', extensions: [setArgs(broken)] });
+    expect(result.error).toMatchObject({
+      code: 'E_TOOL_ARGUMENTS',
+      message: expect.stringContaining('city is a Date'),
+    });
+    expect(inputs).toEqual([]);
+  });
+
+  test('R-05 are taken without the fields that are undefined, as JSON would', async () => {
+    const call: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('turn', async (ctx) => {
+        // Authors pass on what they have; the contract cannot see it.
+        const args = { city: 'Jeju', days: undefined } as unknown as JsonObject;
+        expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
+        return ctx.next();
+      });
+    const seen: JsonObject[] = [];
+    const look: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        seen.push(ctx.args);
+        return ctx.next();
+      });
+    const { inputs } = await ask({ extensions: [call, look] });
+    expect(inputs).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
+    expect(seen).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
+  });
+
+  test('C-13 no parameters means an object, whatever is in it', async () => {
+    const { inputs } = await ask({ tool: 'weather__any', args: { what: ['ever'] } });
+    expect(inputs).toEqual([{ what: ['ever'] }]);
+  });
+
+  test('R-05 a schema that is none is an error result', async () => {
+    const handlers = { get: () => null };
+    const exports = [{ name: 'get', description: 'Odd.', parameters: { type: 'nonsense' } }];
+    const { result } = await ask({ tool: 'odd__get', plan: { tools: [{ name: 'odd', exports, handlers }] } });
+    expect(result.error).toMatchObject({ code: 'E_TOOL_SCHEMA', message: expect.stringContaining('tool "odd__get"') });
+  });
+
+  test('R-05 what a handler does to its input reaches nobody else', async () => {
+    const seen: JsonObject[] = [];
+    const look: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        const result = await ctx.next();
+        seen.push(ctx.args);
+        return result;
+      });
+    const { inputs, agent } = await ask({ extensions: [look] });
+    for (const input of inputs) input.city = 'changed';
+    expect(seen).toEqual([{ city: 'Seoul' }]);
+    expect(JSON.stringify(await agent.messages())).not.toContain('changed');
+  });
+});
+
+describe('a tool that cannot be called', () => {
+  test('R-05 because there is none is an error result that lists the others', async () => {
+    const { result } = await ask({ tool: 'weather__set' });
+    expect(result).toMatchObject({
+      toolCallId: 'call_1',
+      toolName: 'weather__set',
+      status: 'error',
+      error: {
+        code: 'E_TOOL_UNKNOWN',
+        message: 'There is no tool "weather__set". Offered: weather__get, weather__any.',
+      },
+    });
+  });
+
+  test('R-05 because a layer left it out of the catalog is an error result, and no handler runs', async () => {
+    const { result, inputs } = await ask({ extensions: [offer('weather__any')] });
+    expect(result.error).toMatchObject({
+      code: 'E_TOOL_NOT_OFFERED',
+      message: 'Tool "weather__get" is not offered in this step. Offered: weather__any.',
+    });
+    expect(inputs).toEqual([]);
+  });
+
+  test('R-05 when nothing is offered the message says so', async () => {
+    const { result } = await ask({ extensions: [offer()] });
+    expect(result.error?.message).toBe('Tool "weather__get" is not offered in this step. Offered: none.');
+  });
+
+  test('C-13 because a layer added it without a handler is an error result', async () => {
+    const add: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', (ctx) => {
+        ctx.toolCatalog = [...ctx.toolCatalog, { name: 'ghost__say', description: 'Boo.' }];
+        return ctx.next();
+      });
+    const { result, agent } = await ask({ tool: 'ghost__say', extensions: [add] });
+    expect(agent.requests[0]?.tools.map(({ name }) => name)).toContain('ghost__say');
+    expect(result.error).toMatchObject({
+      code: 'E_TOOL_UNKNOWN',
+      message: 'There is no tool "ghost__say". Offered: weather__get, weather__any.',
+    });
+  });
+
+  test('C-13 a layer that adds an item for a registered tool makes it callable again', async () => {
+    const addBack: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', (ctx) => {
+        ctx.toolCatalog.push({ name: 'weather__get', description: 'Back again.' });
+        return ctx.next();
+      });
+    const { result } = await ask({ extensions: [offer(), addBack] });
+    expect(result.status).toBe('ok');
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'bun:test';
+import type {
+  ExtensionRegister,
+  JsonSchema,
+  JsonValue,
+  ModelReply,
+  ToolCallResult,
+  ToolContext,
+  ToolHandler,
+} from '@goondan/types';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import type { Model } from '../model/model-port.ts';
+
+interface Asked {
+  readonly handler?: ToolHandler;
+  readonly parameters?: JsonSchema;
+  readonly errorMessageLimit?: number;
+  /** As the model writes them. */
+  readonly args?: JsonValue;
+  /** Another tool than `thing__do`. */
+  readonly tool?: string;
+  readonly register?: ExtensionRegister;
+  readonly plan?: Partial<ScriptedAgentOptions>;
+}
+
+/** A model that asks for one tool, whatever its arguments, and then says that it is done. */
+function askingModel(toolName: string, input: JsonValue): Model {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const replies: ModelReply[] = [
+    { content: [{ type: 'tool-call', toolCallId: 'call_1', toolName, input }], finishReason: 'tool-calls', usage },
+    { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
+  ];
+  return { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) };
+}
+
+/** One call of `thing__do`; the turn always goes on after it. */
+async function callTool(asked: Asked): Promise<ToolCallResult> {
+  const results: ToolCallResult[] = [];
+  const { handler = () => null, parameters, errorMessageLimit, args = {}, tool = 'thing__do', register } = asked;
+  const agent = await scriptedAgent({
+    model: askingModel(tool, args),
+    tools: [
+      {
+        name: 'thing',
+        exports: [{ name: 'do', description: 'Does it.', ...(parameters === undefined ? {} : { parameters }) }],
+        handlers: { do: handler },
+        ...(errorMessageLimit === undefined ? {} : { errorMessageLimit }),
+      },
+    ],
+    ...asked.plan,
+    extensions: [
+      extension('watcher', ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          results.push(...result.toolResults);
+          return result;
+        });
+      }),
+      ...(register === undefined ? [] : [extension('changer', register)]),
+    ],
+  });
+  const turn = await agent.say('go');
+  expect(turn).toMatchObject({ text: 'done', result: { finishReason: 'text_response' } });
+  expect(results).toHaveLength(1);
+  return results[0] as ToolCallResult;
+}
+
+const failing = (thrown: unknown): ToolHandler => {
+  return () => {
+    throw thrown;
+  };
+};
+
+describe('the result of a tool call', () => {
+  test('C-08 that went well: toolCallId, toolName, status and output', async () => {
+    expect(await callTool({ handler: () => ({ tempC: 3 }) })).toEqual({
+      toolCallId: 'call_1',
+      toolName: 'thing__do',
+      status: 'ok',
+      output: { tempC: 3 },
+    });
+  });
+
+  test('C-08 that went wrong: an error with name, message, code, suggestion and helpUrl', async () => {
+    const thrown = Object.assign(new RangeError('no such city'), {
+      code: 'E_CITY',
+      suggestion: 'Ask for another one.',
+      helpUrl: 'docs/cities.md',
+    });
+    expect(await callTool({ handler: failing(thrown) })).toEqual({
+      toolCallId: 'call_1',
+      toolName: 'thing__do',
+      status: 'error',
+      error: {
+        name: 'RangeError',
+        message: 'no such city',
+        code: 'E_CITY',
+        suggestion: 'Ask for another one.',
+        helpUrl: 'docs/cities.md',
+      },
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['an error without a code', new Error('broken'), 'broken'],
+    ['a text', 'broken', 'broken'],
+    ['nothing', undefined, 'undefined'],
+    ['an object', { reason: 'broken' }, '{"reason":"broken"}'],
+  ])('C-08 a handler that throws %s gives E_TOOL_FAILED', async (_title, thrown, message) => {
+    expect(await callTool({ handler: failing(thrown) })).toMatchObject({
+      status: 'error',
+      error: { code: 'E_TOOL_FAILED', message },
+    });
+  });
+
+  test('C-08 a handler that rejects is one that throws', async () => {
+    expect(await callTool({ handler: () => Promise.reject(new Error('later')) })).toMatchObject({
+      status: 'error',
+      error: { code: 'E_TOOL_FAILED', message: 'later' },
+    });
+  });
+
+  test.each([
+    ['the policy', { plan: { policy: { errorMessageLimit: 50 } } }],
+    ['the tool itself', { errorMessageLimit: 50, plan: { policy: { errorMessageLimit: 10 } } }],
+  ])("R-05 an error's message is cut to the limit of %s", async (_title, limited) => {
+    const result = await callTool({ ...limited, handler: failing(new Error('x'.repeat(51))) });
+    expect(result.error?.message).toBe(`${'x'.repeat(49)}…`);
+    const whole = await callTool({ ...limited, handler: failing(new Error('x'.repeat(50))) });
+    expect(whole.error?.message).toBe('x'.repeat(50));
+  });
+
+  test('X-15 an error is masked before it is cut, so that no part of a secret is left', async () => {
+    const secret = 'sk-live-0123456789';
+    const thrown = Object.assign(new Error(`${'x'.repeat(40)} ${secret}`), {
+      suggestion: `Do not use ${secret}.`,
+      helpUrl: `https://example.com/?key=${secret}`,
+    });
+    const result = await callTool({
+      handler: failing(thrown),
+      plan: { secrets: [secret], policy: { errorMessageLimit: 50 } },
+    });
+    expect(result.error).toMatchObject({ message: `${'x'.repeat(40)} ***`, suggestion: 'Do not use ***.' });
+    expect(JSON.stringify(result)).not.toContain('sk-live');
+  });
+
+  test('P-12 a layer that throws gives the error result of its call, with the code it threw', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
+    expect(await callTool({ register })).toMatchObject({ status: 'error', error: { code: 'E_DENIED', message: 'no' } });
+  });
+});
+
+describe('what a handler returns', () => {
+  test.each<[string, ToolHandler, JsonValue]>([
+    ['undefined becomes null', () => undefined, null],
+    ['a promise of undefined becomes null', async () => undefined, null],
+    ['a text stays a text', () => 'hello', 'hello'],
+    ['a promise is awaited', async () => [1, 'two', { three: null }], [1, 'two', { three: null }]],
+    // What JSON.stringify leaves out is left out here too.
+    ['a field that is undefined is left out', () => JSON.parse('{"a":1}') as JsonValue, { a: 1 }],
+  ])('C-12 %s', async (_title, handler, output) => {
+    expect(await callTool({ handler })).toMatchObject({ status: 'ok', output });
+  });
+
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  test.each<[unknown, string]>([
+    [() => 1, 'the value is a function, which JSON cannot hold'],
+    [{ when: new Date(0) }, 'when is a Date, not a plain object'],
+    [[1, Number.NaN], '[1] is NaN, which JSON cannot hold'],
+    [new Map(), 'the value is a Map, not a plain object'],
+    [{ big: 1n }, 'big is a bigint, which JSON cannot hold'],
+    [Symbol('x'), 'the value is a symbol, which JSON cannot hold'],
+    [cycle, 'self is part of a cycle'],
+  ])('C-12 what is not JSON is an error result: %#', async (returned, problem) => {
+    // Handlers come from outside; the contract does not stop them.
+    const handler = (() => returned) as ToolHandler;
+    const result = await callTool({ handler });
+    expect(result).toMatchObject({
+      status: 'error',
+      error: { code: 'E_TOOL_OUTPUT', message: `"thing__do" returned no JSON: ${problem}.` },
+    });
+    expect(result).not.toHaveProperty('output');
+  });
+
+  test('C-12 what it keeps of its output can no longer change the conversation', async () => {
+    const kept = { list: [1] };
+    const result = await callTool({ handler: () => kept });
+    kept.list.push(2);
+    expect(result.output).toEqual({ list: [1] });
+  });
+});
+
+describe('what a handler is given', () => {
+  async function contextOf(plan: Partial<ScriptedAgentOptions> = {}, use?: (ctx: ToolContext) => unknown) {
+    const seen: ToolContext[] = [];
+    const handler: ToolHandler = async (ctx) => {
+      seen.push(ctx);
+      await use?.(ctx);
+    };
+    await callTool({ handler, plan: { agentName: 'coder', instanceKey: 'default', workdir: '/some/where', ...plan } });
+    return seen[0] as ToolContext;
+  }
+
+  test('C-12 the execution context, toolCallId, message, workdir, logger, signal and agents', async () => {
+    expect(await contextOf()).toMatchObject({
+      agentName: 'coder',
+      instanceKey: 'default',
+      turnId: 'turn-event-1',
+      traceId: 'trace-1',
+      toolCallId: 'call_1',
+      message: { data: { role: 'assistant' }, source: { type: 'assistant', stepId: 'turn-event-1.step-0' } },
+      workdir: '/some/where',
+      logger: { info: expect.any(Function) },
+      signal: expect.any(AbortSignal),
+      agents: { request: expect.any(Function), send: expect.any(Function) },
+    });
+  });
+
+  test('C-12 message is the very assistant message that asked', async () => {
+    const { message } = await contextOf();
+    expect(message?.data.content).toEqual([
+      { type: 'tool-call', toolCallId: 'call_1', toolName: 'thing__do', input: {} },
+    ]);
+  });
+
+  test.each(['agentName', 'toolCallId', 'workdir', 'signal', 'agents'])('C-12 ctx.%s is readonly', async (field) => {
+    const ctx = await contextOf();
+    expect(Reflect.set(ctx, field, 'changed')).toBe(false);
+    expect(ctx).not.toHaveProperty(field, 'changed');
+  });
+
+  test('C-12 the input is the arguments', async () => {
+    const inputs: unknown[] = [];
+    await callTool({ args: { city: 'Seoul' }, handler: (_ctx, input) => void inputs.push(input) });
+    expect(inputs).toEqual([{ city: 'Seoul' }]);
+  });
+
+  test('C-12 the signal aborts when the call is out of time, and the result says so', async () => {
+    const reasons: unknown[] = [];
+    const handler: ToolHandler = (ctx) =>
+      new Promise(() => ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason)));
+    const result = await callTool({ handler, plan: { policy: { toolTimeoutMs: 5 } } });
+    expect(result.error).toMatchObject({ code: 'E_TOOL_TIMEOUT', message: '"thing__do" ran longer than 5 ms.' });
+    expect(reasons).toEqual([expect.objectContaining({ code: 'E_TOOL_TIMEOUT' })]);
+  });
+});

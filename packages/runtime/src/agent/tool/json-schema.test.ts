@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test';
+import type { JsonSchema } from '@goondan/types';
+import { compileSchema } from './json-schema.ts';
+
+const city: JsonSchema = {
+  type: 'object',
+  properties: {
+    city: { type: 'string' },
+    days: { type: 'integer', minimum: 1 },
+    unit: { enum: ['C', 'F'] },
+    place: { type: 'object', properties: { at: { type: 'number' } } },
+  },
+  required: ['city'],
+  additionalProperties: false,
+};
+
+async function problems(schema: JsonSchema, value: unknown): Promise<readonly string[]> {
+  const check = await compileSchema(schema, 'a test');
+  return check(value);
+}
+
+describe('a schema', () => {
+  test('X-05 finds nothing wrong with a value that fits', async () => {
+    expect(await problems(city, { city: 'Seoul', days: 2, unit: 'C', place: { at: 1.5 } })).toEqual([]);
+  });
+
+  test.each([
+    [{}, ["the value must have required property 'city'"]],
+    [{ city: 7 }, ['city must be string']],
+    [{ city: 'Seoul', days: 0 }, ['days must be >= 1']],
+    [{ city: 'Seoul', unit: 'K' }, ['unit must be equal to one of the allowed values (["C","F"])']],
+    [{ city: 'Seoul', place: { at: 'x' } }, ['place.at must be number']],
+    [{ city: 'Seoul', town: 1 }, ['the value must NOT have additional properties ("town")']],
+    [{ days: 'two', unit: 'K' }, 3],
+  ] as const)('X-05 says where and why %j does not fit', async (value, expected) => {
+    const found = await problems(city, value);
+    if (typeof expected === 'number') expect(found).toHaveLength(expected);
+    else expect(found).toEqual([...expected]);
+  });
+
+  test('X-05 that is none is refused with a code that names whose it is', async () => {
+    const refused = compileSchema({ type: 'nonsense' }, 'tool "weather__get"').catch((error: unknown) => error);
+    expect(await refused).toMatchObject({
+      code: 'E_TOOL_SCHEMA',
+      message: expect.stringContaining('The schema of tool "weather__get" is not valid'),
+    });
+  });
+
+  test('C-13 is compiled once', async () => {
+    const schema: JsonSchema = { type: 'object' };
+    expect(await compileSchema(schema, 'a test')).toBe(await compileSchema(schema, 'a test'));
+  });
+
+  test.each([
+    ['of a newer draft', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
+    ['of draft 7', { $schema: 'http://json-schema.org/draft-07/schema#' }],
+    ['with an $id', { $id: 'https://example.com/weather' }],
+    ['with the same $id again', { $id: 'https://example.com/weather' }],
+    ['with a keyword nobody knows', { 'x-order': 1, format: 'fancy' }],
+    // Ajv would answer with a promise, and a promise looks like a yes.
+    ['that calls itself asynchronous', { $async: true }],
+  ])('C-13 %s works: schemas come from other people', async (_title, more) => {
+    const schema: JsonSchema = { ...more, type: 'object', required: ['city'] };
+    expect(await problems(schema, { city: 'Seoul' })).toEqual([]);
+    expect(await problems(schema, {})).toEqual(["the value must have required property 'city'"]);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { checkToolName } from './tool-name.ts';
+
+describe('a tool name', () => {
+  test.each([
+    'weather__get',
+    'my-ext__status',
+    'tool-search__search',
+    'mcp-github__create_issue',
+    'A1__B2',
+    'a_b__c_d',
+    `${'a'.repeat(31)}__${'b'.repeat(31)}`,
+  ])('X-09 %s is {resource}__{export}', (name) => {
+    expect(checkToolName(name)).toBe(name);
+  });
+
+  test.each([
+    'weather',
+    'weather_get',
+    '__get',
+    'weather__',
+    '__',
+    'a__b__c',
+    'a___b',
+    'wetter__größe',
+    'weather__get now',
+    'weather.get__x',
+    'weather__get\n',
+    '',
+    `${'a'.repeat(31)}__${'b'.repeat(32)}`,
+    undefined,
+    null,
+    7,
+    { name: 'weather__get' },
+  ])('X-09 %p is none', (name) => {
+    expect(() => checkToolName(name)).toThrow(expect.objectContaining({ code: 'E_TOOL_NAME' }));
+  });
+
+  test('X-09 the error shows the name and what it must look like', () => {
+    expect(() => checkToolName('getWeather')).toThrow('"getWeather" is no tool name: it must be {resource}__{export}');
+  });
+
+  test('X-09 every accepted name is one that providers accept, with exactly one double underscore', () => {
+    const character = fc.constantFrom(...Array.from('abAB09-_. é'));
+    fc.assert(
+      fc.property(fc.string({ unit: character, maxLength: 70 }), (name) => {
+        const accepted = isAccepted(name);
+        if (accepted) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+        if (accepted) expect(name.split('__')).toHaveLength(2);
+      }),
+      { examples: [['a__b'], ['a___b'], ['a__b__c']] },
+    );
+  });
+
+  test('X-09 every resource and export name that the bundle allows gives one that fits', () => {
+    const letters = Array.from('abcdefghijklmnopqrstuvwxyz');
+    const others = Array.from('0123456789-');
+    const resource = fc
+      .tuple(fc.constantFrom(...letters), fc.string({ unit: fc.constantFrom(...letters, ...others), maxLength: 29 }))
+      .map((parts) => parts.join(''));
+    const exported = fc.string({ unit: fc.constantFrom(...letters, ...others), minLength: 1, maxLength: 30 });
+    fc.assert(fc.property(resource, exported, (left, right) => isAccepted(`${left}__${right}`)));
+  });
+});
+
+function isAccepted(name: string): boolean {
+  try {
+    return checkToolName(name) === name;
+  } catch {
+    return false;
+  }
+}

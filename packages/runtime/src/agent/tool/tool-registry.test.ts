@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test';
+import type { ToolCatalogItem, ToolHandler } from '@goondan/types';
+import { type RegisteredTool, ToolRegistry } from './tool-registry.ts';
+
+const handler: ToolHandler = () => null;
+const item = (name: string, more: Partial<ToolCatalogItem> = {}): ToolCatalogItem => ({
+  name,
+  description: 'A tool.',
+  ...more,
+});
+const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
+  item: item(name),
+  handler,
+  parallel: false,
+  idempotent: false,
+  effects: 'external',
+  errorMessageLimit: undefined,
+});
+
+describe('the tools of an agent', () => {
+  test('X-09 a registered tool is in the catalog, after those before it', () => {
+    const registry = new ToolRegistry();
+    registry.declare(declared('weather__get'));
+    registry.register('notes', item('notes__add', { parameters: { type: 'object' } }), handler);
+    expect(registry.items()).toEqual([
+      item('weather__get'),
+      { name: 'notes__add', description: 'A tool.', parameters: { type: 'object' } },
+    ]);
+  });
+
+  test('X-09 registering a name again replaces the tool and keeps its place', () => {
+    const registry = new ToolRegistry();
+    const newer: ToolHandler = () => 'newer';
+    registry.register('notes', item('notes__add'), handler);
+    registry.register('notes', item('notes__list'), handler);
+    registry.register('other', item('notes__add', { description: 'Newer.' }), newer);
+    expect(registry.items().map(({ name, description }) => [name, description])).toEqual([
+      ['notes__add', 'Newer.'],
+      ['notes__list', 'A tool.'],
+    ]);
+    expect(registry.get('notes__add')).toMatchObject({ handler: newer, extension: 'other' });
+  });
+
+  test("X-09 a declared tool's name cannot be taken", () => {
+    const registry = new ToolRegistry();
+    registry.declare(declared('weather__get'));
+    expect(() => registry.register('thief', item('weather__get'), () => 'stolen')).toThrow(
+      expect.objectContaining({
+        code: 'E_TOOL_TAKEN',
+        message: 'Extension "thief" cannot register "weather__get": a declared tool has that name.',
+      }),
+    );
+    expect(registry.get('weather__get')?.handler).toBe(handler);
+  });
+
+  test('X-09 two declared tools cannot have one name', () => {
+    const registry = new ToolRegistry();
+    registry.declare(declared('weather__get'));
+    expect(() => registry.declare(declared('weather__get'))).toThrow(expect.objectContaining({ code: 'E_TOOL_TAKEN' }));
+  });
+
+  test.each<[string, unknown, unknown, string]>([
+    ['a bad name', item('weather'), handler, 'E_TOOL_NAME'],
+    ['no name', { description: 'A tool.' }, handler, 'E_TOOL_NAME'],
+    ['no description', { name: 'weather__get' }, handler, 'E_TOOL_NAME'],
+    ['no object at all', 'weather__get', handler, 'E_TOOL_NAME'],
+    ['nothing at all', undefined, handler, 'E_TOOL_NAME'],
+    ['no handler', item('weather__get'), undefined, 'E_TOOL_NAME'],
+    ['parameters that are a text', { ...item('weather__get'), parameters: 'object' }, handler, 'E_TOOL_SCHEMA'],
+    ['parameters that are a list', { ...item('weather__get'), parameters: [] }, handler, 'E_TOOL_SCHEMA'],
+    ['parameters that are no JSON', { ...item('weather__get'), parameters: { a: new Map() } }, handler, 'E_TOOL_NAME'],
+  ])('X-09 a tool with %s is refused and leaves nothing behind', (_title, badItem, badHandler, code) => {
+    const registry = new ToolRegistry();
+    expect(() => registry.register('notes', badItem, badHandler)).toThrow(expect.objectContaining({ code }));
+    expect(registry.items()).toEqual([]);
+  });
+
+  test('C-13 the catalog shows name, description, parameters and annotations; what is absent stays absent', () => {
+    const registry = new ToolRegistry();
+    registry.register('notes', item('notes__list', { annotations: { readOnly: true, title: 'Notes' } }), handler);
+    const [first] = registry.items();
+    expect(first).toEqual({
+      name: 'notes__list',
+      description: 'A tool.',
+      annotations: { readOnly: true, title: 'Notes' },
+    });
+    expect(first).not.toHaveProperty('parameters');
+  });
+
+  test('C-13 what is registered is a copy that nobody can change', () => {
+    const registry = new ToolRegistry();
+    const parameters = { type: 'object', properties: {} };
+    registry.register('notes', item('notes__add', { parameters }), handler);
+    parameters.type = 'string';
+    const [first] = registry.items();
+    expect(first).toEqual(item('notes__add', { parameters: { type: 'object', properties: {} } }));
+    expect(first).toSatisfy(Object.isFrozen);
+    expect(first?.parameters).toSatisfy(Object.isFrozen);
+  });
+
+  test.each([
+    [{}, { parallel: false, idempotent: false, effects: 'external' }],
+    [{ readOnly: true }, { parallel: true, idempotent: true, effects: 'none' }],
+    [{ idempotent: true }, { parallel: false, idempotent: true, effects: 'external' }],
+    [{ effects: 'local' }, { parallel: false, idempotent: false, effects: 'local' }],
+  ] as const)('C-13 the annotations %j of an extension tool say how it may be run: %j', (annotations, expected) => {
+    const registry = new ToolRegistry();
+    registry.register('notes', item('notes__add', { annotations }), handler);
+    expect(registry.get('notes__add')).toMatchObject(expected);
+  });
+});

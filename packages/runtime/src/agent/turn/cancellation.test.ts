@@ -1,0 +1,267 @@
+/** How a turn ends that must not go on: somebody cancels it, or its time is up. */
+import { describe, expect, test } from 'bun:test';
+import {
+  createSystemMessage,
+  type ExtensionApi,
+  type MiddlewareKind,
+  type ModelReply,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
+import { extension, manualClock, type ManualClock, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const never = () => new Promise<never>(() => undefined);
+const toolOf = (run: NonNullable<ToolDeclaration['handlers']>[string]): ToolDeclaration => ({
+  name: 'slow',
+  exports: [{ name: 'run', description: '' }],
+  handlers: { run },
+});
+const callThenSay = [{ when: 'go', call: { tool: 'slow__run' } }, { say: 'done' }];
+
+/** An extension with one layer that hangs, of any kind. */
+const hanging = (kind: MiddlewareKind, onEnter?: () => void) =>
+  extension('hanging', ({ pipeline }) => {
+    // One function serves all kinds; the overloads take one kind at a time.
+    pipeline.register(kind as 'turn', () => {
+      onEnter?.();
+      return never();
+    });
+  });
+
+/** Whether a turn has ended, without waiting for it. */
+function watchEnd(turn: Promise<TestedTurn>): { readonly ended: boolean } {
+  const state = { ended: false };
+  void turn.finally(() => (state.ended = true));
+  return state;
+}
+
+async function expectEndAfter(clock: ManualClock, ms: number, turn: Promise<TestedTurn>): Promise<TestedTurn> {
+  const state = watchEnd(turn);
+  await clock.advance(ms - 1);
+  expect(state.ended).toBe(false);
+  await clock.advance(1);
+  expect(state.ended).toBe(true);
+  return turn;
+}
+
+describe('a cancelled turn', () => {
+  test('ends at once when a model ignores it, with E_CANCELLED; the model was told', async () => {
+    const cancel = new AbortController();
+    let told: unknown;
+    const model: Model = {
+      generate({ signal }) {
+        signal.addEventListener('abort', () => (told = signal.reason));
+        queueMicrotask(() => cancel.abort());
+        return never();
+      },
+    };
+    const agent = await scriptedAgent({ model, clock: manualClock() });
+    const { result } = await agent.say('hi', { signal: cancel.signal });
+    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
+    expect(told).toMatchObject({ code: 'E_CANCELLED' });
+  });
+
+  test('ends at once when a tool ignores it; the tool was told, and its call has a result', async () => {
+    const cancel = new AbortController();
+    let wasTold = false;
+    const tool = toolOf(({ signal }) => {
+      signal.addEventListener('abort', () => (wasTold = true));
+      queueMicrotask(() => cancel.abort());
+      return never();
+    });
+    const agent = await scriptedAgent({ script: callThenSay, tools: [tool], clock: manualClock() });
+    const { result } = await agent.say('go', { signal: cancel.signal });
+    expect(result.error?.code).toBe('E_CANCELLED');
+    expect(wasTold).toBe(true);
+    expect(agent.requests).toHaveLength(1);
+    expect((await agent.messages()).map(({ data }) => data.role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  test.each(['turn', 'step', 'toolCall', 'model'] as const)(
+    'does not wait longer than unwindMs for a %s layer that hangs',
+    async (kind) => {
+      const clock = manualClock();
+      const cancel = new AbortController();
+      const entered = Promise.withResolvers<void>();
+      const agent = await scriptedAgent({
+        script: callThenSay,
+        tools: [toolOf(() => 'done')],
+        extensions: [hanging(kind, entered.resolve)],
+        clock,
+        policy: { unwindMs: 500 },
+      });
+      const turn = agent.say('go', { signal: cancel.signal });
+      await entered.promise;
+      cancel.abort();
+      const { result } = await expectEndAfter(clock, 500, turn);
+      expect(result.error?.code).toBe('E_CANCELLED');
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test('lets layers unwind: they see the signal, their catch and finally run, what they emit is kept', async () => {
+    const cancel = new AbortController();
+    const seen: unknown[] = [];
+    const tidy = extension('tidy', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        try {
+          return await ctx.next();
+        } catch (error) {
+          seen.push(ctx.signal.aborted, error);
+          throw error;
+        } finally {
+          await Promise.resolve();
+          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('stopped') });
+        }
+      });
+    });
+    const model: Model = {
+      generate() {
+        cancel.abort('because');
+        return never();
+      },
+    };
+    const agent = await scriptedAgent({ model, extensions: [tidy] });
+    const { result } = await agent.say('hi', { signal: cancel.signal });
+    expect(seen).toMatchObject([true, { code: 'E_CANCELLED', cause: 'because' }]);
+    // It is the turn that was cancelled: no extension is to blame.
+    expect(result.error).not.toHaveProperty('extension');
+    expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi', 'stopped']);
+  });
+
+  test('stays cancelled though a layer makes a result of it', async () => {
+    const cancel = new AbortController();
+    const calming = extension('calming', ({ pipeline }) => {
+      pipeline.register('turn', (ctx) =>
+        ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
+      );
+    });
+    const model: Model = {
+      generate() {
+        cancel.abort();
+        return never();
+      },
+    };
+    const agent = await scriptedAgent({ model, extensions: [calming] });
+    expect((await agent.say('hi', { signal: cancel.signal })).result.error?.code).toBe('E_CANCELLED');
+  });
+
+  test('is not tried again, though the error says retryable', async () => {
+    const cancel = new AbortController();
+    const model: Model = {
+      generate() {
+        cancel.abort();
+        return Promise.reject<ModelReply>(Object.assign(new Error('busy'), { retryable: true }));
+      },
+    };
+    const agent = await scriptedAgent({ model });
+    expect((await agent.say('hi', { signal: cancel.signal })).result.error?.code).toBe('E_CANCELLED');
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test('asks no model when it was cancelled before it began; its input is in the conversation', async () => {
+    const agent = await scriptedAgent();
+    const { result } = await agent.say('hi', { signal: AbortSignal.abort() });
+    expect(result.error?.code).toBe('E_CANCELLED');
+    expect(agent.requests).toHaveLength(0);
+    expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi']);
+    expect((await agent.say('again')).text).toBe('You said: again');
+  });
+
+  test('a signal that aborts after the turn has ended changes nothing', async () => {
+    const cancel = new AbortController();
+    const agent = await scriptedAgent();
+    const { text } = await agent.say('hi', { signal: cancel.signal });
+    cancel.abort();
+    expect(text).toBe('You said: hi');
+    expect((await agent.say('again')).text).toBe('You said: again');
+  });
+});
+
+describe('a turn out of time', () => {
+  test('ends with E_TURN_TIMEOUT, at once where nothing hangs', async () => {
+    const clock = manualClock();
+    const agent = await scriptedAgent({ model: { generate: never }, clock, policy: { turnTimeoutMs: 3_000 } });
+    const { result } = await expectEndAfter(clock, 3_000, agent.say('hi'));
+    expect(result.error).toMatchObject({ code: 'E_TURN_TIMEOUT' });
+    expect(result.error?.message).toContain('3000 ms');
+  });
+
+  test('ends after unwindMs more where a layer hangs', async () => {
+    const clock = manualClock();
+    const policy = { turnTimeoutMs: 3_000, unwindMs: 500 };
+    const agent = await scriptedAgent({ extensions: [hanging('step')], clock, policy });
+    const { result } = await expectEndAfter(clock, 3_500, agent.say('hi'));
+    expect(result.error?.code).toBe('E_TURN_TIMEOUT');
+  });
+
+  test('leaves no timer behind when it was in time', async () => {
+    const clock = manualClock();
+    const agent = await scriptedAgent({ script: callThenSay, tools: [toolOf(() => 'done')], clock });
+    await agent.say('go');
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a layer that wakes up after its turn was given up', () => {
+  /** A turn layer that hangs in its first turn, and what it holds. */
+  async function abandon(
+    store = memoryStore(),
+    onTurn?: (api: ExtensionApi, ctx: TurnMiddlewareContext) => Promise<void>,
+  ) {
+    const cancel = new AbortController();
+    const woken = Promise.withResolvers<void>();
+    let held: TurnMiddlewareContext | undefined;
+    const sleeping = extension('sleeping', (api) => {
+      api.pipeline.register('turn', async (ctx) => {
+        if (held === undefined) {
+          held = ctx;
+          cancel.abort();
+          await woken.promise;
+        }
+        await onTurn?.(api, ctx);
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({ extensions: [sleeping], store, policy: { unwindMs: 1 } });
+    const { result } = await agent.say('first', { signal: cancel.signal, event: { id: 'first' } });
+    expect(result.error?.code).toBe('E_CANCELLED');
+    if (held === undefined) throw new Error('the layer did not run');
+    return { agent, held, wake: woken.resolve };
+  }
+
+  test('can neither go on nor emit, call a model, or disturb the turn after it', async () => {
+    const { agent, held, wake } = await abandon();
+    await agent.say('second');
+    const before = await agent.messages();
+    const requests = agent.requests.length;
+    const refusal = await held.next().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'E_CANCELLED' });
+    expect(() => held.emitMessageEvent({ type: 'truncate' })).toThrow(
+      expect.objectContaining({ code: 'E_TURN_ENDED' }),
+    );
+    expect(await held.model.generate({ messages: [] }).catch((error: unknown) => error)).toMatchObject({
+      code: 'E_CANCELLED',
+    });
+    wake();
+    expect((await agent.say('third')).text).toBe('You said: third');
+    expect(agent.requests).toHaveLength(requests + 1);
+    expect((await agent.messages()).slice(0, before.length)).toEqual([...before]);
+  });
+
+  test('does not put back the states of the turn it belonged to', async () => {
+    const store = memoryStore();
+    // An interrupted run of the first turn, which had set a state.
+    const { epoch } = await store.open({ agentName: 'tested', instanceKey: 'default' }, 'turn-first');
+    const entered = { type: 'entered', metadata: {}, extensionState: { sleeping: 'old' } } as const;
+    await store.append({ agentName: 'tested', instanceKey: 'default' }, epoch, 0, [entered]);
+
+    const { agent, held } = await abandon(store, (api) => api.state.set('new'));
+    await agent.say('second');
+    expect(await agent.stateOf('sleeping')).toBe('new');
+    await held.next().catch(() => undefined);
+    expect(agent.agent.parts.states.snapshot()).toEqual({ sleeping: 'new' });
+  });
+});

@@ -1,0 +1,325 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentEvent, MiddlewareKind, StepMiddlewareContext, ToolCallResult, Turn } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
+
+/** The readonly fields of each kind of context, and the ones a layer may change. */
+const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'signal'];
+const powers = ['conversationState', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
+const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
+  turn: [...everywhere, ...powers, 'inputEvent'],
+  step: [...everywhere, ...powers, 'turn', 'stepIndex'],
+  toolCall: [...everywhere, 'stepIndex', 'toolName', 'toolCallId'],
+  model: [...everywhere, 'stepIndex', 'extensionName'],
+};
+const mutableFields: Record<MiddlewareKind, readonly string[]> = {
+  turn: ['metadata'],
+  step: ['metadata', 'toolCatalog'],
+  toolCall: ['metadata', 'args'],
+  model: ['metadata', 'messages', 'tools', 'params', 'modelRef'],
+};
+
+const weather: ToolDeclaration = {
+  name: 'weather',
+  exports: [{ name: 'get', description: 'The weather of a city.' }],
+  handlers: { get: (_ctx, { city }) => ({ city: city ?? null }) },
+};
+
+/** One turn of two steps with one tool call; `look` sees every context before its `next()`. */
+async function lookAt(look: (kind: MiddlewareKind, ctx: object) => void, event: Partial<AgentEvent> = {}) {
+  const agent = await scriptedAgent({
+    agentName: 'coder',
+    instanceKey: 'room-1',
+    tools: [weather],
+    script: [
+      { when: 'weather', call: { tool: 'weather__get', args: { city: 'Seoul' } } },
+      { afterTool: 'weather__get', say: 'Sunny.' },
+    ],
+    extensions: [
+      extension('looker', ({ pipeline }) => {
+        pipeline.register('turn', (ctx) => (look('turn', ctx), ctx.next()));
+        pipeline.register('step', (ctx) => (look('step', ctx), ctx.next()));
+        pipeline.register('toolCall', (ctx) => (look('toolCall', ctx), ctx.next()));
+        pipeline.register('model', (ctx) => (look('model', ctx), ctx.next()));
+      }),
+    ],
+  });
+  const turn = await agent.say('weather?', { event });
+  expect(turn.text).toBe('Sunny.');
+  return { agent, turn };
+}
+
+async function firstContextOf(kind: MiddlewareKind, event: Partial<AgentEvent> = {}): Promise<object> {
+  const seen: object[] = [];
+  await lookAt((each, ctx) => each === kind && seen.push(ctx), event);
+  const [first] = seen;
+  if (first === undefined) throw new Error(`no ${kind} context was seen`);
+  return first;
+}
+
+/** An assignment as a layer would write it, in strict code. */
+function assign(target: object, field: string, value: unknown): void {
+  // The contract says readonly; this is what happens to those who do not read it.
+  (target as Record<string, unknown>)[field] = value;
+}
+
+/** What came of it. A layer may not throw here: what a toolCall layer throws is a result, and the turn goes on. */
+function assigning(target: object, field: string, value: unknown): unknown {
+  try {
+    return assign(target, field, value);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('the contexts', () => {
+  test.each(kinds)('C-01 a %s context carries agentName, instanceKey, turnId and traceId', async (kind) => {
+    expect(await firstContextOf(kind, { id: 'e1', traceId: 'trace-7' })).toMatchObject({
+      agentName: 'coder',
+      instanceKey: 'room-1',
+      turnId: 'turn-e1',
+      traceId: 'trace-7',
+    });
+  });
+
+  test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {
+    const createdAt = new Date('2026-01-02T03:04:05.000Z');
+    const ctx = await firstContextOf('turn', { id: 'e1', createdAt, metadata: { from: 'here' } });
+    // toMatchObject takes any date for any other.
+    expect(Reflect.get(ctx, 'inputEvent')).toEqual({
+      id: 'e1',
+      type: 'user.message',
+      input: 'weather?',
+      instanceKey: 'room-1',
+      source: { kind: 'cli', name: 'test' },
+      metadata: { from: 'here' },
+      traceId: 'trace-1',
+      createdAt,
+    });
+    expect(ctx).toMatchObject({
+      conversationState: { baseMessages: [], toLlmMessages: expect.any(Function) },
+      agents: { request: expect.any(Function), send: expect.any(Function) },
+      emitMessageEvent: expect.any(Function),
+      metadata: {},
+      next: expect.any(Function),
+    });
+  });
+
+  test('C-03 a step context has turn, a 0-based stepIndex, conversationState, agents, emitMessageEvent, toolCatalog, metadata and next', async () => {
+    const steps: Pick<StepMiddlewareContext, 'stepIndex'>[] = [];
+    // Seen as the step kind, so it is a step context.
+    await lookAt((kind, ctx) => kind === 'step' && steps.push(ctx as StepMiddlewareContext));
+    expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([0, 1]);
+    expect(steps[0]).toMatchObject({
+      turn: { id: 'turn-event-1' },
+      conversationState: { toLlmMessages: expect.any(Function) },
+      agents: { request: expect.any(Function), send: expect.any(Function) },
+      emitMessageEvent: expect.any(Function),
+      toolCatalog: [{ name: 'weather__get' }],
+      metadata: {},
+      next: expect.any(Function),
+    });
+  });
+
+  test('C-04 a toolCall context has stepIndex, toolName, toolCallId, args, metadata and next, and no agents', async () => {
+    const ctx = await firstContextOf('toolCall');
+    expect(ctx).toMatchObject({
+      stepIndex: 0,
+      toolName: 'weather__get',
+      toolCallId: 'call_1',
+      args: { city: 'Seoul' },
+      metadata: {},
+      next: expect.any(Function),
+    });
+    expect('agents' in ctx).toBe(false);
+  });
+
+  test.each(['turn', 'step'] as const)('C-02 C-03 a %s context does have agents', async (kind) => {
+    expect('agents' in (await firstContextOf(kind))).toBe(true);
+  });
+
+  test.each(kinds.flatMap((kind) => readonlyFields[kind].map((field) => [kind, field] as const)))(
+    'C-05 %s: assigning to ctx.%s throws a TypeError and changes nothing',
+    async (kind, field) => {
+      const outcomes: { error: unknown; before: unknown; after: unknown }[] = [];
+      await lookAt((each, ctx) => {
+        if (each !== kind) return;
+        const before: unknown = Reflect.get(ctx, field);
+        const error = assigning(ctx, field, 'changed');
+        outcomes.push({ error, before, after: Reflect.get(ctx, field) });
+      });
+      expect(outcomes).not.toBeEmpty();
+      for (const { error, before, after } of outcomes) {
+        expect(error).toBeInstanceOf(TypeError);
+        expect(typeof after).toBe(typeof before);
+        // What is no object is the very value; powers are made for the layer that asks.
+        if (typeof before !== 'object' && typeof before !== 'function') expect(after).toBe(before);
+      }
+    },
+  );
+
+  test.each(kinds.flatMap((kind) => mutableFields[kind].map((field) => [kind, field] as const)))(
+    'C-05 %s: ctx.%s may be reassigned, and refuses what is no such thing',
+    async (kind, field) => {
+      const outcomes: { took: boolean; error: unknown; kept: boolean }[] = [];
+      await lookAt((each, ctx) => {
+        if (each !== kind) return;
+        const current: unknown = Reflect.get(ctx, field);
+        const replacement = typeof current === 'string' ? current : structuredClone(current);
+        assign(ctx, field, replacement);
+        const took = Reflect.get(ctx, field) === replacement;
+        const error = assigning(ctx, field, undefined);
+        outcomes.push({ took, error, kept: Reflect.get(ctx, field) === replacement });
+      });
+      expect(outcomes).not.toBeEmpty();
+      for (const outcome of outcomes) {
+        expect(outcome).toEqual({ took: true, error: expect.any(TypeError), kept: true });
+      }
+    },
+  );
+});
+
+describe('a context that outlives its turn', () => {
+  test.each(['turn', 'step'] as const)('M-12 a late event from a %s layer is refused with a code', async (kind) => {
+    const seen: object[] = [];
+    const { agent } = await lookAt((each, ctx) => each === kind && seen.push(ctx));
+    const before = await agent.messages();
+    const [ctx] = seen;
+    // Seen as one of the kinds that can emit.
+    const { emitMessageEvent } = ctx as Pick<StepMiddlewareContext, 'emitMessageEvent'>;
+    expect(() => emitMessageEvent({ type: 'truncate' })).toThrow(
+      expect.objectContaining({
+        code: 'E_TURN_ENDED',
+        message: 'Extension "looker" emitted a message event after the turn had ended.',
+      }),
+    );
+    await agent.say('weather again?');
+    expect((await agent.messages()).slice(0, before.length)).toEqual([...before]);
+  });
+});
+
+describe('the input event', () => {
+  const sent: Partial<AgentEvent> = {
+    id: 'e9',
+    auth: { user: 'mina', roles: ['reader'] },
+    metadata: { thread: { id: 1 } },
+    replyTo: { target: 'boss', correlationId: 'c1' },
+    source: { kind: 'connector', name: 'telegram' },
+  };
+
+  test('C-10 it reaches the turn with every field it was sent with', async () => {
+    const ctx = await firstContextOf('turn', sent);
+    expect(ctx).toMatchObject({
+      inputEvent: { ...sent, type: 'user.message', instanceKey: 'room-1', traceId: 'trace-1' },
+    });
+    expect(ctx).toHaveProperty('inputEvent.createdAt', expect.any(Date));
+  });
+
+  test.each([
+    ['', 'auth'],
+    ['', 'input'],
+    ['', 'createdAt'],
+    ['auth', 'user'],
+    ['auth.roles', '0'],
+    ['metadata.thread', 'id'],
+    ['replyTo', 'target'],
+    ['source', 'name'],
+  ])('C-05 A-09 no layer can change it: inputEvent.%s %s', async (path, field) => {
+    const ctx = await firstContextOf('turn', sent);
+    const owner = path.split('.').reduce<unknown>(
+      // An empty path is the event itself.
+      (value, part) => (part === '' ? value : Reflect.get(Object(value), part)),
+      Reflect.get(ctx, 'inputEvent'),
+    );
+    const before: unknown = Reflect.get(Object(owner), field);
+    expect(before).toBeDefined();
+    expect(() => assign(Object(owner), field, 'changed')).toThrow(TypeError);
+    expect(Reflect.get(Object(owner), field)).toBe(before);
+  });
+
+  test('C-10 what its sender does to it later reaches no layer', async () => {
+    const auth = { user: 'mina' };
+    const createdAt = new Date('2026-01-02T03:04:05.000Z');
+    const ctx = await firstContextOf('turn', { auth, createdAt });
+    auth.user = 'root';
+    createdAt.setFullYear(1999);
+    const inputEvent = Reflect.get(ctx, 'inputEvent') as AgentEvent;
+    expect([inputEvent.auth, inputEvent.createdAt]).toEqual([{ user: 'mina' }, new Date('2026-01-02T03:04:05.000Z')]);
+  });
+});
+
+describe('the running turn', () => {
+  async function turnsOf(look: (turn: Turn, results: readonly ToolCallResult[]) => void) {
+    const agent = await scriptedAgent({
+      agentName: 'coder',
+      tools: [weather],
+      script: [
+        {
+          when: 'weather',
+          calls: [
+            { tool: 'weather__get', args: { city: 'Seoul' } },
+            { tool: 'weather__get', args: { city: 'Busan' } },
+          ],
+        },
+        { afterTool: 'weather__get', say: 'Sunny.' },
+      ],
+      extensions: [
+        extension('looker', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            look(ctx.turn, ctx.turn.toolResults);
+            const result = await ctx.next();
+            look(ctx.turn, ctx.turn.toolResults);
+            return result;
+          });
+        }),
+      ],
+    });
+    await agent.say('weather?');
+  }
+
+  test('C-11 it says id, agentName, instanceKey, inputEvent and startedAt', async () => {
+    const turns: Turn[] = [];
+    await turnsOf((turn) => turns.push(turn));
+    expect(turns[0]).toMatchObject({
+      id: 'turn-event-1',
+      agentName: 'coder',
+      instanceKey: 'default',
+      inputEvent: { id: 'event-1', input: 'weather?' },
+      startedAt: expect.any(Date),
+    });
+    expect(new Set(turns).size).toBe(1);
+  });
+
+  test('C-11 toolResults grows in the order of the calls, and a list taken before stays as it was', async () => {
+    const lists: (readonly ToolCallResult[])[] = [];
+    await turnsOf((_turn, results) => lists.push(results));
+    const cities = lists.map((results) => results.map(({ output }) => Reflect.get(Object(output), 'city')));
+    expect(cities).toEqual([[], ['Seoul', 'Busan'], ['Seoul', 'Busan'], ['Seoul', 'Busan']]);
+  });
+
+  test.each(['id', 'agentName', 'instanceKey', 'inputEvent', 'startedAt', 'toolResults'])(
+    'C-11 C-05 assigning to turn.%s throws a TypeError',
+    async (field) => {
+      const errors: unknown[] = [];
+      await turnsOf((turn) => errors.push(assigning(turn, field, [])));
+      expect(errors).toHaveLength(4);
+      for (const error of errors) expect(error).toBeInstanceOf(TypeError);
+    },
+  );
+
+  test('C-11 toolResults itself cannot be written to', async () => {
+    const errors: unknown[] = [];
+    await turnsOf((_turn, results) => {
+      try {
+        // Readonly in the contract.
+        (results as ToolCallResult[]).push({ toolCallId: 'x', toolName: 'y__z', status: 'ok' });
+      } catch (error) {
+        errors.push(error);
+      }
+    });
+    expect(errors).toHaveLength(4);
+    for (const error of errors) expect(error).toBeInstanceOf(TypeError);
+  });
+});

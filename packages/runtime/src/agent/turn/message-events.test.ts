@@ -1,0 +1,392 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  createSystemMessage,
+  createUserMessage,
+  type ConversationState,
+  type GoondanError,
+  type Message,
+  type MessageEvent,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import { fold } from '../conversation/fold.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import { textOf } from '../conversation/text-of.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
+const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
+
+const clock: ToolDeclaration = {
+  name: 'clock',
+  exports: [{ name: 'read', description: 'The time.' }],
+  handlers: { read: () => ({ hour: 7 }) },
+};
+const clockScript = [
+  { when: 'time', say: 'Let me look.', call: { tool: 'clock__read' } },
+  { afterTool: 'clock__read', say: 'Seven.' },
+  { say: 'You said: {{input}}' },
+];
+
+describe('M-05 events before and after next()', () => {
+  test('M-05 in turn and step layers all count, in the order they were emitted, and the model sees the early ones', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('talker', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            ctx.emitMessageEvent(says('turn before'));
+            const result = await ctx.next();
+            ctx.emitMessageEvent(says('turn after'));
+            return result;
+          });
+          pipeline.register('step', async (ctx) => {
+            ctx.emitMessageEvent(says('step before'));
+            const result = await ctx.next();
+            ctx.emitMessageEvent(says('step after'));
+            return result;
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(textsOf(await agent.messages())).toBe(
+      'hello | turn before | step before | You said: hello | step after | turn after',
+    );
+    expect(agent.requests[0]?.messages.map(({ content }) => content)).toEqual(['hello', 'turn before', 'step before']);
+  });
+});
+
+describe('what layers see', () => {
+  test('M-01 M-02 M-03 at every moment nextMessages is base + SUM(events), the base that of the turn’s start', async () => {
+    const moments: { state: ConversationState; base: string; next: string; events: number }[] = [];
+    const look = ({ conversationState: state }: Pick<TurnMiddlewareContext, 'conversationState'>) => {
+      const { baseMessages, nextMessages, events } = state;
+      expect(nextMessages).toEqual(fold(baseMessages, events, 'turn-event-2.input'));
+      moments.push({ state, base: textsOf(baseMessages), next: textsOf(nextMessages), events: events.length });
+    };
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('looker', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            look(ctx);
+            ctx.emitMessageEvent(says(`note ${ctx.turnId}`));
+            look(ctx);
+            const result = await ctx.next();
+            look(ctx);
+            ctx.emitMessageEvent({ type: 'remove', targetId: `note ${ctx.turnId}` });
+            look(ctx);
+            return result;
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    moments.length = 0;
+    await agent.say('two');
+    const base = 'one | You said: one';
+    expect(moments.map(({ base: seen }) => seen)).toEqual([base, base, base, base]);
+    expect(moments.map(({ next, events }) => [next, events])).toEqual([
+      [`${base} | two`, 1],
+      [`${base} | two | note turn-event-2`, 2],
+      [`${base} | two | note turn-event-2 | You said: two`, 3],
+      [`${base} | two | You said: two`, 4],
+    ]);
+  });
+
+  test('M-04 what a layer emitted is frozen, and changing the layer’s own object afterwards changes nothing', async () => {
+    const mine = createUserMessage('mine', { pinned: false }, { id: 'mine' });
+    const problems: unknown[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('pinner', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            ctx.emitMessageEvent({ type: 'append', message: mine });
+            mine.metadata.pinned = true;
+            const stored = ctx.conversationState.nextMessages.find(({ id }) => id === 'mine');
+            try {
+              Object.assign(stored?.metadata ?? {}, { pinned: true });
+            } catch (error) {
+              problems.push(error);
+            }
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(problems).toEqual([expect.any(TypeError)]);
+    expect((await agent.messages()).find(({ id }) => id === 'mine')?.metadata).toEqual({ pinned: false });
+  });
+
+  test('M-10 toLlmMessages() is what the model is asked: the system prompt, then the messages, calls with results', async () => {
+    const shown: unknown[] = [];
+    const agent = await scriptedAgent({
+      systemPrompt: 'Be exact.',
+      tools: [clock],
+      script: clockScript,
+      extensions: [
+        extension('looker', ({ pipeline }) => {
+          pipeline.register('step', (ctx) => {
+            shown.push(ctx.conversationState.toLlmMessages());
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('What time is it?');
+    expect(agent.requests.map(({ messages }) => messages)).toEqual(shown as never);
+    expect(agent.requests[1]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+    expect(agent.requests[1]?.messages[0]).toEqual({ role: 'system', content: 'Be exact.' });
+    expect((await agent.messages()).some(({ data }) => data.role === 'system')).toBe(false);
+  });
+});
+
+describe('M-09 the messages of a turn', () => {
+  test('M-09 say who put them there, and are the same, dates included, for the next turn and after a restart', async () => {
+    const store = memoryStore();
+    const source = { type: 'extension', extensionName: 'noter' } as const;
+    const noter = extension('noter', ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('note', {}, { source }) });
+        return ctx.next();
+      });
+    });
+    const first = await scriptedAgent({ store, tools: [clock], script: clockScript, extensions: [noter] });
+    const createdAt = new Date('2026-01-02T03:04:05Z');
+    await first.say('What time is it?', { event: { createdAt } });
+    const messages = await first.messages();
+    expect(messages.map(({ source: each }) => each)).toEqual([
+      { type: 'user' },
+      source,
+      { type: 'assistant', stepId: 'turn-event-1.step-0' },
+      { type: 'tool', toolCallId: 'call_1', toolName: 'clock__read' },
+      { type: 'assistant', stepId: 'turn-event-1.step-1' },
+    ]);
+    expect(messages.map((message) => message.createdAt instanceof Date)).toEqual(Array(5).fill(true));
+    expect(messages[0]?.createdAt).toEqual(createdAt);
+
+    const bases: (readonly Message[])[] = [];
+    const looker = extension('looker', ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        bases.push(ctx.conversationState.baseMessages);
+        return ctx.next();
+      });
+    });
+    const second = await scriptedAgent({ store, script: clockScript, extensions: [looker] });
+    await second.say('again', { event: { id: 'event-2' } });
+    expect(bases).toEqual([messages]);
+  });
+});
+
+describe('M-02 the base of the next turn', () => {
+  /** Says who it is, and counts how often the base was loaded. */
+  async function twoAgents() {
+    const store = memoryStore();
+    let loads = 0;
+    const counting: ConversationStore = {
+      ...store,
+      open: async (...given) => {
+        const opened = await store.open(...given);
+        return { ...opened, loadBase: () => (loads++, opened.loadBase()) };
+      },
+    };
+    const one = await scriptedAgent({ store: counting, script: [{ say: 'one' }] });
+    const other = await scriptedAgent({ store: counting, script: [{ say: 'other' }] });
+    return { one, other, loads: () => loads };
+  }
+
+  test('M-02 is not loaded again by the process that has just committed it', async () => {
+    const { one, loads } = await twoAgents();
+    for (const input of ['a', 'b', 'c']) await one.say(input);
+    expect(loads()).toBe(1);
+    expect(one.requests[2]?.messages).toHaveLength(5);
+  });
+
+  test('M-02 is what is committed, also when somebody else has committed in between', async () => {
+    const { one, other } = await twoAgents();
+    await one.say('a', { event: { id: 'a' } });
+    await other.say('b', { event: { id: 'b' } });
+    await one.say('c', { event: { id: 'c' } });
+    expect(textsOf(await one.messages())).toBe('a | one | b | other | c | one');
+    expect(one.requests[1]?.messages).toHaveLength(5);
+  });
+});
+
+describe('M-06 the commit', () => {
+  test('M-06 comes after the last turn layer has finished, and takes what that one emitted last', async () => {
+    const committed: string[] = [];
+    const store = memoryStore();
+    const agent = await scriptedAgent({
+      store,
+      extensions: [
+        extension('outer', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            const result = await ctx.next();
+            await Bun.sleep(1);
+            committed.push(textsOf((await store.read(ctx)).messages));
+            ctx.emitMessageEvent(says('last words'));
+            committed.push(textsOf((await store.read(ctx)).messages));
+            return result;
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(committed).toEqual(['', '']);
+    expect(textsOf(await agent.messages())).toBe('hello | You said: hello | last words');
+  });
+});
+
+describe('M-08 an unknown target', () => {
+  test('M-08 does not fail the turn: it is in no event and no record, and a structured warning names the extension', async () => {
+    const store = memoryStore();
+    const recorded: unknown[] = [];
+    const agent = await scriptedAgent({
+      store: {
+        ...store,
+        append: (...given) => {
+          recorded.push(...given[3]);
+          return store.append(...given);
+        },
+      },
+      extensions: [
+        extension('sweeper', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            const before = ctx.conversationState.events;
+            ctx.emitMessageEvent({ type: 'remove', targetId: 'nobody' });
+            ctx.emitMessageEvent({ type: 'replace', targetId: 'nobody', message: createUserMessage('x') });
+            expect(ctx.conversationState.events).toEqual(before);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { result } = await agent.say('hello');
+    expect(result.finishReason).toBe('text_response');
+    expect(textsOf(await agent.messages())).toBe('hello | You said: hello');
+    expect(JSON.stringify(recorded)).not.toContain('nobody');
+    expect(agent.logs.filter(({ event }) => event === 'message.ignored')).toEqual([
+      expect.objectContaining({ level: 'warn', extension: 'sweeper', turnId: 'turn-event-1' }),
+      expect.objectContaining({ level: 'warn', extension: 'sweeper', message: expect.stringContaining('"nobody"') }),
+    ] as never);
+  });
+});
+
+describe('M-12 after the turn', () => {
+  test('M-12 an event is refused with E_TURN_ENDED and never gets into another turn', async () => {
+    const late: TurnMiddlewareContext['emitMessageEvent'][] = [];
+    const codes: unknown[] = [];
+    const emitLate = () => {
+      for (const emit of late) {
+        try {
+          emit(says('too late'));
+          codes.push('taken');
+        } catch (error) {
+          codes.push((error as GoondanError).code);
+        }
+      }
+    };
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('late', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            if (late.length > 0) emitLate();
+            else late.push((event) => ctx.emitMessageEvent(event));
+            return ctx.next();
+          });
+          pipeline.register('step', (ctx) => {
+            if (late.length === 1) late.push((event) => ctx.emitMessageEvent(event));
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    emitLate();
+    await agent.say('two');
+    expect(codes).toEqual(Array(4).fill('E_TURN_ENDED'));
+    expect(textsOf(await agent.messages())).toBe('one | You said: one | two | You said: two');
+  });
+});
+
+describe('the input', () => {
+  test('M-03 is the turn’s first event; an event without input appends nothing', async () => {
+    const events: (readonly MessageEvent[])[] = [];
+    const agent = await scriptedAgent({
+      script: [{ when: 'hello', say: 'Hi.' }, { say: 'Nobody asked.' }],
+      extensions: [
+        extension('looker', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            events.push(ctx.conversationState.events);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say();
+    expect(events[0]).toEqual([]);
+    expect(textsOf(await agent.messages())).toBe('Nobody asked.');
+    await agent.say('hello');
+    expect(events[1]).toEqual([
+      { type: 'append', message: expect.objectContaining({ id: 'turn-event-2.input', source: { type: 'user' } }) },
+    ] as never);
+  });
+
+  test('M-04 truncate leaves it, also where a layer had replaced it, and the history is gone for good', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('forgetful', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            const targetId = `${ctx.turnId}.input`;
+            const text = `${ctx.inputEvent.input ?? ''}!`;
+            ctx.emitMessageEvent({ type: 'replace', targetId, message: createUserMessage(text, {}, { id: text }) });
+            ctx.emitMessageEvent({ type: 'truncate' });
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    await agent.say('two');
+    expect(agent.requests[1]?.messages).toEqual([{ role: 'user', content: 'two!' }]);
+    expect(textsOf(await agent.messages())).toBe('two! | You said: two!');
+  });
+});
+
+describe('M-04 a bad event', () => {
+  test.each<[code: string, event: () => unknown]>([
+    [
+      'E_MESSAGE_DUPLICATE',
+      () => ({ type: 'append', message: createUserMessage('x', {}, { id: 'turn-event-1.input' }) }),
+    ],
+    ['E_MESSAGE_INVALID', () => ({ type: 'append', message: { ...createUserMessage('x'), createdAt: new Date('x') } })],
+    ['E_MESSAGE_INVALID', () => ({ type: 'append', message: { ...createUserMessage('x'), source: undefined } })],
+    ['E_MESSAGE_INVALID', () => ({ type: 'sing' })],
+  ])('M-04 throws %s at the layer, which may go on; if it does not, the turn fails with it', async (code, event) => {
+    const caught: unknown[] = [];
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('clumsy', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            // What a layer without types would do.
+            const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
+            if (ctx.inputEvent.input === 'fail') emit(event());
+            try {
+              emit(event());
+            } catch (error) {
+              caught.push((error as GoondanError).code);
+            }
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('go on');
+    expect(caught).toEqual([code]);
+    expect(textsOf(await agent.messages())).toBe('go on | You said: go on');
+    const { result } = await agent.say('fail');
+    expect(result).toMatchObject({ finishReason: 'error', error: { code, extension: 'clumsy' } });
+    expect(textsOf(await agent.messages())).toBe('go on | You said: go on | fail');
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GoondanError } from '@goondan/types';
+import { defaultPolicy } from '../policy.ts';
+import { planRetry } from './plan-retry.ts';
+
+const busy = Object.assign(new Error('busy'), { retryable: true });
+const waits = (error: unknown, policy = defaultPolicy) =>
+  [1, 2, 3, 4, 5, 6, 7].map((failures) => planRetry(error, failures, policy)?.delayMs);
+
+describe('P-13 planRetry', () => {
+  test('P-13 tries again only what says it is retryable', () => {
+    expect(planRetry(busy, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
+    expect(planRetry({ retryable: true }, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
+    for (const error of [new Error('no'), { retryable: 'true' }, 'busy', undefined]) {
+      expect(planRetry(error, 1, defaultPolicy)).toBeUndefined();
+    }
+  });
+
+  test('P-13 by default three times, waiting twice as long each time', () => {
+    expect(waits(busy)).toEqual([1_000, 2_000, 4_000, undefined, undefined, undefined, undefined]);
+  });
+
+  test('P-13 as often as the policy says, never longer than it says', () => {
+    const policy = { ...defaultPolicy, maxStepRetries: 6, retryBaseMs: 10, retryMaxMs: 45 };
+    expect(waits(busy, policy)).toEqual([10, 20, 40, 45, 45, 45, undefined]);
+    expect(waits(busy, { ...policy, maxStepRetries: 0 })).toEqual(Array(7).fill(undefined));
+  });
+
+  test('P-13 an error that says how long to wait is obeyed', () => {
+    const error = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 70_000 });
+    expect(waits(error)).toEqual([70_000, 70_000, 70_000, undefined, undefined, undefined, undefined]);
+    expect(planRetry(Object.assign(new Error('now'), { retryable: true, retryAfterMs: 0 }), 3, defaultPolicy)).toEqual({
+      delayMs: 0,
+    });
+  });
+
+  test('P-13 a wait that makes no sense is not obeyed, and the delay is always a finite number', () => {
+    const policy = { ...defaultPolicy, maxStepRetries: 5_000 };
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5_000 }), fc.anything(), (failures, retryAfterMs) => {
+        const { delayMs } = planRetry({ retryable: true, retryAfterMs }, failures, policy) ?? { delayMs: -1 };
+        expect(Number.isFinite(delayMs) && delayMs >= 0).toBe(true);
+      }),
+    );
+    expect(planRetry({ retryable: true, retryAfterMs: -5 }, 1, policy)).toEqual({ delayMs: 1_000 });
+  });
+});

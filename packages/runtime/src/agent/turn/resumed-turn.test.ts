@@ -1,0 +1,257 @@
+// What a resumed turn does and does not do again, one thing at a time. `resume.test.ts` does it all at once.
+import { describe, expect, test } from 'bun:test';
+import { createSystemMessage, GoondanError, type MessageEvent } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import { textOf } from '../conversation/text-of.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const address = { agentName: 'tested', instanceKey: 'default' };
+const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
+
+/** Lets a turn run to its end and gives the records it wrote. */
+async function recordTurn(options: ScriptedAgentOptions, input = 'go'): Promise<TurnRecord[]> {
+  const inner = memoryStore();
+  const records: TurnRecord[] = [];
+  const store: ConversationStore = {
+    ...inner,
+    append: async (...given) => {
+      records.push(...given[3]);
+      return inner.append(...given);
+    },
+  };
+  await (await scriptedAgent({ ...options, store })).say(input);
+  return records;
+}
+
+/** A new process takes the turn on, where an old one had got no further than these records. */
+async function resume(options: ScriptedAgentOptions, records: readonly TurnRecord[], input = 'go') {
+  const store = memoryStore();
+  const { epoch } = await store.open(address, 'turn-event-1');
+  await store.append(address, epoch, 0, records);
+  const agent = await scriptedAgent({ ...options, store });
+  const turn = await agent.say(input);
+  const texts = (await agent.messages()).map((message) => textOf(message)).join(' | ');
+  return { agent, turn, texts };
+}
+
+/** The records up to and including the first that fits. */
+function upTo(records: readonly TurnRecord[], fits: (record: TurnRecord) => boolean): TurnRecord[] {
+  const place = records.findIndex(fits);
+  if (place === -1) throw new Error('no record fits');
+  return records.slice(0, place + 1);
+}
+
+function counter(idempotent: boolean) {
+  const ran: string[] = [];
+  const tool: ToolDeclaration = {
+    name: 'counter',
+    exports: [{ name: 'add', description: 'Counts.', idempotent }],
+    handlers: {
+      add: (ctx) => {
+        ran.push(ctx.toolCallId);
+        return { count: ran.length };
+      },
+    },
+  };
+  const script = [
+    { when: '.', call: { tool: 'counter__add' } },
+    { afterTool: 'counter__add', say: 'count {{result.count}} code {{result.error.code}}' },
+  ];
+  return { ran, options: { tools: [tool], script } };
+}
+
+describe('a tool call that had begun and not ended', () => {
+  test('is not repeated: the model reads E_INTERRUPTED, and the turn goes on', async () => {
+    const { ran, options } = counter(false);
+    const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
+    ran.length = 0;
+    const { agent, turn } = await resume(options, records);
+    expect(ran).toEqual([]);
+    expect(turn.text).toBe('count  code E_INTERRUPTED');
+    // The reply that asked for the tool was recorded: only the next one had to be asked for.
+    expect(agent.requests).toHaveLength(1);
+    const results = agent.told.filter(({ name }) => name === 'tool.completed').map(({ payload }) => payload);
+    expect(results).toMatchObject([{ toolCallId: 'call_1', status: 'error' }]);
+  });
+
+  test('is repeated under the same id when the tool says that this is safe', async () => {
+    const { ran, options } = counter(true);
+    const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
+    ran.length = 0;
+    const { turn } = await resume(options, records);
+    expect(ran).toEqual(['call_1']);
+    expect(turn.text).toBe('count 1 code ');
+  });
+
+  test('is not repeated either when a layer of a turn had made it', async () => {
+    const { ran, options } = counter(false);
+    const codes: unknown[] = [];
+    const caller = extension('caller', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        codes.push((await ctx.tools.call('counter__add')).error?.code);
+        return ctx.next();
+      });
+    });
+    const calling = { ...options, script: [{ say: 'ok' }], extensions: [caller] };
+    const records = upTo(await recordTurn(calling), ({ type }) => type === 'intent');
+    ran.length = 0;
+    await resume(calling, records);
+    expect([ran, codes]).toEqual([[], [undefined, 'E_INTERRUPTED']]);
+  });
+});
+
+describe('a tool call that had ended', () => {
+  test('is not repeated, and is not dropped with a step that is tried again', async () => {
+    const { ran, options } = counter(false);
+    const unlucky = extension('unlucky', ({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
+        return result;
+      });
+    });
+    const failing = { ...options, extensions: [unlucky] };
+    const all = await recordTurn(failing);
+    for (const last of ['intent', 'effect'] as const) {
+      const records = upTo(all, (record) => record.type === last && record.kind === 'tool');
+      ran.length = 0;
+      const { texts } = await resume(failing, records);
+      expect(ran).toEqual([]);
+      expect(texts).toBe(last === 'effect' ? 'go |  |  | count 1 code ' : 'go |  |  | count  code E_INTERRUPTED');
+    }
+  });
+});
+
+describe('a call of another agent', () => {
+  function asking(answer: () => string) {
+    const engine = inProcessEngine(systemClock);
+    engine.add('helper', async () => {
+      const responseMessage = createSystemMessage(answer());
+      return { turnId: 'x', finishReason: 'text_response', responseMessage };
+    });
+    const asker = extension('asker', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        const heard = await ctx.agents.request({ target: 'helper' }).then(
+          ({ response }) => response,
+          (error: unknown) => (error as GoondanError).code,
+        );
+        await ctx.agents.send({ target: 'helper' });
+        ctx.emitMessageEvent(says(`heard ${heard}`));
+        return ctx.next();
+      });
+    });
+    return { engine, options: { engine, extensions: [asker] } };
+  }
+
+  test('that was answered is not made again, nor is a message sent twice', async () => {
+    const first = asking(() => 'first');
+    const records = await recordTurn(first.options);
+    expect(first.engine.calls.map(({ event }) => event.id)).toEqual([
+      'turn-event-1:pre/asker/agent/0',
+      'turn-event-1:pre/asker/agent/1',
+    ]);
+    const second = asking(() => 'second');
+    // Cut before anything a layer said counts: its words are said again, what it heard is not asked for again.
+    const { texts } = await resume(second.options, upTo(records, isEffect('pre/asker/agent/1')));
+    expect(second.engine.calls).toEqual([]);
+    expect(texts).toBe('go | heard first | You said: go');
+  });
+
+  test('that failed fails again with the same code, without being made again', async () => {
+    const first = asking(() => {
+      throw new GoondanError('E_AGENT_TIMEOUT', 'too late');
+    });
+    const records = upTo(await recordTurn(first.options), isEffect('pre/asker/agent/0'));
+    const second = asking(() => 'second');
+    const { texts } = await resume(second.options, records);
+    expect(second.engine.calls.map(({ event }) => event.id)).toEqual(['turn-event-1:pre/asker/agent/1']);
+    expect(texts).toBe('go | heard E_AGENT_TIMEOUT | You said: go');
+  });
+
+  test('that had begun and not ended is made again as the same event, so that it can be recognised', async () => {
+    const first = asking(() => 'first');
+    const records = upTo(await recordTurn(first.options), ({ type }) => type === 'intent');
+    const second = asking(() => 'second');
+    await resume(second.options, records);
+    expect(second.engine.calls[0]?.event.id).toBe(first.engine.calls[0]?.event.id ?? '');
+  });
+});
+
+const isEffect = (key: string) => (record: TurnRecord) => record.type === 'effect' && record.key === key;
+
+describe('the layers of a resumed turn', () => {
+  /** Tells what it sees, and says something before and after. */
+  function teller(seen: string[]) {
+    return extension('teller', ({ pipeline, state }) => {
+      pipeline.register('turn', async (ctx) => {
+        seen.push(`turn ${ctx.resumed} ${ctx.conversationState.events.length}`);
+        ctx.metadata.from = 'before';
+        await state.set('before');
+        ctx.emitMessageEvent(says('before'));
+        const result = await ctx.next();
+        seen.push(`after ${JSON.stringify(ctx.metadata)} ${JSON.stringify(await state.get())}`);
+        ctx.emitMessageEvent(says('after'));
+        if (ctx.inputEvent.input === 'fail' && ctx.resumed) throw new Error('failed');
+        return result;
+      });
+      pipeline.register('step', async (ctx) => {
+        seen.push(`step ${ctx.stepIndex} ${ctx.resumed}`);
+        ctx.metadata.from = 'step';
+        await state.set('step');
+        ctx.emitMessageEvent(says('in step'));
+        return ctx.next();
+      });
+    });
+  }
+
+  test('run again before next(), muted where the log has it already; finished steps do not run', async () => {
+    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
+    const seen: string[] = [];
+    const { agent, texts } = await resume({ extensions: [teller(seen)] }, records);
+    expect(seen).toEqual(['turn true 4', 'after {"from":"step"} "step"']);
+    expect(agent.requests).toEqual([]);
+    expect(texts).toBe('go | before | in step | You said: go | after');
+  });
+
+  test('are not muted when nothing they said had counted yet', async () => {
+    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'message');
+    const seen: string[] = [];
+    const { texts } = await resume({ extensions: [teller(seen)] }, records);
+    expect(seen).toEqual(['turn true 1', 'step 0 true', 'after {"from":"step"} "step"']);
+    expect(texts).toBe('go | before | in step | You said: go | after');
+  });
+
+  test('are told that nothing was resumed when nothing was', async () => {
+    const seen: string[] = [];
+    await resume({ extensions: [teller(seen)] }, []);
+    expect(seen).toEqual(['turn false 1', 'step 0 false', 'after {"from":"step"} "step"']);
+  });
+
+  test('M-07 that fail leave the recorded events, and the state of before the turn', async () => {
+    const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
+    const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');
+    expect(turn.result.finishReason).toBe('error');
+    expect(texts).toBe('fail | before | in step | You said: fail | after');
+    expect(await agent.stateOf('teller')).toBeUndefined();
+  });
+
+  test('M-12 cannot emit after the turn’s end, also where they were muted until then', async () => {
+    let isBroken = false;
+    const late: (() => void)[] = [];
+    const breaking = extension('breaking', ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        late.push(() => ctx.emitMessageEvent(says('late')));
+        if (isBroken) throw new Error('broken');
+        return ctx.next();
+      });
+    });
+    const records = upTo(await recordTurn({ extensions: [breaking] }), ({ type }) => type === 'entered');
+    isBroken = true;
+    const { turn, texts } = await resume({ extensions: [breaking] }, records);
+    expect([turn.result.finishReason, texts]).toEqual(['error', 'go']);
+    expect(late[1]).toThrow('after the turn had ended');
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'bun:test';
+import { createSystemMessage, type Message, type MessageEvent } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import { fold } from '../conversation/fold.ts';
+import { textOf } from '../conversation/text-of.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text) });
+const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
+const again = () => Object.assign(new Error('again'), { retryable: true });
+
+function counter() {
+  const calls: string[] = [];
+  const tool: ToolDeclaration = {
+    name: 'counter',
+    exports: [{ name: 'add', description: 'Counts.' }],
+    handlers: {
+      add: (ctx) => {
+        calls.push(ctx.toolCallId);
+        return calls.length;
+      },
+    },
+  };
+  return { calls, tool };
+}
+const countScript = [
+  { when: '.', call: { tool: 'counter__add' } },
+  { afterTool: 'counter__add', say: 'Counted to {{result}}.' },
+];
+
+describe('a step that is tried again', () => {
+  test('M-01 counts for nothing: nextMessages is the base and the other events, and the next try has its own index and id', async () => {
+    const steps: { index: number; before: string }[] = [];
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('noter', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            ctx.emitMessageEvent(says('turn note'));
+            const result = await ctx.next();
+            const { baseMessages, events, nextMessages } = ctx.conversationState;
+            expect(nextMessages).toEqual(fold(baseMessages, events));
+            return result;
+          });
+          pipeline.register('step', (ctx) => {
+            steps.push({ index: ctx.stepIndex, before: textsOf(ctx.conversationState.nextMessages) });
+            ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { result, stepCount } = await agent.say('hello');
+    expect(steps).toEqual([0, 1, 2].map((index) => ({ index, before: 'hello | turn note' })));
+    expect(agent.requests.map(({ messages }) => messages.at(-1)?.content)).toEqual(['note 0', 'note 1', 'note 2']);
+    expect(textsOf(await agent.messages())).toBe('hello | turn note | note 2 | Hi.');
+    expect(result.responseMessage?.source).toEqual({ type: 'assistant', stepId: 'turn-event-1.step-2' });
+    expect(stepCount).toBe(1);
+    const failures = agent.told.filter(({ name }) => name === 'step.failed').map(({ payload }) => payload);
+    expect(failures).toMatchObject([
+      { stepId: 'turn-event-1.step-0', willRetry: true },
+      { stepId: 'turn-event-1.step-1', willRetry: true },
+    ]);
+  });
+
+  test('M-01 leaves the base as it was', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('sweeper', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            const result = await ctx.next();
+            if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return result;
+            ctx.emitMessageEvent({ type: 'remove', targetId: 'turn-event-1.input' });
+            ctx.emitMessageEvent({ type: 'truncate' });
+            throw again();
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    await agent.say('two');
+    expect(textsOf(await agent.messages())).toBe('one | You said: one | two | You said: two');
+    expect(agent.requests[2]?.messages).toEqual(agent.requests[1]?.messages ?? []);
+    await agent.say('three');
+    expect(agent.requests[3]?.messages).toHaveLength(5);
+  });
+
+  test('keeps its events once a tool has started: what the tool did cannot be dropped', async () => {
+    const { calls, tool } = counter();
+    const agent = await scriptedAgent({
+      tools: [tool],
+      script: countScript,
+      extensions: [
+        extension('unlucky', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
+            const result = await ctx.next();
+            if (ctx.stepIndex === 0) throw again();
+            return result;
+          });
+        }),
+      ],
+    });
+    const { text } = await agent.say('count');
+    expect(text).toBe('Counted to 1.');
+    expect(calls).toEqual(['call_1']);
+    expect(textsOf(await agent.messages())).toBe('count | note 0 |  |  | note 1 | Counted to 1.');
+    expect(agent.requests[1]?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'system',
+      'assistant',
+      'tool',
+      'system',
+    ]);
+  });
+
+  test('keeps them too when it was a layer of the step that had called the tool', async () => {
+    const { calls, tool } = counter();
+    const agent = await scriptedAgent({
+      tools: [tool],
+      extensions: [
+        extension('caller', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            if (ctx.stepIndex > 0) return ctx.next();
+            await ctx.tools.call('counter__add');
+            ctx.emitMessageEvent(says('counted'));
+            throw again();
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(calls).toHaveLength(1);
+    expect(textsOf(await agent.messages())).toBe('hello | counted | You said: hello');
+  });
+
+  test('P-13 keeps the metadata that was set before it failed', async () => {
+    const seen: unknown[] = [];
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('counting', ({ pipeline }) => {
+          pipeline.register('step', (ctx) => {
+            seen.push({ ...ctx.metadata });
+            ctx.metadata.tries = Number(ctx.metadata.tries ?? 0) + 1;
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(seen).toEqual([{}, { tries: 1 }, { tries: 2 }]);
+  });
+
+  test('M-07 that was tried too often fails the turn, and the last try’s events are kept', async () => {
+    const agent = await scriptedAgent({
+      policy: { maxStepRetries: 1 },
+      script: [{ fail: { message: 'overloaded', retryable: true } }],
+      extensions: [
+        extension('noter', ({ pipeline }) => {
+          pipeline.register('step', (ctx) => {
+            ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { result } = await agent.say('hello');
+    expect(result).toMatchObject({ finishReason: 'error', error: { message: 'overloaded' } });
+    expect(textsOf(await agent.messages())).toBe('hello | note 1');
+  });
+});

@@ -1,0 +1,211 @@
+/** P-13: a step is tried again by the runtime, as another step; a layer throws, or returns a result. */
+import { describe, expect, test } from 'bun:test';
+import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
+import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const busy = () => Object.assign(new Error('busy'), { retryable: true });
+const textsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSON.stringify(data.content));
+const told = (agent: ScriptedAgent, event: string) =>
+  agent.told.filter(({ name }) => name === event).map(({ payload }) => payload);
+
+/** A step layer that throws a retryable error after (or before) next(), the first `times`. */
+function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionRegister {
+  let left = times;
+  return ({ pipeline }) => {
+    pipeline.register('step', async (ctx) => {
+      seen.push({ stepIndex: ctx.stepIndex, ...structuredClone(ctx.metadata) });
+      ctx.metadata.tries = ctx.stepIndex + 1;
+      if (before && left-- > 0) throw busy();
+      const result = await ctx.next();
+      if (!before && left-- > 0) throw busy();
+      return result;
+    });
+  };
+}
+
+describe('P-13 a retryable error in a step', () => {
+  test.each([true, false])(
+    'P-13 gives another step, with the metadata as it was (thrown before next(): %p)',
+    async (before) => {
+      const seen: unknown[] = [];
+      const agent = await scriptedAgent({ extensions: [extension('flaky', flaky(2, before, seen))] });
+      const turn = await agent.say('hi');
+      expect(turn.text).toBe('You said: hi');
+      expect(seen).toEqual([{ stepIndex: 0 }, { stepIndex: 1, tries: 1 }, { stepIndex: 2, tries: 2 }]);
+      expect(turn.stepCount).toBe(1);
+      expect(agent.requests).toHaveLength(before ? 1 : 3);
+    },
+  );
+
+  test('P-13 of the model, which the layers saw fail, is tried again too', async () => {
+    const caught: unknown[] = [];
+    const seeing = extension('seeing', ({ pipeline }) => {
+      pipeline.register('step', (ctx) =>
+        ctx.next().catch((error: unknown) => {
+          caught.push(error);
+          throw error;
+        }),
+      );
+    });
+    const script = [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'here' }];
+    const agent = await scriptedAgent({ script, extensions: [seeing] });
+    expect((await agent.say('hi')).text).toBe('here');
+    expect(caught).toMatchObject([{ retryable: true }, { retryable: true }]);
+    expect(told(agent, 'step.failed')).toMatchObject([
+      { stepIndex: 0, willRetry: true, error: { message: 'overloaded' } },
+      { stepIndex: 1, willRetry: true },
+    ]);
+    expect(told(agent, 'step.completed')).toMatchObject([{ stepIndex: 2 }]);
+  });
+
+  test('P-13 a layer may decide itself: what it throws instead is not retried unless it says so', async () => {
+    const deciding = extension('deciding', ({ pipeline }) => {
+      pipeline.register('step', (ctx) => ctx.next().catch(() => Promise.reject(new Error('enough'))));
+    });
+    const script = [{ fail: { message: 'overloaded', retryable: true } }];
+    const agent = await scriptedAgent({ script, extensions: [deciding] });
+    expect((await agent.say('hi')).result.error).toMatchObject({ message: 'enough', extension: 'deciding' });
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test('P-13 a layer may also turn the failure into a result: nothing is tried again', async () => {
+    const calming = extension('calming', ({ pipeline }) => {
+      pipeline.register('step', (ctx) =>
+        ctx.next().catch(() => ({
+          status: 'completed',
+          hasToolCalls: false,
+          toolCalls: [],
+          toolResults: [],
+          metadata: {},
+        })),
+      );
+    });
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true } }],
+      extensions: [calming],
+    });
+    const turn = await agent.say('hi');
+    expect(turn.result.finishReason).toBe('text_response');
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test.each([
+    [undefined, 4],
+    [0, 1],
+    [1, 2],
+  ])('P-13 ends the turn after maxStepRetries (%p) with the error itself', async (maxStepRetries, tries) => {
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true } }],
+      ...(maxStepRetries === undefined ? {} : { policy: { maxStepRetries } }),
+    });
+    const turn = await agent.say('hi');
+    expect(turn.result.error).toMatchObject({ code: 'E_MODEL_FAILED', message: 'overloaded' });
+    expect(agent.requests).toHaveLength(tries);
+    expect(told(agent, 'step.failed').at(-1)).toMatchObject({ willRetry: false });
+  });
+
+  test('P-13 tries are counted for each step anew, and are no steps of the limit', async () => {
+    const tool: ToolDeclaration = {
+      name: 'echo',
+      exports: [{ name: 'say', description: '' }],
+      handlers: { say: () => 'said' },
+    };
+    let failures = 0;
+    const everySecond = extension('every-second', ({ pipeline }) => {
+      pipeline.register('model', async (ctx) => {
+        if (failures++ % 2 === 0) throw busy();
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
+      tools: [tool],
+      extensions: [everySecond],
+      policy: { maxStepRetries: 1, maxStepsPerTurn: 2 },
+    });
+    const turn = await agent.say('go');
+    expect(turn).toMatchObject({ text: 'done', stepCount: 2, result: { finishReason: 'text_response' } });
+    expect(failures).toBe(4);
+  });
+});
+
+describe('P-13 the wait before another try', () => {
+  test('P-13 doubles, and is no longer than an error asks for', async () => {
+    const clock = manualClock();
+    const script = [
+      { fail: { message: 'busy', retryable: true, times: 2 } },
+      { fail: { message: 'busy', retryable: true, retryAfterMs: 5, times: 1 } },
+      { say: 'here' },
+    ];
+    const agent = await scriptedAgent({ script, clock, policy: { retryBaseMs: 100 } });
+    const turn = agent.say('hi');
+    const triesAfter = async (ms: number) => {
+      await clock.advance(ms);
+      return agent.requests.length;
+    };
+    expect(await triesAfter(99)).toBe(1);
+    expect(await triesAfter(1)).toBe(2);
+    expect(await triesAfter(199)).toBe(2);
+    expect(await triesAfter(1)).toBe(3);
+    expect(await triesAfter(4)).toBe(3);
+    expect(await triesAfter(1)).toBe(4);
+    expect((await turn).text).toBe('here');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('P-13 ends at once when the turn is cancelled', async () => {
+    const clock = manualClock();
+    const cancel = new AbortController();
+    const script = [{ fail: { message: 'busy', retryable: true } }];
+    const agent = await scriptedAgent({ script, clock, policy: { retryBaseMs: 60_000 } });
+    const turn = agent.say('hi', { signal: cancel.signal });
+    await clock.advance(1);
+    cancel.abort();
+    expect((await turn).result.error?.code).toBe('E_CANCELLED');
+    expect(agent.requests).toHaveLength(1);
+  });
+});
+
+describe('P-13 what a failed step leaves', () => {
+  const noting: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register('step', (ctx) => {
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
+      return ctx.next();
+    });
+  };
+
+  test('P-13 is nothing: its events are dropped, and the retried step starts from where it started', async () => {
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }],
+      extensions: [extension('noting', noting)],
+    });
+    await agent.say('hi');
+    expect(textsOf(await agent.messages())).toEqual(['"hi"', '"step 1"', '[{"type":"text","text":"here"}]']);
+    expect(agent.requests[1]?.messages).toEqual([
+      { role: 'user', content: 'hi' },
+      { role: 'system', content: 'step 1' },
+    ]);
+  });
+
+  test('P-13 is everything once a tool had started: what happened is not forgotten', async () => {
+    const tool: ToolDeclaration = {
+      name: 'pay',
+      exports: [{ name: 'now', description: '' }],
+      handlers: { now: () => 'paid' },
+    };
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', call: { tool: 'pay__now' } }, { say: 'done' }],
+      tools: [tool],
+      extensions: [extension('noting', noting), extension('flaky', flaky(1, false))],
+    });
+    const turn = await agent.say('go');
+    expect(turn.text).toBe('done');
+    const texts = textsOf(await agent.messages());
+    expect(texts.slice(0, 2)).toEqual(['"go"', '"step 0"']);
+    expect(texts[3]).toContain('paid');
+    expect(texts[4]).toBe('"step 1"');
+    // The retried step goes on after the tool's result: it is not called again.
+    expect(told(agent, 'tool.called')).toHaveLength(1);
+  });
+});

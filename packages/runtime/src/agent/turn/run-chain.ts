@@ -1,0 +1,24 @@
+/** Every chain of a turn: the onion, with the layers the agent has, watched from its start to its end. */
+import type { MiddlewareKind } from '@goondan/types';
+import type { ChainSpan } from '../../trace/layer-span.ts';
+import { type Chain, runOnion } from '../pipeline/onion.ts';
+import type { TurnRun } from './turn-run.ts';
+
+export interface TurnChain<Result> extends Pick<Chain<Result>, 'contextFor' | 'core' | 'problemWith'> {
+  readonly kind: MiddlewareKind;
+  /** From `watch`, when somebody watches. */
+  readonly span: ChainSpan | undefined;
+}
+
+export async function runChain<Result>(run: TurnRun, chain: TurnChain<Result>): Promise<Result> {
+  const { agent, warn } = run;
+  const { span } = chain;
+  try {
+    const result = await runOnion({ ...chain, layers: agent.layers.of(chain.kind), clock: agent.clock, warn });
+    span?.end();
+    return result;
+  } catch (error) {
+    span?.end(error);
+    throw error;
+  }
+}

@@ -1,0 +1,187 @@
+/** Streamed text through a whole agent: when it leaves, and what it says by then. */
+import { describe, expect, test } from 'bun:test';
+import { createAssistantMessage, type ExtensionRegister, type ModelDelta, type TurnDelta } from '@goondan/types';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import type { Model } from '../model/model-port.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const reply = (text: string) => ({ content: [{ type: 'text' as const, text }], finishReason: 'stop' as const, usage });
+
+/** Writes `the secret` in two pieces and notes when each is written. */
+function writingModel(timeline: string[]): Model {
+  return {
+    async generate(request) {
+      for (const text of ['the ', 'secret']) {
+        timeline.push(`written ${text}`);
+        request.onDelta({ type: 'text', text });
+        await new Promise((resolve) => void setTimeout(resolve, 0));
+      }
+      return reply('the secret');
+    },
+  };
+}
+
+const textOfDelta = (delta: TurnDelta) => (delta.type === 'discard' ? 'discard' : delta.text);
+
+/** One turn; what was written, heard and finished, in order. */
+async function listen(register?: (timeline: string[]) => ExtensionRegister) {
+  const timeline: string[] = [];
+  const agent = await scriptedAgent({
+    model: writingModel(timeline),
+    ...(register === undefined ? {} : { extensions: [extension('redact', register(timeline))] }),
+  });
+  const turn = await agent.say('hi', { onDelta: (delta) => timeline.push(`heard ${textOfDelta(delta)}`) });
+  return { timeline, turn, agent };
+}
+
+describe('streaming', () => {
+  test('text is heard piece by piece, as it is written', async () => {
+    const { timeline } = await listen();
+    expect(timeline).toEqual(['written the ', 'heard the ', 'written secret', 'heard secret']);
+  });
+
+  test('layers that do not buffer hold nothing up', async () => {
+    const { timeline } = await listen(() => ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => ctx.next());
+      pipeline.register('model', (ctx) => ctx.next());
+    });
+    expect(timeline).toEqual(['written the ', 'heard the ', 'written secret', 'heard secret']);
+  });
+
+  test('while a model layer buffers: nothing before its chain is done, then its words', async () => {
+    const { timeline } = await listen((seen) => ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        async (ctx) => {
+          await ctx.next();
+          seen.push('redacted');
+          return reply('the ***');
+        },
+        { buffers: true },
+      );
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        seen.push('step done');
+        return result;
+      });
+    });
+    expect(timeline).toEqual(['written the ', 'written secret', 'redacted', 'heard the ***', 'step done']);
+  });
+
+  test('while a step layer buffers: nothing before its chain is done, then the message it left', async () => {
+    const { timeline, agent } = await listen((seen) => ({ pipeline }) => {
+      pipeline.register(
+        'step',
+        async (ctx) => {
+          const result = await ctx.next();
+          const said = ctx.conversationState.nextMessages.at(-1);
+          if (said !== undefined) {
+            ctx.emitMessageEvent({ type: 'replace', targetId: said.id, message: createAssistantMessage('the ***') });
+          }
+          seen.push('redacted');
+          return result;
+        },
+        { buffers: true },
+      );
+    });
+    expect(timeline).toEqual(['written the ', 'written secret', 'redacted', 'heard the ***']);
+    expect(JSON.stringify(await agent.messages())).not.toContain('secret');
+  });
+
+  test('while a turn layer buffers: nothing before every turn layer is done, then the answer it gave', async () => {
+    const { timeline, turn } = await listen((seen) => ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        const result = await ctx.next();
+        seen.push('outer done');
+        return result;
+      });
+      pipeline.register(
+        'turn',
+        async (ctx) => ({ ...(await ctx.next()), responseMessage: createAssistantMessage('the ***') }),
+        { buffers: true },
+      );
+    });
+    expect(timeline).toEqual(['written the ', 'written secret', 'outer done', 'heard the ***']);
+    expect(turn.text).toBe('the ***');
+  });
+
+  test.each(['turn', 'step', 'toolCall', 'model'] as const)(
+    'while a %s layer buffers, a turn that fails lets nothing out',
+    async (kind) => {
+      const { timeline, turn } = await listen(() => ({ pipeline }) => {
+        // One function serves all kinds; the overloads take one kind at a time.
+        pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true });
+        pipeline.register('model', async (ctx) => {
+          await ctx.next();
+          throw new Error('found a secret');
+        });
+      });
+      expect(turn.result.finishReason).toBe('error');
+      expect(timeline).toEqual(['written the ', 'written secret']);
+    },
+  );
+
+  test('what a layer asks a model for itself is never heard', async () => {
+    const { timeline } = await listen(() => ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate({ messages: [] });
+        return ctx.next();
+      });
+    });
+    expect(timeline.filter((what) => what.startsWith('heard'))).toEqual(['heard the ', 'heard secret']);
+    expect(timeline.filter((what) => what.startsWith('written'))).toHaveLength(4);
+  });
+});
+
+describe('streaming and trying again', () => {
+  /** Breaks off in the middle of its first answer. */
+  function breakingModel(): Model {
+    let calls = 0;
+    return {
+      async generate(request) {
+        request.onDelta({ type: 'text', text: `try ${++calls}` });
+        if (calls === 1) throw Object.assign(new Error('cut off'), { retryable: true });
+        return reply(`try ${calls}`);
+      },
+    };
+  }
+  const buffering = (kind: 'turn' | 'step' | 'model') =>
+    // One function serves all kinds; the overloads take one kind at a time.
+    extension('buffering', ({ pipeline }) => pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true }));
+
+  test('P-13 what a failed step had streamed is called back, by step', async () => {
+    const agent = await scriptedAgent({ model: breakingModel() });
+    const { deltas } = await agent.say('hi');
+    expect(deltas.map((delta) => [delta.stepIndex, textOfDelta(delta)])).toEqual([
+      [0, 'try 1'],
+      [0, 'discard'],
+      [1, 'try 2'],
+    ]);
+  });
+
+  test.each(['turn', 'step'] as const)(
+    'P-13 while a %s layer buffers, only the step that counts is heard',
+    async (kind) => {
+      const agent = await scriptedAgent({ model: breakingModel(), extensions: [buffering(kind)] });
+      expect((await agent.say('hi')).deltas.map(textOfDelta)).toEqual(['try 2']);
+    },
+  );
+
+  test('P-13 a model that goes on writing after its time is up is not heard any more', async () => {
+    const clock = manualClock();
+    const late: ((delta: ModelDelta) => void)[] = [];
+    const model: Model = {
+      generate(request) {
+        late.push((delta) => request.onDelta(delta));
+        request.onDelta({ type: 'text', text: `try ${late.length}` });
+        return late.length === 1 ? new Promise(() => undefined) : Promise.resolve(reply('try 2'));
+      },
+    };
+    const agent = await scriptedAgent({ model, clock, policy: { modelTimeoutMs: 1_000, retryBaseMs: 1 } });
+    const turn = agent.say('hi');
+    await clock.advance(1_000);
+    late[0]?.({ type: 'text', text: 'late' });
+    await clock.advance(1);
+    expect((await turn).deltas.map(textOfDelta)).toEqual(['try 1', 'discard', 'try 2']);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import { manualClock } from '../testing/index.ts';
+import { type Bounds, within } from './within.ts';
+
+const late = new GoondanError('E_TOOL_TIMEOUT', 'too slow');
+
+function open() {
+  const clock = manualClock();
+  const controller = new AbortController();
+  const bounds: Bounds = { clock, timeoutMs: 100, whenLate: () => late, signal: controller.signal };
+  return { clock, controller, bounds };
+}
+
+/** What came of it, as a value. */
+async function outcome(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+describe('foreign code within bounds', () => {
+  test('that answers in time gives its answer, and leaves no timer behind', async () => {
+    const { clock, bounds } = open();
+    expect(await within(bounds, () => 'sync')).toBe('sync');
+    expect(await within(bounds, async () => 'async')).toBe('async');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('that throws gives its error, sync or async', async () => {
+    const { clock, bounds } = open();
+    const error = new Error('broken');
+    const sync = within(bounds, () => {
+      throw error;
+    });
+    expect(await outcome(sync)).toEqual({ error });
+    expect(await outcome(within(bounds, () => Promise.reject(error)))).toEqual({ error });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('that is late gives the error of lateness at once, and its signal says why', async () => {
+    const { clock, bounds } = open();
+    const signals: AbortSignal[] = [];
+    const waiting = outcome(within(bounds, (signal) => new Promise(() => signals.push(signal))));
+    await clock.advance(99);
+    expect(signals[0]?.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await waiting).toEqual({ error: late });
+    expect(signals[0]?.reason).toBe(late);
+  });
+
+  test('that somebody aborts gives the reason at once, and its signal too', async () => {
+    const { clock, controller, bounds } = open();
+    const reason = new GoondanError('E_CANCELLED', 'enough');
+    const signals: AbortSignal[] = [];
+    const waiting = outcome(within(bounds, (signal) => new Promise(() => signals.push(signal))));
+    controller.abort(reason);
+    expect(await waiting).toEqual({ error: reason });
+    expect(signals[0]?.reason).toBe(reason);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is not begun when it is aborted already', async () => {
+    const { controller, bounds } = open();
+    controller.abort(new Error('before'));
+    let begun = false;
+    const never = within(bounds, () => {
+      begun = true;
+    });
+    expect(await outcome(never)).toEqual({ error: new Error('before') });
+    expect(begun).toBe(false);
+  });
+
+  test('that aborts and throws in one go gives its own error, and nothing is left unhandled', async () => {
+    const { controller, bounds } = open();
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const error = new Error('broken');
+    const both = within(bounds, () => {
+      controller.abort(new Error('aborted'));
+      throw error;
+    });
+    expect(await outcome(both)).toEqual({ error });
+    await Bun.sleep(1);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  test('what it does after it was given up on reaches nobody', async () => {
+    const { clock, bounds } = open();
+    const action = Promise.withResolvers<string>();
+    const waiting = outcome(within(bounds, () => action.promise));
+    await clock.advance(100);
+    action.reject(new Error('too late to matter'));
+    expect(await waiting).toEqual({ error: late });
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemFs } from './fs.ts';
+import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'goondan-fs-'));
+const path = join(folder, 'file');
+afterEach(() => rmSync(path, { force: true, recursive: true }));
+
+const bytes = (text: string) => Buffer.from(text);
+const textOf = async (...where: Parameters<typeof systemFs.read>) =>
+  Buffer.from((await systemFs.read(...where)) ?? '').toString();
+
+test('files are 0600 and folders 0700', async () => {
+  await systemFs.makeFolder(path);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  const file = await systemFs.openFile(join(path, 'a'));
+  await file.close();
+  await systemFs.createNew(join(path, 'b'), bytes('x'));
+  for (const name of ['a', 'b']) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
+});
+
+test('what is not there is undefined, and nothing else is', async () => {
+  expect(await systemFs.read(path)).toBeUndefined();
+  expect(await systemFs.stat(path)).toBeUndefined();
+  expect(await systemFs.list(path)).toBeUndefined();
+  await systemFs.makeFolder(path);
+  expect(await rejectionOf(systemFs.read(path))).toMatchObject({ code: 'EISDIR' });
+  expect(await systemFs.list(join(path, 'x'))).toBeUndefined();
+});
+
+test('append goes to the end, also after truncate', async () => {
+  const file = await systemFs.openFile(path);
+  await file.append(bytes('hello'));
+  await file.truncate(2);
+  await file.append(bytes('y'));
+  await file.sync();
+  await file.close();
+  expect(await textOf(path)).toBe('hey');
+  expect(await textOf(path, 1)).toBe('ey');
+  expect(await textOf(path, 1, 1)).toBe('e');
+  expect((await systemFs.stat(path))?.size).toBe(3);
+});
+
+test('createNew leaves a file that is there alone', async () => {
+  expect(await systemFs.createNew(path, bytes('first'))).toBe(true);
+  expect(await systemFs.createNew(path, bytes('second'))).toBe(false);
+  expect(await textOf(path)).toBe('first');
+  expect(await systemFs.list(folder)).toEqual(['file']);
+});
+
+test('another file under the same name has another identity', async () => {
+  await systemFs.createNew(path, bytes('one'));
+  const before = await systemFs.stat(path);
+  await systemFs.createNew(`${path}.next`, bytes('two'));
+  await systemFs.rename(`${path}.next`, path);
+  await systemFs.syncFolder(folder);
+  expect((await systemFs.stat(path))?.identity).not.toBe(before?.identity);
+});

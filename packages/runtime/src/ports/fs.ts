@@ -1,0 +1,158 @@
+/**
+ * The disk as a parameter, so that a test can cut its power.
+ *
+ * What an implementation promises, and no more; whoever writes files may lean on nothing else:
+ * 1. The bytes of a file survive a loss of power once `sync` of that file resolved.
+ * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder resolved.
+ * 3. A rename is seen wholly or not at all.
+ */
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+
+export interface FileStat {
+  readonly size: number;
+  /** Another value when another file took the name. */
+  readonly identity: string;
+}
+
+/** A file open for writing. */
+export interface OpenFile {
+  /** Writes at the end of the file; all of it, or it rejects and the end of the file is unknown. */
+  append(bytes: Uint8Array): Promise<void>;
+  truncate(size: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** **Errors** — a missing file or folder is a value where the type says so; everything else rejects, with a `code`. */
+export interface Fs {
+  /** From `from` (else the start), at most `length` bytes; `undefined` when there is no such file. */
+  read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
+  stat(path: string): Promise<FileStat | undefined>;
+  /** The names in a folder, in no order; `undefined` when there is no such folder. */
+  list(path: string): Promise<string[] | undefined>;
+  /** Makes one folder; its parent is there already. Nothing happens when it exists. */
+  makeFolder(path: string): Promise<void>;
+  /** Creates the file when it is not there. */
+  openFile(path: string): Promise<OpenFile>;
+  /** Creates the file, which appears with all these bytes at once; false when the name is taken. */
+  createNew(path: string, bytes: Uint8Array): Promise<boolean>;
+  rename(from: string, to: string): Promise<void>;
+  /** Nothing happens when it is not there. */
+  remove(path: string): Promise<void>;
+  syncFolder(path: string): Promise<void>;
+}
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/**
+ * The real disk. Reads and writes end in the page cache and take microseconds, less than handing them to a thread;
+ * only a sync waits for the device, so only a sync leaves the event loop free.
+ */
+export const systemFs: Fs = {
+  async read(path, from = 0, length) {
+    const descriptor = unlessMissing(() => openSync(path, 'r'));
+    if (descriptor === undefined) return undefined;
+    try {
+      const rest = Math.max(0, fstatSync(descriptor).size - from);
+      return readFully(descriptor, from, Math.min(rest, length ?? rest));
+    } finally {
+      closeSync(descriptor);
+    }
+  },
+  async stat(path) {
+    const stat = unlessMissing(() => statSync(path));
+    return stat && { size: stat.size, identity: `${stat.dev}:${stat.ino}` };
+  },
+  list: async (path) => unlessMissing(() => readdirSync(path)),
+  async makeFolder(path) {
+    try {
+      mkdirSync(path, { mode: FOLDER_MODE });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  },
+  openFile: async (path) => systemFile(openSync(path, 'a', FILE_MODE)),
+  async createNew(path, bytes) {
+    const draft = `${path}.${crypto.randomUUID()}`;
+    const descriptor = openSync(draft, 'wx', FILE_MODE);
+    try {
+      writeFully(descriptor, bytes);
+      linkSync(draft, path);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    } finally {
+      closeSync(descriptor);
+      rmSync(draft, { force: true });
+    }
+  },
+  rename: async (from, to) => renameSync(from, to),
+  remove: async (path) => rmSync(path, { force: true }),
+  async syncFolder(path) {
+    const descriptor = openSync(path, 'r');
+    try {
+      await settled((done) => fsync(descriptor, done));
+    } finally {
+      closeSync(descriptor);
+    }
+  },
+};
+
+function systemFile(descriptor: number): OpenFile {
+  return {
+    append: async (bytes) => writeFully(descriptor, bytes),
+    truncate: async (size) => ftruncateSync(descriptor, size),
+    sync: () => settled((done) => fdatasync(descriptor, done)),
+    close: async () => closeSync(descriptor),
+  };
+}
+
+function readFully(descriptor: number, from: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(descriptor, bytes, filled, length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return filled === length ? bytes : bytes.subarray(0, filled);
+}
+
+function writeFully(descriptor: number, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) written += writeSync(descriptor, bytes, written, bytes.length - written);
+}
+
+function settled(start: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
+}
+
+function unlessMissing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

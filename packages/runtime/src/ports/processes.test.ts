@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test';
+import { systemProcesses } from './processes.ts';
+
+test('this process lives, and not one that had its id before', () => {
+  const self = systemProcesses.self();
+  expect(systemProcesses.isAlive(self)).toBe(true);
+  expect(systemProcesses.isAlive({ ...self, startedAt: 'an earlier boot:1' })).toBe(false);
+});
+
+test('a process that ended does not live', async () => {
+  const child = Bun.spawn(['sleep', '60']);
+  const living = { pid: child.pid, startedAt: 'unknown' };
+  expect(systemProcesses.isAlive(living)).toBe(true);
+  child.kill('SIGKILL');
+  await child.exited;
+  expect(systemProcesses.isAlive(living)).toBe(false);
+});

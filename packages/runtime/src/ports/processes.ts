@@ -1,0 +1,62 @@
+/** Which processes live, as a parameter: a lock file names its owner, and only this can tell whether the owner is gone. */
+import { readFileSync } from 'node:fs';
+
+/** A process id alone is not enough: ids are used again, soon after a reboot even by the same program. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Equal for the same process, different for another one that got the same id. */
+  readonly startedAt: string;
+}
+
+export interface Processes {
+  self(): ProcessIdentity;
+  isAlive(process: ProcessIdentity): boolean;
+}
+
+export const systemProcesses: Processes = {
+  self: () => ({ pid: process.pid, startedAt: startOf(process.pid) ?? 'unknown' }),
+  isAlive({ pid, startedAt }) {
+    if (!exists(pid)) return false;
+    const start = startOf(pid);
+    if (start === 'ended') return false;
+    // Not being able to tell is no reason to take a lock away from a process that exists.
+    return start === undefined || startedAt === 'unknown' || start === startedAt;
+  },
+};
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it exists and belongs to somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Linux: the boot and the tick since it; elsewhere what `ps` says; `undefined` when neither tells, `ended` for a zombie. */
+function startOf(pid: number): string | undefined {
+  return startFromProc(pid) ?? startFromPs(pid);
+}
+
+function startFromProc(pid: number): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in brackets and may hold anything: the third is the state, the 22nd the start.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
+    return fields[19] && `${boot}:${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function startFromPs(pid: number): string | undefined {
+  try {
+    const { success, stdout } = Bun.spawnSync(['ps', '-o', 'lstart=', '-p', String(pid)]);
+    return success ? stdout.toString().trim() || undefined : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test';
+import { openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import type { ArchivedTurn } from './read-archive.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const messages = '/state/workspaces/simulation/instances/coder~default/messages';
+
+async function run(turns: number, limits: Partial<StoreLimits>) {
+  const disk = SimulatedDisk.empty();
+  const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation, { ...defaultLimits, ...limits });
+  for (let index = 0; index < turns; index += 1) await runSimpleTurn(journal, coder, `e${index}`);
+  return { disk, journal };
+}
+
+async function collect(archive: AsyncIterable<ArchivedTurn>): Promise<ArchivedTurn[]> {
+  const turns: ArchivedTurn[] = [];
+  for await (const turn of archive) turns.push(turn);
+  return turns;
+}
+
+const archives = async (disk: SimulatedDisk) =>
+  (await disk.list(messages))?.filter((name) => name.startsWith('archive')).toSorted();
+
+test('every committed turn is there, with its events, their authors and times, and how it ended', async () => {
+  const { journal } = await run(2, {});
+  const [first, second] = await collect(journal.archive(coder));
+  expect([first?.turnId, second?.turnId]).toEqual(['turn-e0', 'turn-e1']);
+  expect([first?.version, second?.version]).toEqual([1, 2]);
+  expect(second?.result).toMatchObject({
+    finishReason: 'text_response',
+    responseMessage: { id: 'answer-e1', createdAt: expect.any(Date) },
+  });
+  const [input, answer] = second?.events ?? [];
+  expect(input).toMatchObject({
+    author: { kind: 'input' },
+    counts: true,
+    at: expect.any(Date),
+    event: { type: 'append' },
+  });
+  expect(answer).toMatchObject({ author: { kind: 'model' }, stepId: 'step-e1' });
+});
+
+test('a full archive is put away, read on across the files, and still known after a restart', async () => {
+  const { disk, journal } = await run(12, { archive: { bytes: 2000, files: 100 } });
+  expect((await archives(disk))?.length).toBeGreaterThan(3);
+  const ids = (await collect(journal.archive(coder))).map(({ turnId }) => turnId);
+  expect(ids).toEqual(Array.from({ length: 12 }, (_, index) => `turn-e${index}`));
+  const again = await openJournal(simulatedMachine(disk, 2), simulatedLocation);
+  expect((await again.open(coder, 'turn-e11')).finished?.turnId).toBe('turn-e11');
+});
+
+test('of more files than are kept the oldest go', async () => {
+  const { disk, journal } = await run(30, { archive: { bytes: 2000, files: 2 } });
+  expect((await archives(disk))?.length).toBe(3);
+  const ids = (await collect(journal.archive(coder))).map(({ turnId }) => turnId);
+  expect(ids.at(-1)).toBe('turn-e29');
+  expect(ids.length).toBeLessThan(12);
+  expect((await journal.read(coder)).messages.length).toBe(60);
+});
+
+test('a turn that is missing in the middle is an error, after the turns before it', async () => {
+  const { disk, journal } = await run(12, { archive: { bytes: 2000, files: 100 } });
+  const second = (await archives(disk))?.[1] ?? '';
+  await disk.remove(`${messages}/${second}`);
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const { turnId } of journal.archive(coder)) seen.push(turnId);
+  })();
+  expect(await rejectionOf(reading)).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(seen.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,29 @@
+/** `runtime-events.jsonl`: what happened, for people. Not synced: losing the last lines with the power loses no state. */
+import type { JsonObject } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import type { RotationLimits } from '../limits.ts';
+import { FailStop } from '../lines/fail-stop.ts';
+import { RotatingLog } from '../lines/rotating-log.ts';
+
+export interface RuntimeEventWriter {
+  /** One line for each; in the order of the calls. */
+  append(events: readonly JsonObject[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The folder of the file is there. */
+export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<RuntimeEventWriter> {
+  const log = await RotatingLog.open(fs, path, limits);
+  const serial = new FailStop(path);
+  return {
+    append: (events) =>
+      serial.run(async () => {
+        const lines = events.map((event) => `${JSON.stringify(event)}\n`);
+        if (lines.length > 0) await log.write(Buffer.from(lines.join('')));
+      }),
+    async close() {
+      await serial.settle();
+      await log.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Events that crashed their agent again and again: kept for a person to look at, retry or drop. */
+import type { AgentEvent, JsonValue } from '@goondan/types';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { QueueEntry } from '../lines/durable-queue.ts';
+
+export const CRASHES_BEFORE_DEAD_LETTER = 3;
+
+export interface DeadLetter {
+  readonly event: AgentEvent;
+  readonly crashes: number;
+  readonly deadAt: Date;
+  readonly reason: string;
+}
+
+/** How often the turn that this log is of was resumed after a crash. */
+export function countCrashes(log: readonly TurnRecord[]): number {
+  return log.filter(({ type }) => type === 'resumed').length;
+}
+
+/** The one event that a dead letter becomes when it is tried again: a new one, because its id was handled. */
+export function retryOf({ event }: DeadLetter): AgentEvent {
+  return { ...event, id: `${event.id}~retry` };
+}
+
+export function encodeLetter(letter: DeadLetter): JsonValue {
+  // Events are JSON but for their date, which becomes a string here.
+  return JSON.parse(JSON.stringify(letter)) as JsonValue;
+}
+
+export function decodeLetter({ value }: QueueEntry): DeadLetter {
+  // Sealed, and made by encodeLetter.
+  const { event, deadAt, ...rest } = value as unknown as StoredLetter;
+  return { ...rest, deadAt: new Date(deadAt), event: { ...event, createdAt: new Date(event.createdAt) } };
+}
+
+type StoredLetter = Omit<DeadLetter, 'event' | 'deadAt'> & {
+  readonly deadAt: string;
+  readonly event: Omit<AgentEvent, 'createdAt'> & { readonly createdAt: string };
+};

@@ -1,0 +1,43 @@
+import type { AgentEvent } from '@goondan/types';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { InstanceSlots } from '../journal/instance-slots.ts';
+import { readQueue } from '../lines/durable-queue.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { decodeLetter, retryOf, type DeadLetter } from './dead-letter.ts';
+
+/** An event is put here by the commit of its turn with an error of code `E_DEAD_LETTER`. */
+export interface DeadLetters {
+  list(instance: InstanceAddress): Promise<readonly DeadLetter[]>;
+  /** Accepts it again, as the event `<id>~retry`, and takes it out. False when there is none of this id. */
+  retry(instance: InstanceAddress, eventId: string): Promise<boolean>;
+  drop(instance: InstanceAddress, eventId: string): Promise<void>;
+}
+
+export function openDeadLetters(
+  ports: StorePorts,
+  slots: InstanceSlots,
+  accept: (instance: InstanceAddress, event: AgentEvent) => Promise<unknown>,
+): DeadLetters {
+  const list: DeadLetters['list'] = async (instance) => {
+    const slot = slots.of(instance);
+    const writer = await slot.ownedWriter();
+    if (writer) return writer.withQueues((queues) => queues.letters());
+    return (await readQueue(ports, slot.paths.deadLetters)).map(decodeLetter);
+  };
+  const drop: DeadLetters['drop'] = async (instance, eventId) => {
+    const writer = await slots.of(instance).openWriter();
+    await writer.withQueues((queues) => queues.dropLetter(eventId));
+  };
+  return {
+    list,
+    drop,
+    async retry(instance, eventId) {
+      const letter = (await list(instance)).find(({ event }) => event.id === eventId);
+      if (!letter) return false;
+      // In this order: a crash in between leaves a letter whose retry is accepted, and retrying it again changes nothing.
+      await accept(instance, retryOf(letter));
+      await drop(instance, eventId);
+      return true;
+    },
+  };
+}

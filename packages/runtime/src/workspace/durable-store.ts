@@ -1,0 +1,24 @@
+/** The journal on the real disk: what `memoryStore` is to memory. */
+import { systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import type { JournalLocation } from './journal/instance-slots.ts';
+import { type Journal, openJournal } from './journal/journal.ts';
+import { defaultLimits, type StoreLimits } from './limits.ts';
+import type { StoreWarning } from './store-ports.ts';
+
+export interface DurableStoreOptions extends JournalLocation {
+  readonly limits?: Partial<StoreLimits>;
+  /** Hears what was repaired; standard error when absent. */
+  readonly warn?: (warning: StoreWarning) => void;
+}
+
+/** @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' }) */
+export function durableStore({ limits, warn = printWarning, ...location }: DurableStoreOptions): Promise<Journal> {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+  return openJournal(ports, location, { ...defaultLimits, ...limits });
+}
+
+function printWarning({ path, message }: StoreWarning): void {
+  process.stderr.write(`${path}: ${message}\n`);
+}

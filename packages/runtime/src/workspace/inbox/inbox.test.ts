@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
+import { openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const inboxPath = '/state/workspaces/simulation/instances/coder~default/inbox.jsonl';
+const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
+
+function open(disk: SimulatedDisk, limits: Partial<StoreLimits> = {}, life = 1) {
+  return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
+}
+
+test('accepted events are pending in their order, as they were, until their turn is committed', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
+  expect(await journal.pending(coder)).toEqual(['a', 'b', 'c'].map((id) => simpleEvent(id)));
+  await runSimpleTurn(journal, coder, 'a');
+  expect(ids(await journal.pending(coder))).toEqual(['b', 'c']);
+  expect(ids(await (await open(disk, {}, 2)).pending(coder))).toEqual(['b', 'c']);
+});
+
+test('an event id is accepted once: at once, after a restart, after its turn', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false });
+  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
+  await runSimpleTurn(journal, coder, 'a');
+  const again = await open(disk, {}, 2);
+  expect(await again.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
+  expect(await again.pending(coder)).toEqual([]);
+});
+
+test('many at once are accepted one after the other, each once', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const accepting = ['a', 'b', 'a', 'c', 'b'].map((id) => journal.accept(coder, simpleEvent(id)));
+  const duplicates = (await Promise.all(accepting)).map(({ duplicate }) => duplicate);
+  expect(duplicates).toEqual([false, false, true, false, true]);
+  expect(ids(await journal.pending(coder))).toEqual(['a', 'b', 'c']);
+});
+
+test('a full inbox refuses with E_INBOX_FULL and takes again when something was handled', async () => {
+  const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
+  await journal.accept(coder, simpleEvent('a'));
+  await journal.accept(coder, simpleEvent('b'));
+  expect(await rejectionOf(journal.accept(coder, simpleEvent('c')))).toMatchObject({ code: 'E_INBOX_FULL' });
+  expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(true);
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.accept(coder, simpleEvent('c'));
+  expect(ids(await journal.pending(coder))).toEqual(['b', 'c']);
+});
+
+test('the bound in bytes counts what waits', async () => {
+  const journal = await open(SimulatedDisk.empty(), { inboxBytes: 1000 });
+  expect(await rejectionOf(journal.accept(coder, simpleEvent('a', { input: 'x'.repeat(1000) })))).toMatchObject({
+    code: 'E_INBOX_FULL',
+  });
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+    await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, id);
+  }
+});
+
+test('handled events are taken out of the file, and the last of them stay known by id', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 3 });
+  for (let index = 0; index < 40; index += 1) {
+    await journal.accept(coder, simpleEvent(`e${index}`));
+    await runSimpleTurn(journal, coder, `e${index}`);
+    expect((await disk.stat(inboxPath))?.size).toBeLessThan(2000);
+  }
+  const again = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 3 }, 2);
+  for (const id of ['e37', 'e38', 'e39']) expect((await again.accept(coder, simpleEvent(id))).duplicate).toBe(true);
+  expect(await again.pending(coder)).toEqual([]);
+});
+
+test('an event delivered again beyond what the inbox remembers is not handled again', async () => {
+  const disk = SimulatedDisk.empty();
+  const limits = { inboxCompactionBytes: 1, rememberedEvents: 1 };
+  const journal = await open(disk, limits);
+  for (const id of ['a', 'b', 'c']) {
+    await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, id);
+  }
+  const before = await journal.read(coder);
+  expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(false);
+  expect(ids(await journal.pending(coder))).toEqual(['a']);
+  const { finished } = await journal.open(coder, 'turn-a');
+  expect(finished?.turnId).toBe('turn-a');
+  expect(await journal.pending(coder)).toEqual([]);
+  expect(await journal.read(coder)).toEqual(before);
+});
+
+test('the inbox of another instance in the folder is refused', async () => {
+  const disk = SimulatedDisk.empty();
+  const other = { agentName: 'coder', instanceKey: 'other' };
+  const journal = await open(disk);
+  await journal.accept(coder, simpleEvent('a'));
+  await journal.accept(other, simpleEvent('a'));
+  const stolen = (await disk.read(inboxPath)) ?? new Uint8Array();
+  const otherPath = inboxPath.replace('~default', '~other');
+  await disk.remove(otherPath);
+  await disk.createNew(otherPath, stolen);
+  const again = await open(disk, {}, 2);
+  expect(await rejectionOf(again.accept(other, simpleEvent('b')))).toMatchObject({ code: 'E_STORE_INSTANCE' });
+  expect(await rejectionOf(again.pending(other))).toMatchObject({ code: 'E_STORE_INSTANCE' });
+});
+
+test('more instances than may be open at once are closed and opened again', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  const addresses = Array.from({ length: 300 }, (_, index) => ({ agentName: 'coder', instanceKey: `k${index}` }));
+  for (const address of addresses) await journal.accept(address, simpleEvent('a'));
+  for (const address of addresses) await journal.accept(address, simpleEvent('b'));
+  expect(ids(await journal.pending({ agentName: 'coder', instanceKey: 'k0' }))).toEqual(['a', 'b']);
+  expect((await journal.instances()).length).toBe(300);
+});

@@ -1,0 +1,60 @@
+/**
+ * Carries out what a commit decided, in a process that knows its files. `commitPlan` ends at the commit point;
+ * `applyPlan` can fail or be cut off anywhere, and recovery finishes it.
+ */
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import { AppendLog } from '../lines/append-log.ts';
+import { prepareFile, putInPlace } from '../lines/replace-file.ts';
+import { together } from '../lines/together.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { placeExtensions, prepareExtensions } from './extension-files.ts';
+import type { InstanceFiles } from './instance-files.ts';
+import { encodeMetadata } from './metadata.ts';
+import type { CommitPlan } from './plan-commit.ts';
+
+/** Committed and durable when it resolves. The turn's events were synced when they were appended. */
+export async function commitPlan({ fs }: StorePorts, paths: InstancePaths, plan: CommitPlan): Promise<void> {
+  await together([
+    prepareExtensions(fs, paths, plan.extensions, plan.changed),
+    prepareBase(fs, paths, plan),
+    prepareFile(fs, paths.metadata, encodeMetadata(plan.metadata)),
+  ]);
+  await putInPlace(fs, paths.metadata);
+}
+
+async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: CommitPlan): Promise<void> {
+  if (!plan.isRewrite) return;
+  await prepareFile(fs, paths.base, plan.baseBytes);
+  // The commit record counts on the name as well as on the bytes.
+  await fs.syncFolder(paths.messages);
+}
+
+/**
+ * `putReply` puts the answer into the outbox, durably. The log goes last: as long as it is there, the instance shows
+ * that something is left to do (`hasWork`).
+ */
+export async function applyPlan(
+  { fs }: StorePorts,
+  paths: InstancePaths,
+  files: InstanceFiles,
+  plan: CommitPlan,
+  putReply: () => Promise<void>,
+): Promise<void> {
+  if (plan.isRewrite) await placeBase(fs, paths, files);
+  else await files.base.write(plan.baseBytes);
+  await files.archive.write(plan.archiveBytes);
+  // Both before the events go: until then they are what base and archive are redone from.
+  await together([files.base.sync(), files.archive.sync()]);
+  await placeExtensions(fs, paths, plan.changed, plan.removed);
+  await putReply();
+  // Not synced: events that come back after a loss of power have numbers the commit record already covers.
+  await files.events.truncate(0);
+  await files.turn.truncate(0);
+}
+
+async function placeBase(fs: StorePorts['fs'], paths: InstancePaths, files: InstanceFiles): Promise<void> {
+  await putInPlace(fs, paths.base);
+  const old = files.base;
+  files.base = await AppendLog.open(fs, paths.base);
+  await old.close();
+}

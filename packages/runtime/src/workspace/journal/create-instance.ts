@@ -1,0 +1,40 @@
+/**
+ * Makes the files of a new instance. `metadata.json` comes last: where it is, all the others are, so that a missing file
+ * is never taken for an empty one.
+ */
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
+import { encodeMetadata, newMetadata, type InstanceMetadata } from './metadata.ts';
+
+/** The instance's folder is there. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no metadata. */
+export async function createInstance(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: InstanceAddress,
+  limits: StoreLimits,
+): Promise<InstanceMetadata> {
+  await refuseLostMetadata(ports, paths);
+  const { fs } = ports;
+  for (const folder of [paths.messages, paths.extensions, paths.scratch]) await fs.makeFolder(folder);
+  await closeInstanceFiles(await openInstanceFiles(ports, paths, limits));
+  for (const path of [paths.outbox, paths.deadLetters]) await (await fs.openFile(path)).close();
+  // The names of the files, and of the folders they are in, before metadata.json says that they are there.
+  await fs.syncFolder(paths.messages);
+  await fs.syncFolder(paths.folder);
+  const metadata = newMetadata(address, ports.clock.now());
+  await replaceFile(fs, paths.metadata, encodeMetadata(metadata));
+  return metadata;
+}
+
+/** **Errors** — `E_STORE_CORRUPT` when there is a conversation: without metadata it is damaged, not new. */
+export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
+  for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
+    const stat = await ports.fs.stat(path);
+    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is gone, but ${path} is there`);
+  }
+}

@@ -1,0 +1,23 @@
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { readPending } from '../inbox/inbox-reader.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import { readQueue } from '../lines/durable-queue.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { readMetadata } from './read-metadata.ts';
+
+/**
+ * Whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver. Reads
+ * without a lock and costs what is left to do, not the history.
+ */
+export async function hasWork(ports: StorePorts, paths: InstancePaths, address: InstanceAddress): Promise<boolean> {
+  for (const path of [paths.events, paths.turn]) {
+    const stat = await ports.fs.stat(path);
+    // The log of a turn goes last, when its commit is wholly in place.
+    if (stat && stat.size > 0) return true;
+  }
+  const commit = (await readMetadata(ports, paths.metadata))?.commit;
+  // The commit of a turn without a log: nothing shows whether it is in place.
+  if (commit?.turn && commit.base.seq - commit.turn.after === 1) return true;
+  if ((await readPending(ports, paths, address)).length > 0) return true;
+  return (await readQueue(ports, paths.outbox)).length > 0;
+}

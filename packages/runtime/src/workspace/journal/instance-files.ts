@@ -1,0 +1,33 @@
+/** The open files of one instance, for its one writer. */
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import { AppendLog } from '../lines/append-log.ts';
+import { RotatingLog } from '../lines/rotating-log.ts';
+import { together } from '../lines/together.ts';
+import type { StorePorts } from '../store-ports.ts';
+
+export interface InstanceFiles {
+  readonly events: AppendLog;
+  readonly turn: AppendLog;
+  /** Another file after the base was rewritten. */
+  base: AppendLog;
+  readonly archive: RotatingLog;
+}
+
+/** Makes those that are missing. */
+export async function openInstanceFiles(
+  { fs }: StorePorts,
+  paths: InstancePaths,
+  limits: StoreLimits,
+): Promise<InstanceFiles> {
+  return {
+    events: await AppendLog.open(fs, paths.events),
+    turn: await AppendLog.open(fs, paths.turn),
+    base: await AppendLog.open(fs, paths.base),
+    archive: await RotatingLog.open(fs, paths.archive, limits.archive),
+  };
+}
+
+export async function closeInstanceFiles({ events, turn, base, archive }: InstanceFiles): Promise<void> {
+  await together([events.close(), turn.close(), base.close(), archive.close()]);
+}

@@ -1,0 +1,88 @@
+/** What an instance keeps for others to fetch: its answers and its dead letters. */
+import { GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
+import { decodeLetter, encodeLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import { DurableQueue, type QueueEntry } from '../lines/durable-queue.ts';
+import { encodeReply } from '../outbox/reply.ts';
+import type { StorePorts } from '../store-ports.ts';
+import type { CommitRecord } from './metadata.ts';
+
+export class InstanceQueues {
+  readonly #ports: StorePorts;
+  readonly #paths: InstancePaths;
+  readonly #limits: StoreLimits;
+  readonly #outbox: DurableQueue;
+  #letters: DurableQueue | undefined;
+
+  private constructor(ports: StorePorts, paths: InstancePaths, limits: StoreLimits, outbox: DurableQueue) {
+    this.#ports = ports;
+    this.#paths = paths;
+    this.#limits = limits;
+    this.#outbox = outbox;
+  }
+
+  static async open(ports: StorePorts, paths: InstancePaths, limits: StoreLimits): Promise<InstanceQueues> {
+    const outbox = await DurableQueue.open(ports, paths.outbox, limits.queueCompactionLines);
+    return new InstanceQueues(ports, paths, limits, outbox);
+  }
+
+  get outbox(): readonly QueueEntry[] {
+    return this.#outbox.entries;
+  }
+
+  /** **Errors** — `E_OUTBOX_FULL`. */
+  refuseFullOutbox(): void {
+    if (this.#outbox.size < this.#limits.outboxEntries) return;
+    throw new GoondanError('E_OUTBOX_FULL', `${this.#paths.outbox} holds ${this.#outbox.size} answers nobody fetched`);
+  }
+
+  /**
+   * The answer of the last commit, when somebody waits for it. Idempotent, so that it can be done again after a crash;
+   * beyond the bound too, because the turn is committed: the next one is what the bound stops.
+   */
+  async putReply({ turn }: CommitRecord, finished: ReadonlyMap<string, TurnResult>): Promise<void> {
+    const result = turn && finished.get(turn.id);
+    if (turn?.replyTo && result) await this.#outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
+  }
+
+  /** Idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
+  async addToOutbox(key: string, value: JsonValue): Promise<void> {
+    this.refuseFullOutbox();
+    await this.#outbox.add(key, value);
+  }
+
+  async acknowledge(key: string): Promise<void> {
+    await this.#outbox.remove(key);
+  }
+
+  /** Before the turn that gives the event up is committed: a crash in between only means that it is put here again. */
+  async putLetter(letter: DeadLetter): Promise<void> {
+    const letters = await this.#openLetters();
+    await letters.add(letter.event.id, encodeLetter(letter));
+    const tooMany = letters.size - this.#limits.deadLetters;
+    for (const { key } of letters.entries.slice(0, Math.max(0, tooMany))) {
+      await letters.remove(key);
+      this.#ports.warn({ path: this.#paths.deadLetters, message: `dropped the oldest dead letter, event ${key}` });
+    }
+  }
+
+  async letters(): Promise<readonly DeadLetter[]> {
+    return (await this.#openLetters()).entries.map(decodeLetter);
+  }
+
+  async dropLetter(eventId: string): Promise<void> {
+    await (await this.#openLetters()).remove(eventId);
+  }
+
+  async close(): Promise<void> {
+    await this.#outbox.close();
+    await this.#letters?.close();
+  }
+
+  async #openLetters(): Promise<DurableQueue> {
+    const { queueCompactionLines } = this.#limits;
+    this.#letters ??= await DurableQueue.open(this.#ports, this.#paths.deadLetters, queueCompactionLines);
+    return this.#letters;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * One instance as this process has it open: the inbox if it accepts for it, lock and writer if it owns it. Whatever the
+ * disk failed under is opened anew at the next use, and looks at what is really there.
+ */
+import { dirname } from 'node:path';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { Inbox } from '../inbox/inbox.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { InstanceWriter } from './instance-writer.ts';
+
+/** The folder of all instances is there and durable. */
+export interface SlotContext {
+  readonly ports: StorePorts;
+  readonly paths: InstancePaths;
+  readonly address: InstanceAddress;
+  readonly limits: StoreLimits;
+}
+
+/** Epochs of one owner of the lock are numbered within the lock's own epoch, so that they grow across owners too. */
+const EPOCHS_PER_OWNER = 2 ** 32;
+
+export class InstanceSlot {
+  readonly #context: SlotContext;
+  readonly #holder = crypto.randomUUID();
+  #turns: Promise<unknown> = Promise.resolve();
+  #inbox: Inbox | undefined;
+  #inboxUsers = 0;
+  #writer: InstanceWriter | undefined;
+  #lock: Lock | undefined;
+  #openings = 0;
+
+  constructor(context: SlotContext) {
+    this.#context = context;
+  }
+
+  get address(): InstanceAddress {
+    return this.#context.address;
+  }
+
+  get paths(): InstancePaths {
+    return this.#context.paths;
+  }
+
+  /** The writer, as it is. */
+  get writer(): InstanceWriter | undefined {
+    return this.#writer;
+  }
+
+  get isIdle(): boolean {
+    return this.#inboxUsers === 0 && this.#writer === undefined;
+  }
+
+  async withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
+    this.#inboxUsers += 1;
+    try {
+      return await action(await this.#inTurn(() => this.#openInbox()));
+    } finally {
+      this.#inboxUsers -= 1;
+    }
+  }
+
+  /** **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
+  openWriter(): Promise<InstanceWriter> {
+    return this.#inTurn(async () => {
+      const isOurs = this.#lock !== undefined && (await this.#lock.isHeld());
+      if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
+      await this.#closeWriter();
+      if (!isOurs) this.#lock = undefined;
+      await this.#makeFolder();
+      this.#lock ??= await this.#acquireLock();
+      try {
+        this.#writer = await this.#loadWriter(this.#lock);
+      } catch (error) {
+        await this.#releaseLock();
+        throw error;
+      }
+      return this.#writer;
+    });
+  }
+
+  /** The writer when this process owns the instance, loaded again if the disk had failed under it. */
+  async ownedWriter(): Promise<InstanceWriter | undefined> {
+    return this.#lock && (await this.#lock.isHeld()) ? this.openWriter() : undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#closeInbox();
+      await this.#closeWriter();
+      await this.#releaseLock();
+    });
+  }
+
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#turns.then(action);
+    this.#turns = result.catch(() => undefined);
+    return result;
+  }
+
+  async #openInbox(): Promise<Inbox> {
+    if (this.#inbox && !this.#inbox.failed) return this.#inbox;
+    await this.#closeInbox();
+    await this.#makeFolder();
+    const { ports, paths, address, limits } = this.#context;
+    this.#inbox = await Inbox.open(ports, paths, address, limits);
+    return this.#inbox;
+  }
+
+  #acquireLock(): Promise<Lock> {
+    const { ports, paths, address } = this.#context;
+    const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
+    return acquireLock({ fs: ports.fs, processes: ports.processes, holder: this.#holder, what }, paths.lock);
+  }
+
+  #loadWriter(lock: Lock): Promise<InstanceWriter> {
+    const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
+    return InstanceWriter.load({ ...this.#context, lock, nextEpoch });
+  }
+
+  /** Synced also when it was there: whoever made it may have died before it could. */
+  async #makeFolder(): Promise<void> {
+    const { ports, paths } = this.#context;
+    await ports.fs.makeFolder(paths.folder);
+    await ports.fs.syncFolder(dirname(paths.folder));
+  }
+
+  /** Nothing is lost by a file that does not close: what had to be durable is. */
+  async #closeInbox(): Promise<void> {
+    await this.#inbox?.close().catch(() => undefined);
+    this.#inbox = undefined;
+  }
+
+  async #closeWriter(): Promise<void> {
+    await this.#writer?.close().catch(() => undefined);
+    this.#writer = undefined;
+  }
+
+  /** A lock that cannot be given back stays ours until this process ends. */
+  async #releaseLock(): Promise<void> {
+    const isReleased = await this.#lock?.release().then(
+      () => true,
+      () => false,
+    );
+    if (isReleased) this.#lock = undefined;
+  }
+}

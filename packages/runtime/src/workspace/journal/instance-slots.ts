@@ -1,0 +1,61 @@
+/** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { InstanceSlot } from './instance-slot.ts';
+
+export interface JournalLocation {
+  readonly stateRoot: string;
+  readonly workspaceId: string;
+}
+
+const OPEN_SLOTS = 256;
+
+export class InstanceSlots {
+  readonly #ports: StorePorts;
+  readonly #location: JournalLocation;
+  readonly #limits: StoreLimits;
+  /** The last used is the last in it. */
+  readonly #slots = new Map<string, InstanceSlot>();
+
+  constructor(ports: StorePorts, location: JournalLocation, limits: StoreLimits) {
+    this.#ports = ports;
+    this.#location = location;
+    this.#limits = limits;
+  }
+
+  of(address: InstanceAddress): InstanceSlot {
+    const key = keyOf(address);
+    const slot = this.#slots.get(key) ?? this.#make(address);
+    this.#slots.delete(key);
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  async closeUnused(): Promise<void> {
+    if (this.#slots.size <= OPEN_SLOTS) return;
+    const unused = [...this.#slots.values()].find(({ isIdle }) => isIdle);
+    if (unused) await this.close(unused.address);
+  }
+
+  async close(address: InstanceAddress): Promise<void> {
+    const slot = this.#slots.get(keyOf(address));
+    this.#slots.delete(keyOf(address));
+    await slot?.close();
+  }
+
+  async closeAll(): Promise<void> {
+    for (const { address } of this.#slots.values()) await this.close(address);
+  }
+
+  #make(address: InstanceAddress): InstanceSlot {
+    const { stateRoot, workspaceId } = this.#location;
+    const paths = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
+    return new InstanceSlot({ ports: this.#ports, paths, address, limits: this.#limits });
+  }
+}
+
+function keyOf({ agentName, instanceKey }: InstanceAddress): string {
+  return JSON.stringify([agentName, instanceKey]);
+}

@@ -1,0 +1,76 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses, type Processes } from '../../ports/processes.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { openJournal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-writers-'));
+afterAll(() => rmSync(stateRoot, { recursive: true }));
+
+/** Each test has a workspace of its own. */
+async function open(workspaceId: string, processes: Processes = systemProcesses) {
+  const ports = { fs: systemFs, clock: systemClock, processes, warn: () => undefined };
+  const folder = join(stateRoot, 'workspaces', workspaceId, 'instances/coder~default');
+  return { journal: await openJournal(ports, { stateRoot, workspaceId }), folder };
+}
+
+test('a second writer is refused while the first lives, and fences it off when it is gone', async () => {
+  const { journal: first, folder } = await open('fence');
+  const { epoch } = await first.open(coder, 'turn-a');
+  await first.append(coder, epoch, 0, simpleRecords('a').slice(0, 1));
+  const { journal: refused } = await open('fence');
+  expect(await rejectionOf(refused.open(coder, 'turn-a'))).toMatchObject({
+    code: 'E_LOCKED',
+    message: expect.stringContaining(`process ${process.pid}`),
+  });
+
+  const self = { pid: 1, startedAt: 'another' };
+  const { journal: second } = await open('fence', { self: () => self, isAlive: ({ pid }) => pid === 1 });
+  const taken = await second.open(coder, 'turn-a');
+  expect(taken.epoch).toBeGreaterThan(epoch);
+  expect(taken.log.length).toBe(1);
+
+  const before =
+    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
+  const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
+  expect(await rejectionOf(first.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject({ code: 'E_FENCED' });
+  const late = first.commit(coder, epoch, 'turn-a', { type: 'append', messages: [] }, {}, result);
+  expect(await rejectionOf(late)).toMatchObject({ code: 'E_FENCED' });
+  const after =
+    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
+  expect(after).toBe(before);
+  await second.append(coder, taken.epoch, 1, [{ type: 'resumed' }]);
+});
+
+test('a turn that is opened again in the same process fences off the earlier opening', async () => {
+  const { journal } = await open('again');
+  const first = await journal.open(coder, 'turn-a');
+  const second = await journal.open(coder, 'turn-a');
+  expect(await rejectionOf(journal.append(coder, first.epoch, 0, [{ type: 'resumed' }]))).toMatchObject({
+    code: 'E_FENCED',
+  });
+  await journal.append(coder, second.epoch, 0, [{ type: 'resumed' }]);
+});
+
+test('records, turns and commits out of their order are refused with E_STORE_ORDER', async () => {
+  const { journal } = await open('order');
+  const outOfOrder = { code: 'E_STORE_ORDER' } as const;
+  expect(await rejectionOf(journal.append(coder, 1, 0, []))).toMatchObject(outOfOrder);
+  await journal.accept(coder, simpleEvent('a'));
+  await journal.accept(coder, simpleEvent('b'));
+  expect(await rejectionOf(journal.open(coder, 'turn-b'))).toMatchObject(outOfOrder);
+  const { epoch } = await journal.open(coder, 'turn-a');
+  expect(await rejectionOf(journal.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
+  await journal.append(coder, epoch, 0, [{ type: 'resumed' }]);
+  expect(await rejectionOf(journal.append(coder, epoch, 0, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
+  expect(await rejectionOf(journal.open(coder, 'turn-x'))).toMatchObject(outOfOrder);
+  const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
+  const other = journal.commit(coder, epoch, 'turn-b', { type: 'append', messages: [] }, {}, result);
+  expect(await rejectionOf(other)).toMatchObject(outOfOrder);
+});

@@ -1,0 +1,314 @@
+/**
+ * The one writer of one instance: what `open`, `append` and `commit` of the conversation store mean on disk.
+ *
+ * Invariants: 1. Records are durable when `append` resolves, in their order. 2. Nothing of a turn is in the base before
+ * the commit record says so. 3. Events are handled in the order they were accepted. 4. A writer with an old epoch, or
+ * whose lock somebody took, changes nothing.
+ */
+import { GoondanError, type AgentEvent, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import type {
+  BaseDelta,
+  ConversationSnapshot,
+  InstanceAddress,
+  OpenTurn,
+  TurnRecord,
+} from '../../agent/conversation/conversation-store.ts';
+import { countCrashes } from '../dead-letters/dead-letter.ts';
+import { turnIdOf, type InboxEntry } from '../inbox/inbox-lines.ts';
+import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import type { AppendLog } from '../lines/append-log.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { FailStop } from '../lines/fail-stop.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import { together } from '../lines/together.ts';
+import type { Lock } from '../lock/acquire-lock.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { applyPlan, commitPlan } from './apply-commit.ts';
+import { createInstance } from './create-instance.ts';
+import { parseExtensions } from './extension-files.ts';
+import { closeInstanceFiles } from './instance-files.ts';
+import { InstanceQueues } from './instance-queues.ts';
+import { logRecord, type LoggedRecord } from './logged-record.ts';
+import { decodeBase } from './message-text.ts';
+import { encodeMetadata, logStart, refuseOtherInstance, type CommitRecord, type InstanceMetadata } from './metadata.ts';
+import { matches } from './plan-base.ts';
+import { planCommit, type CommitPlan } from './plan-commit.ts';
+import { readMetadata } from './read-metadata.ts';
+import { recover, type RecoveredInstance } from './recover.ts';
+
+/** What a writer needs besides its files. */
+export interface WriterContext {
+  readonly ports: StorePorts;
+  readonly paths: InstancePaths;
+  readonly address: InstanceAddress;
+  readonly limits: StoreLimits;
+  readonly lock: Lock;
+  /** Greater each time. */
+  nextEpoch(): number;
+}
+
+interface RunningTurn {
+  readonly turnId: string;
+  readonly epoch: number;
+  /** The event it handles, when that came through the inbox. */
+  readonly entry: InboxEntry | undefined;
+}
+
+export class InstanceWriter {
+  readonly #context: WriterContext;
+  readonly #serial: FailStop;
+  readonly #inbox: InboxReader;
+  readonly #queues: InstanceQueues;
+  readonly #recovered: RecoveredInstance;
+  #metadata: InstanceMetadata;
+  #extensions: ReadonlyMap<string, string>;
+  #log: LoggedRecord[];
+  #turn: RunningTurn | undefined;
+
+  private constructor(
+    context: WriterContext,
+    metadata: InstanceMetadata,
+    recovered: RecoveredInstance,
+    queues: InstanceQueues,
+  ) {
+    const { ports, paths, address } = context;
+    this.#context = context;
+    this.#serial = new FailStop(paths.folder);
+    this.#inbox = new InboxReader(ports, paths.inbox, address);
+    this.#queues = queues;
+    this.#recovered = recovered;
+    this.#metadata = metadata;
+    this.#extensions = recovered.extensions;
+    this.#log = [...recovered.log];
+  }
+
+  /** The instance's folder is there and locked. **Errors** — those of `recover`, and `E_STORE_INSTANCE`. */
+  static async load(context: WriterContext): Promise<InstanceWriter> {
+    const { ports, paths, address, limits } = context;
+    const found = await readMetadata(ports, paths.metadata);
+    if (found) refuseOtherInstance(paths.metadata, address, found);
+    const metadata = found ?? (await createInstance(ports, paths, address, limits));
+    const queues = await InstanceQueues.open(ports, paths, limits);
+    try {
+      const recovered = await recover(ports, paths, limits, metadata, queues);
+      return new InstanceWriter(context, metadata, recovered, queues);
+    } catch (error) {
+      await queues.close();
+      throw error;
+    }
+  }
+
+  /** The disk failed under it: it does nothing more until it is loaded again. */
+  get failed(): boolean {
+    return this.#serial.failed;
+  }
+
+  open(turnId: string): Promise<OpenTurn> {
+    return this.#run(async () => {
+      const pending = await this.#inbox.pending(this.#metadata.commit.inbox);
+      const entry = findEntry(pending, turnId);
+      const finished = this.#recovered.finished.get(turnId);
+      if (finished) {
+        if (entry && entry === pending[0]) await this.#skip(entry);
+        return { ...this.#openTurn(this.#context.nextEpoch(), []), finished };
+      }
+      this.#refuseOutOfOrder(turnId, pending, entry);
+      this.#queues.refuseFullOutbox();
+      if (this.#log[0] && this.#log[0].turnId !== turnId) await this.#discardLog(this.#log[0].turnId);
+      this.#turn = { turnId, epoch: this.#context.nextEpoch(), entry };
+      return this.#openTurn(this.#turn.epoch, this.#log);
+    });
+  }
+
+  append(epoch: number, at: number, records: readonly TurnRecord[]): Promise<void> {
+    return this.#run(async () => {
+      const { turnId } = this.#running(epoch);
+      if (at !== this.#log.length) {
+        throw outOfOrder(`Turn ${turnId} has ${this.#log.length} records; the next one cannot be at ${at}`);
+      }
+      const first = logStart(this.#metadata.commit) + 1 + at;
+      const now = this.#context.ports.clock.now().getTime();
+      const logged = records.map((record, index) =>
+        logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
+      );
+      const { events, turn } = this.#recovered.files;
+      // One sync for each file that gets something: a record counts only when all before it are durable too.
+      await together([
+        appendTexts(
+          events,
+          logged.filter(({ record }) => record.type === 'message'),
+        ),
+        appendTexts(
+          turn,
+          logged.filter(({ record }) => record.type !== 'message'),
+        ),
+      ]);
+      this.#log.push(...logged);
+    });
+  }
+
+  commit(
+    epoch: number,
+    turnId: string,
+    delta: BaseDelta,
+    extensionState: Readonly<Record<string, JsonValue>>,
+    result: TurnResult,
+  ): Promise<void> {
+    return this.#run(async () => {
+      const { turnId: running, entry } = this.#running(epoch);
+      if (running !== turnId) throw outOfOrder(`Turn ${turnId} is not the running one, which is ${running}`);
+      const { ports, paths } = this.#context;
+      if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);
+      const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
+      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
+      await commitPlan(ports, paths, plan);
+      this.#metadata = plan.metadata;
+      this.#extensions = plan.extensions;
+      this.#log = [];
+      this.#turn = undefined;
+      this.#remember(turnId, result);
+      await this.#apply(plan);
+    });
+  }
+
+  snapshot(): Promise<ConversationSnapshot> {
+    return this.#serial.run(async () => ({
+      version: this.#metadata.commit.version,
+      messages: await this.#readBase(),
+      extensionState: parseExtensions(this.#extensions),
+    }));
+  }
+
+  pending(): Promise<readonly AgentEvent[]> {
+    return this.#serial.run(async () => {
+      const entries = await this.#inbox.pending(this.#metadata.commit.inbox);
+      return entries.map(({ event }) => event);
+    });
+  }
+
+  /** One action on the queues, between those on the conversation. */
+  withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
+    return this.#run(() => action(this.#queues));
+  }
+
+  async close(): Promise<void> {
+    await this.#serial.settle();
+    await together([closeInstanceFiles(this.#recovered.files), this.#queues.close()]);
+  }
+
+  #run<T>(action: () => Promise<T>): Promise<T> {
+    return this.#serial.run(async () => {
+      await this.#refuseWhenFenced();
+      return action();
+    });
+  }
+
+  async #refuseWhenFenced(): Promise<void> {
+    if (await this.#context.lock.isHeld()) return;
+    throw new GoondanError('E_FENCED', `Another process took over ${this.#context.paths.folder}`);
+  }
+
+  #running(epoch: number): RunningTurn {
+    if (!this.#turn) throw outOfOrder('No turn is open: the last one was committed, or none was opened');
+    if (this.#turn.epoch === epoch) return this.#turn;
+    throw new GoondanError('E_FENCED', `Turn ${this.#turn.turnId} was opened again since; this writer is an older one`);
+  }
+
+  #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
+    const first = pending.find(({ event }) => !this.#isFinished(event));
+    if (entry && first && first !== entry) {
+      throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event)} was accepted before it`);
+    }
+    const interrupted = this.#log[0]?.turnId;
+    if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
+      throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
+    }
+  }
+
+  #isFinished(event: AgentEvent): boolean {
+    return this.#recovered.finished.has(turnIdOf(event));
+  }
+
+  /** An event that was delivered again after its turn was committed: handled, without a turn. */
+  async #skip(entry: InboxEntry): Promise<void> {
+    await this.#amendCommit({ inbox: entry.seq });
+  }
+
+  /** A turn whose event is in no inbox: nobody was told that it was accepted, and nobody will resume it. */
+  async #discardLog(turnId: string | undefined): Promise<void> {
+    const { events, turn } = this.#recovered.files;
+    await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
+    this.#log = [];
+    await together([events.truncate(0), turn.truncate(0)]);
+    this.#context.ports.warn({ path: events.path, message: `dropped ${turnId}, which was never finished nor resumed` });
+  }
+
+  async #amendCommit(change: Partial<CommitRecord>): Promise<void> {
+    const { ports, paths } = this.#context;
+    const metadata = { ...this.#metadata, commit: { ...this.#metadata.commit, ...change } };
+    await replaceFile(ports.fs, paths.metadata, encodeMetadata(metadata));
+    this.#metadata = metadata;
+  }
+
+  #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {
+    const { version } = this.#metadata.commit;
+    return {
+      epoch,
+      version,
+      loadBase: () => this.#loadBase(version),
+      log: log.map(({ record }) => record),
+      extensionState: parseExtensions(this.#extensions),
+    };
+  }
+
+  #loadBase(version: number): Promise<readonly Message[]> {
+    return this.#serial.run(async () => {
+      if (version === this.#metadata.commit.version) return this.#readBase();
+      throw outOfOrder(`The base of version ${version} is gone: version ${this.#metadata.commit.version} is committed`);
+    });
+  }
+
+  async #readBase(): Promise<Message[]> {
+    const { ports, paths } = this.#context;
+    const bytes = await ports.fs.read(paths.base);
+    if (bytes && matches(bytes, this.#metadata.commit.base)) return decodeBase(bytes);
+    throw await corruptStore(ports, paths.base, 'it is not what the last commit made');
+  }
+
+  async #putLetter(event: AgentEvent, reason: string): Promise<void> {
+    const crashes = countCrashes(this.#log.map(({ record }) => record));
+    await this.#queues.putLetter({ event, crashes, reason, deadAt: this.#context.ports.clock.now() });
+  }
+
+  #remember(turnId: string, result: TurnResult): void {
+    const { finished } = this.#recovered;
+    finished.set(turnId, result);
+    const [oldest] = finished.keys();
+    if (finished.size > this.#context.limits.rememberedTurns && oldest !== undefined) finished.delete(oldest);
+  }
+
+  /** The turn is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
+  async #apply(plan: CommitPlan): Promise<void> {
+    const { ports, paths } = this.#context;
+    const { files, finished } = this.#recovered;
+    const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);
+    try {
+      await applyPlan(ports, paths, files, plan, putReply);
+    } catch (error) {
+      this.#serial.stop(error);
+      const reason = error instanceof Error ? error.message : String(error);
+      ports.warn({ path: paths.folder, message: `committed, but not yet put in place: ${reason}` });
+    }
+  }
+}
+
+async function appendTexts(log: AppendLog, records: readonly LoggedRecord[]): Promise<void> {
+  if (records.length > 0) await log.append(sealLines(records.map(({ text }) => text)));
+}
+
+function outOfOrder(message: string): GoondanError {
+  return new GoondanError('E_STORE_ORDER', message);
+}

@@ -1,0 +1,360 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs, type Fs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { decodeReply } from '../outbox/reply.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import type { StoreWarning } from '../store-ports.ts';
+import { openJournal } from './journal.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+interface Options {
+  readonly root?: string;
+  readonly fs?: Fs;
+  readonly limits?: Partial<StoreLimits>;
+}
+
+/** A journal on the real disk. */
+async function open({ root = newRoot(), fs = systemFs, limits }: Options = {}) {
+  const warnings: StoreWarning[] = [];
+  const ports = {
+    fs,
+    clock: systemClock,
+    processes: systemProcesses,
+    warn: (warning: StoreWarning) => warnings.push(warning),
+  };
+  const journal = await openJournal(ports, { stateRoot: root, workspaceId: 'w' }, { ...defaultLimits, ...limits });
+  const folder = join(root, 'workspaces/w/instances/coder~default');
+  return { journal, root, folder, warnings };
+}
+
+function newRoot(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-journal-'));
+  folders.push(folder);
+  return folder;
+}
+
+const linesOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test('M-09 a message is the same after a reload, and its createdAt is a Date again', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a', { text: 'ünïcode \u2028 "quoted" \ud83d\ude00' });
+  const before = await journal.read(coder);
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const { messages } = await again.read(coder);
+  expect(messages).toEqual(before.messages as never);
+  for (const { createdAt } of messages) expect(createdAt).toBeInstanceOf(Date);
+  const opened = await again.open(coder, 'turn-b');
+  expect(await opened.loadBase()).toEqual(before.messages as never);
+});
+
+test('M-11 base.jsonl holds messages and nothing else, events.jsonl the events of the running turn', async () => {
+  const { journal, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  const { epoch } = await journal.open(coder, 'turn-b');
+  const records = simpleRecords('b');
+  await journal.append(coder, epoch, 0, records);
+  const base = linesOf(join(folder, 'messages/base.jsonl'));
+  expect(base.map((line) => Object.keys(line))).toEqual(
+    base.map(() => ['id', 'data', 'metadata', 'createdAt', 'source']),
+  );
+  expect(base.map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
+  const events = linesOf(join(folder, 'messages/events.jsonl'));
+  expect(events.map(({ event }) => (event as { message: { id: string } }).message.id)).toEqual(['input-b', 'answer-b']);
+  for (const event of events)
+    expect(event).toMatchObject({ turn: 'turn-b', seq: expect.any(Number), crc: expect.any(String) });
+  expect(linesOf(join(folder, 'messages/turn.jsonl')).map(({ type }) => type)).toEqual(['step']);
+});
+
+test('M-11 an interrupted turn comes back with its log, in order, and its base', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  const { epoch } = await journal.open(coder, 'turn-b');
+  const [input, answer, step] = simpleRecords('b');
+  await journal.append(coder, epoch, 0, [input]);
+  await journal.append(coder, epoch, 1, [{ type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const opened = await again.open(coder, 'turn-b');
+  expect(opened.log).toEqual([input, { type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
+  expect(opened.version).toBe(1);
+  expect((await opened.loadBase()).map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
+});
+
+test('M-07 the events of a turn that failed are kept, and the next one starts on them', async () => {
+  const { journal, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a', { error: { message: 'no', code: 'E_MODEL_FAILED' } });
+  expect((await journal.read(coder)).messages.map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
+  expect(linesOf(join(folder, 'metadata.json'))[0]).toMatchObject({ status: 'failed' });
+});
+
+test('a rewritten base replaces the old one, and appending goes on behind it', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  const { epoch } = await journal.open(coder, 'turn-b');
+  const records = simpleRecords('b');
+  await journal.append(coder, epoch, 0, records);
+  const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
+  await journal.commit(coder, epoch, 'turn-b', { type: 'rewrite', messages: messagesOf(records) }, {}, result);
+  await runSimpleTurn(journal, coder, 'c');
+  await journal.close();
+  const { journal: again } = await open({ root });
+  await again.recover(coder);
+  expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual([
+    'input-b',
+    'answer-b',
+    'input-c',
+    'answer-c',
+  ]);
+});
+
+test('X-12 the state of extensions is in extensions/<name>.json when the turn is committed, and restored', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: { notes: ['one'] }, '../../x': 1 } });
+  expect(JSON.parse(readFileSync(join(folder, 'extensions/memo.json'), 'utf8'))).toEqual({ notes: ['one'] });
+  await runSimpleTurn(journal, coder, 'b', { extensionState: { memo: { notes: ['one', 'two'] } } });
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const opened = await again.open(coder, 'turn-c');
+  expect({ ...opened.extensionState }).toEqual({ memo: { notes: ['one', 'two'] } });
+  expect(readdirSync(join(folder, 'extensions'))).toEqual(['memo.json']);
+});
+
+test('X-12 state that did not change is not written again', async () => {
+  const { journal, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: 1 } });
+  const before = statSync(join(folder, 'extensions/memo.json')).ino;
+  await runSimpleTurn(journal, coder, 'b', { extensionState: { memo: 1 } });
+  expect(statSync(join(folder, 'extensions/memo.json')).ino).toBe(before);
+});
+
+test('X-11 no instance and no extension sees the state of another, however alike their names are', async () => {
+  const { journal } = await open();
+  const keys = ['a.b', 'a/b', 'A.B', '한글', '日本', '..', `${'k'.repeat(128)}1`, `${'k'.repeat(128)}2`];
+  const addresses = keys.map((instanceKey) => ({ agentName: 'coder', instanceKey }));
+  for (const address of addresses) {
+    const { instanceKey } = address;
+    await runSimpleTurn(journal, address, 'e', {
+      extensionState: { 'x.y': `dot ${instanceKey}`, 'x/y': `slash ${instanceKey}`, __proto__x: 0 },
+    });
+  }
+  for (const address of addresses) {
+    const { extensionState, messages } = await journal.read(address);
+    expect(extensionState['x.y']).toBe(`dot ${address.instanceKey}`);
+    expect(extensionState['x/y']).toBe(`slash ${address.instanceKey}`);
+    expect(messages.length).toBe(2);
+  }
+  expect((await journal.instances()).map(({ instanceKey }) => instanceKey).toSorted()).toEqual([...keys].toSorted());
+});
+
+test('R-06 everything is under the state root, folders 0700 and files 0600', async () => {
+  const { journal, root } = await open();
+  await journal.accept(coder, simpleEvent('a', { replyTo: { target: 't', correlationId: 'c' } }));
+  await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: 1 } });
+  const events = await journal.openRuntimeEvents(coder);
+  await events.append([{ type: 'turn.started' }]);
+  await events.close();
+  const paths = readdirSync(root, { recursive: true, withFileTypes: true });
+  expect(paths.length).toBeGreaterThan(15);
+  for (const entry of paths) {
+    const { mode } = statSync(join(entry.parentPath, entry.name));
+    expect([entry.name, (mode & 0o777).toString(8)]).toEqual([entry.name, entry.isDirectory() ? '700' : '600']);
+  }
+  expect(statSync(journal.scratchFolder(coder)).isDirectory()).toBe(true);
+});
+
+test('a turn that is committed is not run again: open gives its result, also after a restart', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await runSimpleTurn(journal, coder, 'b');
+  const { finished } = await journal.open(coder, 'turn-a');
+  expect(finished).toMatchObject({ turnId: 'turn-a', responseMessage: { id: 'answer-a' } });
+  await journal.close();
+  const { journal: again } = await open({ root });
+  expect((await again.open(coder, 'turn-a')).finished).toEqual(finished as never);
+  expect((await again.open(coder, 'turn-b')).finished?.responseMessage?.createdAt).toBeInstanceOf(Date);
+});
+
+test('a turn nobody accepted and nobody resumes gives way to the next, with a warning', async () => {
+  const { journal, root } = await open();
+  const { epoch } = await journal.open(coder, 'turn-a');
+  await journal.append(coder, epoch, 0, simpleRecords('a'));
+  await journal.close();
+  const { journal: again, warnings } = await open({ root });
+  await runSimpleTurn(again, coder, 'b');
+  expect(warnings.map(({ message }) => message)).toEqual(['dropped turn-a, which was never finished nor resumed']);
+  expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(['input-b', 'answer-b']);
+});
+
+test('an answer somebody waits for is in the outbox from the commit until it is acknowledged', async () => {
+  const { journal, root } = await open();
+  const replyTo = { target: 'client', correlationId: '7' };
+  await journal.accept(coder, simpleEvent('a', { replyTo }));
+  await journal.accept(coder, simpleEvent('b'));
+  await runSimpleTurn(journal, coder, 'a');
+  await runSimpleTurn(journal, coder, 'b');
+  await journal.close();
+  const { journal: again } = await open({ root });
+  expect(await again.hasWork(coder)).toBe(true);
+  const [entry, ...rest] = await again.outbox.pending(coder);
+  expect(rest).toEqual([]);
+  expect(entry?.key).toBe('turn-a');
+  expect(decodeReply(entry?.value ?? null)).toMatchObject({ replyTo, result: { responseMessage: { id: 'answer-a' } } });
+  await again.outbox.acknowledge(coder, 'turn-a');
+  expect(await again.outbox.pending(coder)).toEqual([]);
+  expect(await again.hasWork(coder)).toBe(false);
+});
+
+test('no turn starts while the outbox is full', async () => {
+  const { journal } = await open({ limits: { outboxEntries: 1 } });
+  await journal.outbox.add(coder, 'k', 'anything');
+  expect(await rejectionOf(journal.outbox.add(coder, 'l', 'more'))).toMatchObject({ code: 'E_OUTBOX_FULL' });
+  expect(await rejectionOf(journal.open(coder, 'turn-a'))).toMatchObject({ code: 'E_OUTBOX_FULL' });
+  await journal.outbox.acknowledge(coder, 'k');
+  await runSimpleTurn(journal, coder, 'a');
+});
+
+test('an event given up is a dead letter: folded, listed, to be retried as a new event or dropped', async () => {
+  const { journal, root } = await open();
+  const error = { code: 'E_DEAD_LETTER', message: 'crashed three times' };
+  for (const id of ['a', 'b']) {
+    await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, id, { error });
+  }
+  expect((await journal.read(coder)).messages.length).toBe(4);
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const letters = await again.deadLetters.list(coder);
+  expect(letters.map(({ event }) => event)).toEqual([simpleEvent('a'), simpleEvent('b')]);
+  expect(letters[0]).toMatchObject({ reason: 'crashed three times', crashes: 0, deadAt: expect.any(Date) });
+  expect(await again.deadLetters.retry(coder, 'a')).toBe(true);
+  expect(await again.deadLetters.retry(coder, 'a')).toBe(false);
+  await again.deadLetters.drop(coder, 'b');
+  expect(await again.deadLetters.list(coder)).toEqual([]);
+  expect((await again.pending(coder)).map(({ id }) => id)).toEqual(['a~retry']);
+});
+
+test('of more dead letters than are kept the oldest goes, with a warning', async () => {
+  const { journal, warnings } = await open({ limits: { deadLetters: 2 } });
+  for (const id of ['a', 'b', 'c']) {
+    await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, id, { error: { code: 'E_DEAD_LETTER', message: 'no' } });
+  }
+  expect((await journal.deadLetters.list(coder)).map(({ event }) => event.id)).toEqual(['b', 'c']);
+  expect(warnings.length).toBe(1);
+});
+
+test('state of a newer format is refused with E_STORE_FORMAT, and left alone', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  const path = join(folder, 'metadata.json');
+  const newer = JSON.stringify({ ...linesOf(path)[0], formatVersion: 2 });
+  writeFileSync(path, newer);
+  const { journal: again } = await open({ root });
+  expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_FORMAT' });
+  expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_FORMAT' });
+  expect(readFileSync(path, 'utf8')).toBe(newer);
+});
+
+test('a folder that holds another instance is refused with E_STORE_INSTANCE', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await runSimpleTurn(journal, { ...coder, instanceKey: 'other' }, 'a');
+  await journal.close();
+  writeFileSync(join(folder, 'metadata.json'), readFileSync(join(folder, '../coder~other/metadata.json')));
+  const { journal: again } = await open({ root });
+  expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_INSTANCE' });
+  expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_INSTANCE' });
+});
+
+test('a lost metadata.json is not a new conversation', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  rmSync(join(folder, 'metadata.json'));
+  const { journal: again } = await open({ root });
+  expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+});
+
+test('a damaged file is kept aside once, however often it is opened', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  const path = join(folder, 'messages/base.jsonl');
+  writeFileSync(path, readFileSync(path, 'utf8').replace('answer', 'ANSWER'));
+  const { journal: again } = await open({ root });
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({
+      code: 'E_STORE_CORRUPT',
+      message: expect.stringContaining('.corrupt-'),
+    });
+  }
+  const copies = readdirSync(join(folder, 'messages')).filter((name) => name.startsWith('base.jsonl.corrupt-'));
+  expect(copies.length).toBe(1);
+});
+
+test('a turn costs what is new: at most 4 KB, at 10 000 messages what it costs at 10, and it reads no history', async () => {
+  const { fs, written, read } = measuredFs();
+  const { journal } = await open({ fs });
+  const measure = async (eventId: string) => {
+    written.bytes = 0;
+    read.paths.length = 0;
+    await journal.accept(coder, simpleEvent(eventId));
+    await runSimpleTurn(journal, coder, eventId);
+    expect(read.paths.filter((path) => /base|archive|events|turn\.jsonl/.test(path))).toEqual([]);
+    return written.bytes;
+  };
+  await runSimpleTurn(journal, coder, 'e000');
+  const atTen = await measure('e001');
+  const { epoch } = await journal.open(coder, 'turn-many');
+  const many = Array.from({ length: 10_000 }, (_, index) => messagesOf(simpleRecords(`m${index}`))[0]).filter(
+    (each) => each !== undefined,
+  );
+  const result = { turnId: 'turn-many', finishReason: 'text_response' } as const;
+  await journal.commit(coder, epoch, 'turn-many', { type: 'append', messages: many }, {}, result);
+  await measure('e002');
+  const atTenThousand = await measure('e003');
+  expect(atTen).toBeLessThan(4096);
+  expect(atTenThousand).toBeLessThan(1.2 * atTen);
+});
+
+/** The real disk, with a count of what is written and a list of what is read. */
+function measuredFs() {
+  const written = { bytes: 0 };
+  const read = { paths: [] as string[] };
+  const fs: Fs = {
+    ...systemFs,
+    read(path, from, length) {
+      read.paths.push(path);
+      return systemFs.read(path, from, length);
+    },
+    async openFile(path) {
+      const file = await systemFs.openFile(path);
+      return {
+        ...file,
+        append(bytes) {
+          written.bytes += bytes.length;
+          return file.append(bytes);
+        },
+      };
+    },
+  };
+  return { fs, written, read };
+}

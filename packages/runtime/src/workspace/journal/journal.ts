@@ -1,0 +1,106 @@
+/**
+ * The durable `ConversationStore`, and the inbox, outbox and dead letters that belong to it: all instances of one
+ * workspace, each in its own folder. `docs/storage.md` says what the files are and what is promised.
+ *
+ * Two processes share a workspace: the orchestrator accepts input, each agent process writes its own instance. Writing a
+ * conversation takes the instance's lock at the first `open` and keeps it until `close`; accepting and reading take none.
+ */
+import { GoondanError, type AgentEvent } from '@goondan/types';
+import type { ConversationStore, InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { readArchive, type ArchivedTurn } from '../archive/read-archive.ts';
+import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
+import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
+import type { Accepted } from '../inbox/inbox.ts';
+import { readPending } from '../inbox/inbox-reader.ts';
+import { instancesFolder, workspaceFolder } from '../layout/instance-paths.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { codedFs } from '../lines/coded-fs.ts';
+import { openOutbox, type Outbox } from '../outbox/outbox.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { hasWork } from './has-work.ts';
+import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
+import type { InstanceWriter } from './instance-writer.ts';
+import { listInstances } from './list-instances.ts';
+import { readCommitted } from './read-committed.ts';
+
+export interface Journal extends ConversationStore {
+  /** Durable when it resolves; idempotent on `event.id`. **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`. */
+  accept(instance: InstanceAddress, event: AgentEvent): Promise<Accepted>;
+  /** Accepted events whose turn is not committed, oldest first. The turn of an event has the id `turn-` + its id. */
+  pending(instance: InstanceAddress): Promise<readonly AgentEvent[]>;
+  /** The instances that have state or input, in no order. */
+  instances(): Promise<readonly InstanceAddress[]>;
+  /** Whether it must be woken: input to handle, a turn or a commit to finish, answers to deliver. */
+  hasWork(instance: InstanceAddress): Promise<boolean>;
+  /** Takes the lock and finishes what a crash left, as the first `open` does too. */
+  recover(instance: InstanceAddress): Promise<void>;
+  readonly outbox: Outbox;
+  readonly deadLetters: DeadLetters;
+  /** Committed turns that are still kept, oldest first. */
+  archive(instance: InstanceAddress): AsyncIterable<ArchivedTurn>;
+  openRuntimeEvents(instance: InstanceAddress): Promise<RuntimeEventWriter>;
+  /** A folder of the instance's own for its tools. */
+  scratchFolder(instance: InstanceAddress): string;
+  /** Closes the files and gives the lock back; of one instance, or of all. */
+  close(instance?: InstanceAddress): Promise<void>;
+}
+
+export async function openJournal(
+  outside: StorePorts,
+  location: JournalLocation,
+  limits: StoreLimits = defaultLimits,
+): Promise<Journal> {
+  const { clock, processes } = outside;
+  const ports: StorePorts = { fs: codedFs(outside.fs), clock, processes, warn: (warning) => outside.warn(warning) };
+  const { stateRoot, workspaceId } = location;
+  const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
+  await makeFolders(ports.fs, stateRoot, folder);
+  const slots = new InstanceSlots(ports, location, limits);
+
+  async function accept(instance: InstanceAddress, event: AgentEvent): Promise<Accepted> {
+    const accepted = await slots.of(instance).withInbox((inbox) => inbox.accept(event));
+    await slots.closeUnused();
+    return accepted;
+  }
+
+  return {
+    open: async (instance, turnId) => (await slots.of(instance).openWriter()).open(turnId),
+    append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
+    commit: async (instance, epoch, turnId, delta, extensionState, result) =>
+      ownedWriter(slots, instance).commit(epoch, turnId, delta, extensionState, result),
+    async read(instance) {
+      const slot = slots.of(instance);
+      const writer = await slot.ownedWriter();
+      return writer ? writer.snapshot() : readCommitted(ports, slot.paths, instance);
+    },
+    accept,
+    async pending(instance) {
+      const slot = slots.of(instance);
+      const writer = await slot.ownedWriter();
+      return writer ? writer.pending() : readPending(ports, slot.paths, instance);
+    },
+    hasWork: (instance) => hasWork(ports, slots.of(instance).paths, instance),
+    async recover(instance) {
+      await slots.of(instance).openWriter();
+    },
+    instances: () => listInstances(ports, folder),
+    outbox: openOutbox(ports, slots),
+    deadLetters: openDeadLetters(ports, slots, accept),
+    archive: (instance) => readArchive(ports, slots.of(instance).paths.archive),
+    async openRuntimeEvents(instance) {
+      const { messages, runtimeEvents } = slots.of(instance).paths;
+      await makeFolders(ports.fs, stateRoot, messages);
+      return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
+    },
+    scratchFolder: (instance) => slots.of(instance).paths.scratch,
+    close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
+  };
+}
+
+function ownedWriter(slots: InstanceSlots, instance: InstanceAddress): InstanceWriter {
+  const { writer } = slots.of(instance);
+  if (writer) return writer;
+  const { agentName, instanceKey } = instance;
+  throw new GoondanError('E_STORE_ORDER', `Agent ${agentName}, instance ${JSON.stringify(instanceKey)} was not opened`);
+}

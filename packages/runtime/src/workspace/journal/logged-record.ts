@@ -1,0 +1,107 @@
+/**
+ * Records of a running turn as lines of two files: message records in `events.jsonl`, all others in `turn.jsonl`. They
+ * share one sequence of numbers, which goes on from turn to turn, so that the two can be put in order again.
+ */
+import type { JsonObject, MessageEvent } from '@goondan/types';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { StoredLine } from '../lines/read-lines.ts';
+import { encodeMessage, reviveMessage, type StoredMessage } from './message-text.ts';
+
+export interface LoggedRecord {
+  readonly seq: number;
+  readonly turnId: string | undefined;
+  readonly record: TurnRecord;
+  /** The number of the first record that was appended together with it. */
+  readonly with: number;
+  /** The line, before it is sealed; of records read back only message records have one, for the archive. */
+  readonly text: string;
+  /** The message it brings, as the base would have it. */
+  readonly message?: { readonly id: string; readonly text: string } | undefined;
+}
+
+/** Where a record stands in the log of its turn. */
+export interface RecordPlace {
+  readonly seq: number;
+  readonly with: number;
+  readonly turnId: string;
+  readonly isFirst: boolean;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Every message line names its turn; of the others only the first record of a turn does. */
+export function logRecord(record: TurnRecord, place: RecordPlace): LoggedRecord {
+  const { seq, turnId, isFirst, at } = place;
+  const together = place.with === seq ? {} : { with: place.with };
+  const logged = { seq, turnId, with: place.with, record };
+  if (record.type !== 'message') {
+    return { ...logged, text: JSON.stringify({ seq, ...together, ...(isFirst && { turn: turnId }), ...record }) };
+  }
+  const { event, author, stepId } = record;
+  const message = 'message' in event ? { id: event.message.id, text: encodeMessage(event.message) } : undefined;
+  const head = JSON.stringify({ seq, ...together, turn: turnId, at, step: stepId, author });
+  const text = `${head.slice(0, -1)},"event":${eventText(event, message?.text)}}`;
+  return { ...logged, text, ...(message && { message }) };
+}
+
+function eventText(event: MessageEvent, message: string | undefined): string {
+  if (message === undefined) return JSON.stringify(event);
+  const { message: _, ...head } = event as Extract<MessageEvent, { message: unknown }>;
+  return `${JSON.stringify(head).slice(0, -1)},"message":${message}}`;
+}
+
+export function readEventLine(line: StoredLine): LoggedRecord {
+  // Sealed by logRecord, so it has the shape given there.
+  const stored = line.fields as unknown as StoredEventLine;
+  const event = reviveEvent(stored.event);
+  const step = stored.step === undefined ? {} : { stepId: stored.step };
+  return {
+    seq: line.seq,
+    turnId: stored.turn,
+    with: stored.with ?? line.seq,
+    record: { type: 'message', event, author: stored.author, ...step },
+    // Made when they are asked for: only redoing a commit needs them.
+    get text() {
+      return JSON.stringify(line.fields);
+    },
+    get message() {
+      return 'message' in event ? { id: event.message.id, text: encodeMessage(event.message) } : undefined;
+    },
+  };
+}
+
+export function readTurnLine(line: StoredLine): LoggedRecord {
+  const {
+    seq,
+    turn,
+    with: together = seq,
+    ...record
+  } = line.fields as JsonObject & {
+    seq: number;
+    turn?: string;
+    with?: number;
+  };
+  // Sealed by logRecord: what is left is the record it was given, and no record but `message` holds a date.
+  return { seq, turnId: turn, with: together, record: record as unknown as TurnRecord, text: '' };
+}
+
+export function reviveEvent(event: StoredMessageEvent): MessageEvent {
+  return 'message' in event ? { ...event, message: reviveMessage(event.message) } : event;
+}
+
+export interface StoredEventLine {
+  readonly seq: number;
+  readonly with?: number;
+  readonly turn: string;
+  readonly at: number;
+  readonly step?: string;
+  readonly author: Extract<TurnRecord, { type: 'message' }>['author'];
+  readonly event: StoredMessageEvent;
+}
+
+/** A MessageEvent as JSON has it. */
+export type StoredMessageEvent =
+  | { readonly type: 'append'; readonly message: StoredMessage }
+  | { readonly type: 'replace'; readonly targetId: string; readonly message: StoredMessage }
+  | { readonly type: 'remove'; readonly targetId: string }
+  | { readonly type: 'truncate' };

@@ -1,0 +1,33 @@
+/**
+ * Puts the two files of a turn's log together again.
+ *
+ * Records appended together may be in both files, and a crash may have kept them in one and not in the other; what
+ * comes after the first missing record was never acknowledged, and is cut. A missing record with acknowledged ones after
+ * it is damage.
+ */
+import type { LoggedRecord } from './logged-record.ts';
+
+export interface MergedLog {
+  /** In order, without gaps. */
+  readonly log: readonly LoggedRecord[];
+  /** Records from this number on are cut. */
+  readonly cutFrom?: number;
+  readonly damage?: string;
+}
+
+/** `after`: the number of the last committed record; lines up to it are left from before and do not count. */
+export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
+  const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);
+  const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);
+  const log = gap === -1 ? records : records.slice(0, gap);
+  const strangers = log.filter(({ turnId }) => turnId !== undefined && turnId !== log[0]?.turnId);
+  if (strangers.length > 0)
+    return { log, damage: `records of turn ${strangers[0]?.turnId} among those of another turn` };
+  if (log[0] && log[0].turnId === undefined) return { log, damage: 'its first record names no turn' };
+  if (gap === -1) return { log };
+
+  const missing = after + 1 + gap;
+  const acknowledged = records.slice(gap).find((record) => record.with > missing || record.seq < missing);
+  if (acknowledged) return { log, damage: `record ${missing} is missing, record ${acknowledged.seq} is there` };
+  return { log, cutFrom: missing };
+}

@@ -1,0 +1,59 @@
+/** What must happen to `base.jsonl` so that it is what the commit record says. Decides; does nothing. */
+import { checksum } from '../lines/checksum.ts';
+import { encodeMessage, reviveMessage } from './message-text.ts';
+import type { LoggedRecord } from './logged-record.ts';
+import type { CommitRecord, CommittedTurn, FileMark } from './metadata.ts';
+
+export type BasePlan =
+  | { readonly type: 'done' }
+  /** Cut to `from` and write `bytes` behind. */
+  | { readonly type: 'append'; readonly from: number; readonly bytes: Uint8Array }
+  /** `base.jsonl.next` takes its place. */
+  | { readonly type: 'rename' }
+  | { readonly type: 'damaged'; readonly problem: string };
+
+export interface BaseFiles {
+  readonly base: Uint8Array;
+  readonly next: Uint8Array | undefined;
+}
+
+/** `log`: the records of the committed turn, as far as they are still there. */
+export function planBase({ base, next }: BaseFiles, commit: CommitRecord, log: readonly LoggedRecord[]): BasePlan {
+  if (matches(base, commit.base)) return { type: 'done' };
+  const { turn, previous } = commit;
+  if (!turn) return { type: 'damaged', problem: 'nothing was committed yet, but it is not empty' };
+  if (turn.base === 'rewrite') {
+    if (next && matches(next, commit.base)) return { type: 'rename' };
+    return { type: 'damaged', problem: 'it is not what the last commit made, and neither is base.jsonl.next' };
+  }
+  const before = base.subarray(0, previous.bytes);
+  if (base.length > commit.base.bytes || !matches(before, previous)) {
+    return { type: 'damaged', problem: 'it is neither what the last commit made nor what it started from' };
+  }
+  const bytes = redoAppend(turn.base, log);
+  if (!bytes || checksum(bytes, previous.crc) !== commit.base.crc) {
+    return { type: 'damaged', problem: 'it ends before the last commit, and the events to redo it are gone' };
+  }
+  return { type: 'append', from: previous.bytes, bytes };
+}
+
+export function matches(bytes: Uint8Array, mark: FileMark): boolean {
+  return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
+}
+
+function redoAppend(
+  parts: Exclude<CommittedTurn['base'], 'rewrite'>,
+  log: readonly LoggedRecord[],
+): Uint8Array | undefined {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const text = typeof part === 'number' ? textOf(log, part) : encodeMessage(reviveMessage(part));
+    if (text === undefined) return undefined;
+    lines.push(`${text}\n`);
+  }
+  return Buffer.from(lines.join(''));
+}
+
+function textOf(log: readonly LoggedRecord[], wanted: number): string | undefined {
+  return log.find(({ seq }) => seq === wanted)?.message?.text;
+}

@@ -1,0 +1,118 @@
+/** Everything one commit will write, decided before anything is written. */
+import type { JsonValue, TurnResult } from '@goondan/types';
+import type { BaseDelta } from '../../agent/conversation/conversation-store.ts';
+import { archiveTexts } from '../archive/archive-lines.ts';
+import type { InboxEntry } from '../inbox/inbox-lines.ts';
+import { checksum } from '../lines/checksum.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import { encodeMessage, type StoredMessage } from './message-text.ts';
+import type { LoggedRecord } from './logged-record.ts';
+import { logStart, type CommittedTurn, type FileMark, type InstanceMetadata, type StoredResult } from './metadata.ts';
+
+export interface TurnToCommit {
+  readonly turnId: string;
+  readonly log: readonly LoggedRecord[];
+  readonly delta: BaseDelta;
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  readonly result: TurnResult;
+  /** The event it handled, when that came through the inbox. */
+  readonly entry: InboxEntry | undefined;
+}
+
+export interface CommitPlan {
+  readonly metadata: InstanceMetadata;
+  /** For the end of `base.jsonl`, or for all of it. */
+  readonly baseBytes: Uint8Array;
+  readonly isRewrite: boolean;
+  readonly archiveBytes: Uint8Array;
+  /** The whole new state, by extension name. */
+  readonly extensions: ReadonlyMap<string, string>;
+  /** Those of them that differ from what is committed. */
+  readonly changed: readonly string[];
+  /** Those that have no state any more. */
+  readonly removed: readonly string[];
+}
+
+export function planCommit(
+  before: InstanceMetadata,
+  committed: ReadonlyMap<string, string>,
+  turn: TurnToCommit,
+  now: Date,
+): CommitPlan {
+  const { delta, log, result, entry } = turn;
+  const previous = before.commit.base;
+  const start = logStart(before.commit);
+  const isRewrite = delta.type === 'rewrite';
+  const texts = delta.messages.map(encodeMessage);
+  const baseBytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
+  const extensions = new Map(Object.entries(turn.extensionState).map(([name, state]) => [name, JSON.stringify(state)]));
+  const changed = [...extensions.keys()].filter((name) => extensions.get(name) !== committed.get(name));
+
+  const brought = messagesBrought(log);
+  const committedTurn: CommittedTurn = {
+    id: turn.turnId,
+    at: now.getTime(),
+    after: start,
+    events: log.filter(({ record }) => record.type === 'message').length,
+    base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
+    result: storeResult(result, brought),
+    ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
+  };
+  const commit = {
+    version: before.commit.version + 1,
+    turn: committedTurn,
+    base: { ...markAfter(previous, baseBytes, isRewrite), seq: start + log.length + 1 },
+    previous,
+    inbox: entry?.seq ?? before.commit.inbox,
+    extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),
+  };
+  const status = result.finishReason === 'error' ? 'failed' : 'idle';
+  return {
+    metadata: { ...before, status, updatedAt: now.toISOString(), commit },
+    baseBytes,
+    isRewrite,
+    archiveBytes: sealLines(archiveTexts(commit, log, previous.seq)),
+    extensions,
+    changed,
+    removed: [...committed.keys()].filter((name) => !extensions.has(name)),
+  };
+}
+
+interface Brought {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** By message id: the last record that brought it. */
+function messagesBrought(log: readonly LoggedRecord[]): Map<string, Brought> {
+  const brought = new Map<string, Brought>();
+  for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
+  return brought;
+}
+
+/** A number costs a few bytes where the message would cost all of its own once more. */
+function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>): number | StoredMessage {
+  const found = brought.get(id);
+  // The inverse of encodeMessage, but for the date, which stays a string in what is stored.
+  return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
+}
+
+function storeResult(
+  { finishReason, error, responseMessage }: TurnResult,
+  brought: ReadonlyMap<string, Brought>,
+): StoredResult {
+  return {
+    finishReason,
+    ...(error && { error }),
+    ...(responseMessage && { response: refer(responseMessage.id, encodeMessage(responseMessage), brought) }),
+  };
+}
+
+function markAfter(previous: FileMark, bytes: Uint8Array, isRewrite: boolean): FileMark {
+  if (isRewrite) return { bytes: bytes.length, crc: checksum(bytes) };
+  return { bytes: previous.bytes + bytes.length, crc: checksum(bytes, previous.crc) };
+}
+
+function markOf(text: string): FileMark {
+  return { bytes: Buffer.byteLength(text), crc: checksum(text) };
+}

@@ -1,0 +1,193 @@
+/**
+ * Opens an instance after whatever happened. Everything that can be seen is made durable first: a killed process may
+ * have left writes that only memory holds, and nothing may be thrown away on the strength of those.
+ *
+ * Then the last commit is finished if it was not: base, archive, extension state, answer. What is left of a turn that
+ * was not committed is its log. Anything a crash cannot explain is `E_STORE_CORRUPT`, and then nothing was changed.
+ */
+import type { TurnResult } from '@goondan/types';
+import { archiveTexts } from '../archive/archive-lines.ts';
+import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
+import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import { AppendLog } from '../lines/append-log.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { mendTail } from '../lines/open-lines.ts';
+import { readLines, type ReadLines } from '../lines/read-lines.ts';
+import { putInPlace } from '../lines/replace-file.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import { together } from '../lines/together.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { placeExtensions, readExtensionFiles, removeStrayExtensions, type ExtensionFiles } from './extension-files.ts';
+import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
+import type { InstanceQueues } from './instance-queues.ts';
+import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.ts';
+import { mergeLog, type MergedLog } from './merge-log.ts';
+import { logStart, type CommitRecord, type InstanceMetadata } from './metadata.ts';
+import { planBase, type BasePlan } from './plan-base.ts';
+
+export interface RecoveredInstance {
+  readonly files: InstanceFiles;
+  /** The log of a turn that was not committed. */
+  readonly log: readonly LoggedRecord[];
+  /** What is committed, by extension name. */
+  readonly extensions: ReadonlyMap<string, string>;
+  /** How the last turns ended, by turn id. */
+  readonly finished: Map<string, TurnResult>;
+}
+
+/** **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
+export async function recover(
+  ports: StorePorts,
+  paths: InstancePaths,
+  limits: StoreLimits,
+  { commit }: InstanceMetadata,
+  queues: InstanceQueues,
+): Promise<RecoveredInstance> {
+  const found = await look(ports, paths, limits, commit);
+  await makeNamesDurable(ports, paths);
+  const files = await openInstanceFiles(ports, paths, limits);
+  try {
+    await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);
+    await finishBase(ports, paths, files, found.base);
+    await finishArchive(ports, files, found, commit);
+    await placeExtensions(ports.fs, paths, found.extensions.toRename, []);
+    const archive = await readTail(ports.fs, paths.archive, limits.rememberedTurns);
+    const finished = archive?.finished ?? new Map<string, TurnResult>();
+    await queues.putReply(commit, finished);
+    await clearLeftovers(ports, paths, files, found, commit);
+    return { files, log: found.open.log, extensions: found.extensions.texts, finished };
+  } catch (error) {
+    await closeInstanceFiles(files);
+    throw error;
+  }
+}
+
+interface Found {
+  readonly events: ReadLines;
+  readonly turn: ReadLines;
+  readonly archive: ArchiveTail;
+  readonly base: BasePlan;
+  readonly extensions: ExtensionFiles;
+  /** The records of the committed turn, as far as they are still there. */
+  readonly committed: readonly LoggedRecord[];
+  /** Those of the turn after it. */
+  readonly open: MergedLog;
+}
+
+/** Reads everything and refuses what no crash explains, before anything is touched. */
+async function look(
+  ports: StorePorts,
+  paths: InstancePaths,
+  limits: StoreLimits,
+  commit: CommitRecord,
+): Promise<Found> {
+  const { fs } = ports;
+  const events = await readLog(ports, paths.events);
+  const turn = await readLog(ports, paths.turn);
+  const archive = await readTail(fs, paths.archive, limits.rememberedTurns);
+  const baseBytes = await fs.read(paths.base);
+  if (!archive) throw await corruptStore(ports, paths.archive, 'it is gone');
+  if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is gone');
+  if (archive.read.damage) throw await corruptStore(ports, paths.archive, archive.read.damage);
+
+  const after = commit.turn?.after ?? 0;
+  const eventRecords = events.lines.map(readEventLine);
+  const turnRecords = turn.lines.map(readTurnLine);
+  const committed = [...eventRecords, ...turnRecords]
+    .filter(({ seq }) => seq > after && seq <= commit.base.seq)
+    .toSorted((a, b) => a.seq - b.seq);
+  const open = mergeLog(eventRecords, turnRecords, logStart(commit));
+  if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
+  if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
+  if (archive.last < commit.base.seq && committed.length !== commit.base.seq - after - 1) {
+    throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
+  }
+  const base = planBase({ base: baseBytes, next: await fs.read(nextOf(paths.base)) }, commit, committed);
+  if (base.type === 'damaged') throw await corruptStore(ports, paths.base, base.problem);
+  const extensions = await readExtensionFiles(fs, paths, commit);
+  if (extensions.damaged) throw await corruptStore(ports, extensions.damaged, 'its checksum does not fit');
+  return { events, turn, archive, base, extensions, committed, open };
+}
+
+async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
+  const bytes = await ports.fs.read(path);
+  if (!bytes) throw await corruptStore(ports, path, 'it is gone');
+  const read = readLines(bytes);
+  if (read.damage) throw await corruptStore(ports, path, read.damage);
+  return read;
+}
+
+/** Before any name is added: one that was renamed must not come back under, or lose its place to, a new file. */
+async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promise<void> {
+  await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));
+  if (await fs.stat(paths.archive)) return;
+  // A crash came while the archive was put away: the next file is begun here.
+  const next = await fs.openFile(paths.archive);
+  await next.close();
+  await fs.syncFolder(paths.messages);
+}
+
+async function finishBase(
+  { fs }: StorePorts,
+  paths: InstancePaths,
+  files: InstanceFiles,
+  plan: BasePlan,
+): Promise<void> {
+  if (plan.type === 'append') {
+    await files.base.truncate(plan.from);
+    await files.base.write(plan.bytes);
+    await files.base.sync();
+  }
+  if (plan.type === 'rename') {
+    await putInPlace(fs, paths.base);
+    const old = files.base;
+    files.base = await AppendLog.open(fs, paths.base);
+    await old.close();
+  }
+}
+
+async function finishArchive(
+  ports: StorePorts,
+  files: InstanceFiles,
+  found: Found,
+  commit: CommitRecord,
+): Promise<void> {
+  const { archive, committed } = found;
+  await mendTail(ports, files.archive.current, archive.read);
+  const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last) : [];
+  // Never into a new file: the first lines of this turn may be in the current one.
+  if (texts.length > 0) await files.archive.current.write(sealLines(texts));
+  await files.archive.sync();
+}
+
+/** Only now that nothing needs it any more. */
+async function clearLeftovers(
+  ports: StorePorts,
+  paths: InstancePaths,
+  files: InstanceFiles,
+  { events, turn, open }: Found,
+  commit: CommitRecord,
+): Promise<void> {
+  await mendTail(ports, files.events, events);
+  await mendTail(ports, files.turn, turn);
+  if (open.log.length === 0) {
+    await files.events.truncate(0);
+    await files.turn.truncate(0);
+  } else if (open.cutFrom !== undefined) {
+    await cutFrom(files.events, events, open.cutFrom);
+    await cutFrom(files.turn, turn, open.cutFrom);
+  }
+  if (open.cutFrom !== undefined) {
+    const message = `cut records from ${open.cutFrom} on: a crash had interrupted the write they came with`;
+    ports.warn({ path: paths.events, message });
+  }
+  await ports.fs.remove(nextOf(paths.base));
+  await ports.fs.remove(nextOf(paths.metadata));
+  await removeStrayExtensions(ports.fs, paths, commit);
+}
+
+async function cutFrom(log: AppendLog, { lines }: ReadLines, seq: number): Promise<void> {
+  const first = lines.find((line) => line.seq >= seq);
+  if (first) await log.truncate(first.start);
+}

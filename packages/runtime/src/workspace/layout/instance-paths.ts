@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { instanceFolderName } from './instance-folder-name.ts';
+import { pathSegment } from './path-segment.ts';
+
+/** Where the files of one agent instance are. */
+export interface InstancePaths {
+  readonly folder: string;
+  readonly metadata: string;
+  readonly inbox: string;
+  readonly outbox: string;
+  readonly deadLetters: string;
+  readonly lock: string;
+  readonly scratch: string;
+  readonly messages: string;
+  readonly base: string;
+  readonly events: string;
+  readonly turn: string;
+  readonly archive: string;
+  readonly runtimeEvents: string;
+  readonly extensions: string;
+  extension(name: string): string;
+}
+
+export function workspaceFolder(stateRoot: string, workspaceId: string): string {
+  return join(stateRoot, 'workspaces', workspaceId);
+}
+
+export function instancesFolder(workspace: string): string {
+  return join(workspace, 'instances');
+}
+
+export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
+  return pathsIn(join(instancesFolder(workspace), instanceFolderName(agentName, instanceKey)));
+}
+
+/** For whoever found the folder and does not know yet whose it is. */
+export function pathsIn(folder: string): InstancePaths {
+  const messages = `${folder}/messages`;
+  const extensions = `${folder}/extensions`;
+  return {
+    folder,
+    metadata: `${folder}/metadata.json`,
+    inbox: `${folder}/inbox.jsonl`,
+    outbox: `${folder}/outbox.jsonl`,
+    deadLetters: `${folder}/deadletter.jsonl`,
+    lock: `${folder}/lock`,
+    scratch: `${folder}/scratch`,
+    messages,
+    base: `${messages}/base.jsonl`,
+    events: `${messages}/events.jsonl`,
+    turn: `${messages}/turn.jsonl`,
+    archive: `${messages}/archive.jsonl`,
+    runtimeEvents: `${messages}/runtime-events.jsonl`,
+    extensions,
+    extension: (name) => `${extensions}/${pathSegment(name)}.json`,
+  };
+}
+
+/** What a file is written as before it takes its place. */
+export function nextOf(path: string): string {
+  return `${path}.next`;
+}

@@ -1,0 +1,16 @@
+import { dirname } from 'node:path';
+import type { Fs } from '../../ports/fs.ts';
+
+/**
+ * Makes a folder and what is missing above it. The names from `root` down are durable when it resolves, also where they
+ * were there already: whoever made them may have died before it could sync them.
+ */
+export async function makeFolders(fs: Fs, root: string, path: string): Promise<void> {
+  const parent = dirname(path);
+  if (parent === path) return;
+  const isThere = (await fs.stat(path)) !== undefined;
+  if (isThere && path.length < root.length) return;
+  await makeFolders(fs, root, parent);
+  if (!isThere) await fs.makeFolder(path);
+  await fs.syncFolder(parent);
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { instanceFolderName } from './instance-folder-name.ts';
+import { pathSegment } from './path-segment.ts';
+
+test('a safe name stays itself', () => {
+  for (const name of ['default', 'user-42', 'a', 'a_b', '0'.repeat(64)]) expect(pathSegment(name)).toBe(name);
+});
+
+test('names that look alike do not meet', () => {
+  const long = 'k'.repeat(128);
+  const keys = [
+    'a.b',
+    'a/b',
+    'a b',
+    'A/B',
+    'a-b',
+    '한글',
+    '日本',
+    '',
+    '.',
+    '..',
+    `${long}1`,
+    `${long}2`,
+    'Default',
+    'default',
+  ];
+  const segments = keys.map(pathSegment);
+  expect(new Set(segments).size).toBe(keys.length);
+  // A key made to look like the folder of another key.
+  expect(pathSegment(pathSegment('a/b'))).not.toBe(pathSegment('a/b'));
+});
+
+test('any two names have different segments, fit to stand in a path', () => {
+  const name = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('a', 'A', '-', '/', '.', '한', '0') }),
+  );
+  fc.assert(
+    fc.property(name, name, (one, other) => {
+      expect(pathSegment(one)).toMatch(/^[a-z0-9_][a-z0-9_-]{0,63}$/);
+      expect(pathSegment(pathSegment(one)) === pathSegment(one)).toBe(pathSegment(one) === one);
+      if (one !== other) expect(pathSegment(one)).not.toBe(pathSegment(other));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('agent and key cannot run into each other', () => {
+  expect(instanceFolderName('coder', 'default')).toBe('coder~default');
+  expect(instanceFolderName('a', 'b~c')).not.toBe(instanceFolderName('a~b', 'c'));
+});

@@ -1,0 +1,31 @@
+/**
+ * The one function that turns a name from outside into a part of a path.
+ *
+ * Two names never share a segment: a name that is safe as it is stays itself, every other one ends in a hash of itself,
+ * and a safe name that looks as if it ended in such a hash gets one too.
+ */
+import { createHash } from 'node:crypto';
+
+const SAFE = /^[a-z0-9_][a-z0-9_-]{0,63}$/;
+const LOOKS_HASHED = /-[0-9a-f]{16}$/;
+
+/**
+ * Lower case only, because some disks do not tell cases apart.
+ *
+ * @example pathSegment('default') // 'default'
+ * @example pathSegment('a/b') // 'a-b-c14cddc033f64b9d'
+ */
+export function pathSegment(name: string): string {
+  if (SAFE.test(name) && !LOOKS_HASHED.test(name)) return name;
+  return `${slug(name)}-${shortHash(name)}`;
+}
+
+/** 64 bits of SHA-256, as 16 hexadecimal digits. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+function slug(name: string): string {
+  const words = name.toLowerCase().replace(/[^a-z0-9_]+/g, '-');
+  return words.replace(/^-/, '').slice(0, 40).replace(/-$/, '') || 'x';
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test';
+import { instancePaths, workspaceFolder } from './instance-paths.ts';
+import { stateRoot } from './state-root.ts';
+import { workspaceId } from './workspace-id.ts';
+
+test('two bundles that both call their swarm default have different workspaces', () => {
+  const one = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' });
+  const two = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/two' });
+  expect(one).toMatch(/^default-[0-9a-f]{16}$/);
+  expect(one).not.toBe(two);
+  expect(workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' })).toBe(one);
+});
+
+test('a named workspace is shared, and never meets an unnamed one', () => {
+  const named = { workspace: 'team', swarmName: 'default', bundleRealPath: '/home/me/one' };
+  expect(workspaceId(named)).toBe('team');
+  expect(workspaceId({ ...named, bundleRealPath: '/home/me/two' })).toBe('team');
+  const unnamed = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' });
+  expect(workspaceId({ ...named, workspace: unnamed })).not.toBe(unnamed);
+  expect(workspaceId({ ...named, workspace: 'My Team' })).not.toBe(workspaceId({ ...named, workspace: 'my-team' }));
+});
+
+test('R-06 state lives under ~/.goondan/workspaces/<workspaceId>/instances/<instance>, not in the project, unless told otherwise', () => {
+  const project = '/home/me/project';
+  const root = stateRoot({ home: '/home/me' });
+  const workspace = workspaceFolder(root, workspaceId({ swarmName: 'default', bundleRealPath: project }));
+  const { base } = instancePaths(workspace, { agentName: 'coder', instanceKey: 'default' });
+  expect(base).toMatch(
+    /^\/home\/me\/\.goondan\/workspaces\/default-[0-9a-f]{16}\/instances\/coder~default\/messages\/base\.jsonl$/,
+  );
+  expect(base.startsWith(project)).toBe(false);
+  expect(stateRoot({ environment: '/var/goondan', home: '/home/me' })).toBe('/var/goondan');
+  expect(stateRoot({ option: '/tmp/x', environment: '/var/goondan', home: '/home/me' })).toBe('/tmp/x');
+  expect(stateRoot({ option: '', environment: '', home: '/home/me' })).toBe('/home/me/.goondan');
+});

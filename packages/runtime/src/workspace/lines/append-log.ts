@@ -1,0 +1,59 @@
+/**
+ * A file that grows at its end. Bytes of a failed append are cut off at once where that is possible: after a failed sync
+ * the system may show bytes that will never reach the disk. The owner stops using the log in any case (`FailStop`).
+ */
+import type { Fs, OpenFile } from '../../ports/fs.ts';
+
+export class AppendLog {
+  readonly path: string;
+  readonly #file: OpenFile;
+  #size: number;
+
+  private constructor(path: string, file: OpenFile, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  static async open(fs: Fs, path: string): Promise<AppendLog> {
+    const file = await fs.openFile(path);
+    const stat = await fs.stat(path);
+    return new AppendLog(path, file, stat?.size ?? 0);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Durable when it resolves; gone when it rejects, unless the disk refuses even that. */
+  async append(bytes: Uint8Array): Promise<void> {
+    const before = this.#size;
+    try {
+      await this.write(bytes);
+      await this.sync();
+    } catch (error) {
+      await this.#file.truncate(before).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Not durable before `sync`. */
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#file.append(bytes);
+    this.#size += bytes.length;
+  }
+
+  /** Not durable before `sync`. */
+  async truncate(size: number): Promise<void> {
+    await this.#file.truncate(size);
+    this.#size = size;
+  }
+
+  sync(): Promise<void> {
+    return this.#file.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Gives every failure of the disk a code and a path, in one place. A file that cannot be read is an error with a code,
+ * never a file that is not there.
+ */
+import { GoondanError, type ErrorCode } from '@goondan/types';
+import type { Fs, OpenFile } from '../../ports/fs.ts';
+
+export function codedFs(fs: Fs): Fs {
+  return {
+    read: (path, from, length) => reading(path, fs.read(path, from, length)),
+    stat: (path) => reading(path, fs.stat(path)),
+    list: (path) => reading(path, fs.list(path)),
+    makeFolder: (path) => writing(path, fs.makeFolder(path)),
+    openFile: async (path) => codedFile(path, await writing(path, fs.openFile(path))),
+    createNew: (path, bytes) => writing(path, fs.createNew(path, bytes)),
+    rename: (from, to) => writing(to, fs.rename(from, to)),
+    remove: (path) => writing(path, fs.remove(path)),
+    syncFolder: (path) => writing(path, fs.syncFolder(path)),
+  };
+}
+
+function codedFile(path: string, file: OpenFile): OpenFile {
+  return {
+    append: (bytes) => writing(path, file.append(bytes)),
+    truncate: (size) => writing(path, file.truncate(size)),
+    sync: () => writing(path, file.sync()),
+    close: () => writing(path, file.close()),
+  };
+}
+
+function reading<T>(path: string, action: Promise<T>): Promise<T> {
+  return action.catch((cause: unknown) => {
+    throw new GoondanError('E_STORE_READ', `Cannot read ${path}: ${words(cause)}`, { cause });
+  });
+}
+
+function writing<T>(path: string, action: Promise<T>): Promise<T> {
+  return action.catch((cause: unknown) => {
+    throw new GoondanError(writeCode(cause), `Cannot write ${path}: ${words(cause)}`, { cause });
+  });
+}
+
+function writeCode(error: unknown): ErrorCode {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT' ? 'E_DISK_FULL' : 'E_STORE_WRITE';
+}
+
+function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,15 @@
+import { GoondanError } from '@goondan/types';
+import type { StorePorts } from '../store-ports.ts';
+import { keepAside } from './keep-aside.ts';
+
+/** Copies the damaged file aside and gives the error to throw; the original is not touched. */
+export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
+  let where: string;
+  try {
+    const copy = await keepAside(ports.fs, ports.clock, path);
+    where = copy ? `a copy is in ${copy}` : 'there is no such file';
+  } catch (error) {
+    where = `no copy could be made: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  return new GoondanError('E_STORE_CORRUPT', `${path} is damaged: ${problem} (${where})`);
+}

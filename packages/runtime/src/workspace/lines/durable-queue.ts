@@ -1,0 +1,112 @@
+/**
+ * A bounded set of things to be dealt with, in order, on disk: answers to deliver, dead letters. One line adds, one
+ * removes; when most lines are of removed things the file is written anew.
+ *
+ * `add` is idempotent on the key, also for the last `REMEMBERED` removed ones, so that redoing a commit whose answer was
+ * already delivered does not deliver it again.
+ */
+import type { JsonValue } from '@goondan/types';
+import type { StorePorts } from '../store-ports.ts';
+import { AppendLog } from './append-log.ts';
+import { corruptStore } from './corrupt-store.ts';
+import { openLines } from './open-lines.ts';
+import { readLines, type StoredLine } from './read-lines.ts';
+import { replaceFile } from './replace-file.ts';
+import { sealLines } from './seal-lines.ts';
+
+export interface QueueEntry {
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+const REMEMBERED = 256;
+
+export class DurableQueue {
+  readonly #ports: StorePorts;
+  readonly #compactAfter: number;
+  readonly #entries: Map<string, JsonValue>;
+  #removed: string[];
+  #lines: number;
+  #log: AppendLog;
+
+  private constructor(ports: StorePorts, compactAfter: number, log: AppendLog, lines: readonly StoredLine[]) {
+    const { entries, removed } = replayQueue(lines);
+    this.#ports = ports;
+    this.#compactAfter = compactAfter;
+    this.#log = log;
+    this.#entries = entries;
+    this.#removed = removed;
+    this.#lines = lines.at(-1)?.seq ?? 0;
+  }
+
+  static async open(ports: StorePorts, path: string, compactAfter: number): Promise<DurableQueue> {
+    const { lines, log } = await openLines(ports, path);
+    return new DurableQueue(ports, compactAfter, log, lines);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get entries(): readonly QueueEntry[] {
+    return Array.from(this.#entries, ([key, value]) => ({ key, value }));
+  }
+
+  /** Durable when it resolves. Nothing happens when the key is there, or was lately. */
+  async add(key: string, value: JsonValue): Promise<void> {
+    if (this.#entries.has(key) || this.#removed.includes(key)) return;
+    await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
+    this.#entries.set(key, value);
+  }
+
+  /** Durable when it resolves. Nothing happens when the key is not there. */
+  async remove(key: string): Promise<void> {
+    if (!this.#entries.has(key)) return;
+    await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));
+    this.#entries.delete(key);
+    this.#removed = [...this.#removed, key].slice(-REMEMBERED);
+    if (this.#lines > this.#compactAfter && this.#entries.size * 4 < this.#lines) await this.#compact();
+  }
+
+  close(): Promise<void> {
+    return this.#log.close();
+  }
+
+  async #append(text: string): Promise<void> {
+    await this.#log.append(sealLines([text]));
+    this.#lines += 1;
+  }
+
+  async #compact(): Promise<void> {
+    const removed = JSON.stringify({ seq: 1, removed: this.#removed });
+    const live = this.entries.map((entry, index) => JSON.stringify({ seq: index + 2, ...entry }));
+    await replaceFile(this.#ports.fs, this.#log.path, sealLines([removed, ...live]));
+    const old = this.#log;
+    this.#log = await AppendLog.open(this.#ports.fs, old.path);
+    this.#lines = live.length + 1;
+    await old.close();
+  }
+}
+
+/** For whoever does not own it. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+export async function readQueue(ports: StorePorts, path: string): Promise<readonly QueueEntry[]> {
+  const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
+  if (damage) throw await corruptStore(ports, path, damage);
+  if (torn) ports.warn({ path, message: 'left out its last line, which is not whole' });
+  return Array.from(replayQueue(lines).entries, ([key, value]) => ({ key, value }));
+}
+
+function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonValue>; removed: string[] } {
+  const entries = new Map<string, JsonValue>();
+  const removed: string[] = [];
+  for (const { fields } of lines) {
+    // Sealed by this file: a line has either a key with a value, or the keys that were removed.
+    const line = fields as { key?: string; value?: JsonValue; removed?: string[] };
+    if (line.key !== undefined) entries.set(line.key, line.value ?? null);
+    for (const key of line.removed ?? []) {
+      entries.delete(key);
+      removed.push(key);
+    }
+  }
+  return { entries, removed: removed.slice(-REMEMBERED) };
+}

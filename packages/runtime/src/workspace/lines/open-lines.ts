@@ -1,0 +1,39 @@
+/** Opens a file of sealed lines to go on writing it. */
+import type { StorePorts } from '../store-ports.ts';
+import { AppendLog } from './append-log.ts';
+import { corruptStore } from './corrupt-store.ts';
+import { readLines, type ReadLines, type StoredLine } from './read-lines.ts';
+
+export interface OpenLines {
+  readonly lines: readonly StoredLine[];
+  readonly log: AppendLog;
+}
+
+/**
+ * What is returned is durable, also lines that a killed process had written and not synced.
+ *
+ * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
+ */
+export async function openLines(ports: StorePorts, path: string): Promise<OpenLines> {
+  const bytes = await ports.fs.read(path);
+  if (!bytes) throw await corruptStore(ports, path, 'it is gone');
+  const read = readLines(bytes);
+  if (read.damage) throw await corruptStore(ports, path, read.damage);
+  const log = await AppendLog.open(ports.fs, path);
+  try {
+    await mendTail(ports, log, read);
+    await log.sync();
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  return { lines: read.lines, log };
+}
+
+/** Cuts a torn tail. Not durable before `sync`. */
+export async function mendTail(ports: StorePorts, log: AppendLog, read: ReadLines): Promise<void> {
+  if (!read.torn) return;
+  const message = `cut ${log.size - read.end} bytes of a write that a crash had interrupted`;
+  await log.truncate(read.end);
+  ports.warn({ path: log.path, message });
+}

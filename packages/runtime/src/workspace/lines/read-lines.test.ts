@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { checksum } from './checksum.ts';
+import { readLines } from './read-lines.ts';
+import { sealLines } from './seal-lines.ts';
+
+const line = (seq: number, text = `line ${seq} é`) => JSON.stringify({ seq, text });
+const firstWrite = sealLines([line(1), line(2)]);
+const secondWrite = sealLines([line(3), line(4), line(5)]);
+const bytes = Buffer.concat([firstWrite, secondWrite]);
+const seqs = (read: ReturnType<typeof readLines>) => read.lines.map(({ seq }) => seq);
+
+test('the checksum of two parts can be continued', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.uint8Array(), (one, other) => {
+      expect(checksum(other, checksum(one))).toBe(checksum(Buffer.concat([one, other])));
+    }),
+  );
+});
+
+test('lines come back as they were given', () => {
+  const read = readLines(bytes);
+  expect(seqs(read)).toEqual([1, 2, 3, 4, 5]);
+  expect(read).toMatchObject({ end: bytes.length, torn: false });
+  expect(read.damage).toBeUndefined();
+  expect(read.lines[4]?.fields).toEqual({ seq: 5, text: 'line 5 é' });
+});
+
+test('cut at any byte, the whole lines before the cut are there and the rest is torn', () => {
+  for (let size = 0; size <= bytes.length; size += 1) {
+    const read = readLines(bytes.subarray(0, size));
+    expect(read.damage).toBeUndefined();
+    expect(read.torn).toBe(size !== read.end);
+    const whole = bytes.subarray(0, size).filter((byte) => byte === 0x0a).length;
+    expect(seqs(read)).toEqual([1, 2, 3, 4, 5].slice(0, whole));
+  }
+});
+
+test('a hole of zeros in the last write is torn, also with whole lines of that write behind it', () => {
+  for (let from = firstWrite.length; from < bytes.length; from += 1) {
+    const holed = Buffer.from(bytes);
+    holed.fill(0, from, Math.min(bytes.length, from + 5));
+    const read = readLines(holed);
+    expect(read.damage).toBeUndefined();
+    expect(read.torn).toBe(true);
+    expect(seqs(read).slice(0, 2)).toEqual([1, 2]);
+  }
+});
+
+test('a hole in an earlier write is damage', () => {
+  const holed = Buffer.from(bytes);
+  holed.fill(0, 10, 15);
+  expect(readLines(holed).damage).toContain('byte 0');
+});
+
+test('a flipped bit is damage wherever it is, but for the last line break', () => {
+  for (let at = 0; at < bytes.length - 1; at += 1) {
+    const flipped = Buffer.from(bytes);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 7));
+    const { damage, torn } = readLines(flipped);
+    expect(damage ?? (torn ? 'torn' : undefined)).toBeDefined();
+    // A line break in the last line makes two of it, of which the second can only look torn.
+    if (at < firstWrite.length) expect(damage).toBeDefined();
+  }
+});
+
+test('numbers that do not grow are damage', () => {
+  expect(readLines(Buffer.concat([secondWrite, firstWrite])).damage).toContain('number 1, after 5');
+  expect(readLines(Buffer.concat([firstWrite, firstWrite])).damage).toBeDefined();
+});
+
+test('a line of 10 MB that is none of ours takes less than a second', () => {
+  const started = performance.now();
+  const long = Buffer.concat([bytes, Buffer.alloc(10 * 2 ** 20, 'x'), Buffer.from('\n')]);
+  expect(readLines(long).damage).toBeDefined();
+  expect(performance.now() - started).toBeLessThan(1000);
+});

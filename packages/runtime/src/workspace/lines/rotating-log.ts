@@ -1,0 +1,74 @@
+/** An append-only file of bounded size: when it is full it is put away as `<name>.<number>.jsonl` and a new one begun. */
+import { basename, dirname, join } from 'node:path';
+import type { Fs } from '../../ports/fs.ts';
+import type { RotationLimits } from '../limits.ts';
+import { AppendLog } from './append-log.ts';
+
+export class RotatingLog {
+  readonly #fs: Fs;
+  readonly #limits: RotationLimits;
+  #log: AppendLog;
+
+  private constructor(fs: Fs, limits: RotationLimits, log: AppendLog) {
+    this.#fs = fs;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  static async open(fs: Fs, path: string, limits: RotationLimits): Promise<RotatingLog> {
+    return new RotatingLog(fs, limits, await AppendLog.open(fs, path));
+  }
+
+  /** The file that is being written. */
+  get current(): AppendLog {
+    return this.#log;
+  }
+
+  /** Not durable before `sync`; what was written before must be synced. One write is never split. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#log.size >= this.#limits.bytes) await this.#rotate();
+    await this.#log.write(bytes);
+  }
+
+  sync(): Promise<void> {
+    return this.#log.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#log.close();
+  }
+
+  async #rotate(): Promise<void> {
+    const { path } = this.#log;
+    const folder = dirname(path);
+    const older = await rotatedFiles(this.#fs, path);
+    await this.#log.close();
+    await this.#fs.rename(path, numbered(path, numberOf(path, older.at(-1)) + 1));
+    // The full file must be safe under its new name before another one takes the old name.
+    await this.#fs.syncFolder(folder);
+    this.#log = await AppendLog.open(this.#fs, path);
+    // What is written to the new file is durable only with its name.
+    await this.#fs.syncFolder(folder);
+    const tooMany = Math.max(0, older.length + 1 - this.#limits.files);
+    for (const old of older.slice(0, tooMany)) await this.#fs.remove(old);
+  }
+}
+
+/** The files that were put away, oldest first. */
+export async function rotatedFiles(fs: Fs, path: string): Promise<string[]> {
+  const folder = dirname(path);
+  const paths = ((await fs.list(folder)) ?? []).map((name) => join(folder, name));
+  return paths.filter((each) => numberOf(path, each) > 0).toSorted((a, b) => numberOf(path, a) - numberOf(path, b));
+}
+
+function numbered(path: string, number: number): string {
+  return path.replace(/\.jsonl$/, `.${String(number).padStart(6, '0')}.jsonl`);
+}
+
+/** 0 when it is none of the files that `path` was put away as. */
+function numberOf(path: string, other: string | undefined): number {
+  if (other === undefined) return 0;
+  const stem = `${basename(path, '.jsonl')}.`;
+  const name = basename(other, '.jsonl');
+  return name.startsWith(stem) && /^\d+$/.test(name.slice(stem.length)) ? Number(name.slice(stem.length)) : 0;
+}

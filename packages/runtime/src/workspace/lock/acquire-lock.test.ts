@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Fs } from '../../ports/fs.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { acquireLock, type Lock } from './acquire-lock.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+
+/** Processes 1, 2, 3 …, of which those in `dead` are gone. */
+function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
+  const processes = {
+    self: () => ({ pid, startedAt: `start of ${pid}` }),
+    isAlive: (other: { pid: number }) => !dead.has(other.pid),
+  };
+  return { fs, processes, holder: `holder ${pid}`, what: 'The thing' };
+}
+
+test('a lock is refused while its owner lives, and the owner is named', async () => {
+  const disk = SimulatedDisk.empty();
+  await acquireLock(seeker(disk, 1), '/lock');
+  expect(await rejectionOf(acquireLock(seeker(disk, 2), '/lock'))).toMatchObject({
+    code: 'E_LOCKED',
+    message: 'The thing is in use by process 1',
+  });
+});
+
+test('the lock of a dead process is taken over, with a greater epoch, and the old owner sees it', async () => {
+  const disk = SimulatedDisk.empty();
+  const old = await acquireLock(seeker(disk, 1), '/lock');
+  expect(await old.isHeld()).toBe(true);
+  const young = await acquireLock(seeker(disk, 2, new Set([1])), '/lock');
+  expect(young.epoch).toBeGreaterThan(old.epoch);
+  expect(await old.isHeld()).toBe(false);
+  await old.release();
+  expect(await young.isHeld()).toBe(true);
+});
+
+test('a released lock is free, and its epoch is not used again', async () => {
+  const disk = SimulatedDisk.empty();
+  const first = await acquireLock(seeker(disk, 1), '/lock');
+  await first.release();
+  const second = await acquireLock(seeker(disk, 2), '/lock');
+  expect(second.epoch).toBeGreaterThan(first.epoch);
+});
+
+test('a claim whose maker died before it could use it does not block the next', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.createNew(
+    '/lock.1',
+    Buffer.from(JSON.stringify({ epoch: 1, owner: { pid: 1, startedAt: '', holder: '' } })),
+  );
+  const lock = await acquireLock(seeker(disk, 2, new Set([1])), '/lock');
+  expect(lock.epoch).toBe(2);
+  expect(await disk.list('/')).toEqual(['lock']);
+});
+
+test('a lock file that a loss of power tore is nobody’s', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.createNew('/lock', Buffer.from('{"epo'));
+  expect(await (await acquireLock(seeker(disk, 2), '/lock')).isHeld()).toBe(true);
+});
+
+test('of many that want it at once, in any order of their steps, exactly one gets it', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.integer({ min: 2, max: 4 }),
+      fc.boolean(),
+      async (scheduler, rivals, wasLocked) => {
+        const disk = SimulatedDisk.empty();
+        const dead = new Set([9]);
+        if (wasLocked) await acquireLock(seeker(disk, 9, dead), '/lock');
+        const slow: Fs = {
+          ...failingFs(disk, () => undefined),
+          read: scheduler.scheduleFunction((path: string) => disk.read(path)),
+          createNew: scheduler.scheduleFunction((path: string, bytes: Uint8Array) => disk.createNew(path, bytes)),
+          rename: scheduler.scheduleFunction((from: string, to: string) => disk.rename(from, to)),
+          remove: scheduler.scheduleFunction((path: string) => disk.remove(path)),
+        };
+        const attempts = Array.from({ length: rivals }, (_, index) =>
+          acquireLock(seeker(slow, index + 1, dead), '/lock').catch(() => undefined),
+        );
+        const locks = (await scheduler.waitFor(Promise.all(attempts))).filter(
+          (lock): lock is Lock => lock !== undefined,
+        );
+        // The only one: nobody gave it back. All may have refused each other, but then nobody holds it.
+        expect(locks.length).toBeLessThanOrEqual(1);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,122 @@
+/**
+ * One writer at a time, by a file that names its owner: process id, start of that process, epoch.
+ *
+ * How two processes cannot both get it: the owner of epoch n+1 is whoever creates `<lock>.<n+1>` (only one can) and then
+ * still finds the lock ownerless, at a lower epoch; it renames its file over the lock. While that file exists nobody
+ * else gets past n+1, and once it is renamed the lock has an owner. Nothing is synced: after a loss of power no owner
+ * lives.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
+
+export interface Lock {
+  /** Greater than that of every earlier owner. */
+  readonly epoch: number;
+  /** Reads the file: false once somebody else took over. */
+  isHeld(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+interface LockFile {
+  readonly epoch: number;
+  /** `null` once it was released. */
+  readonly owner: LockOwner | null;
+}
+
+interface LockOwner extends ProcessIdentity {
+  readonly holder: string;
+}
+
+/** Who wants the lock. */
+export interface LockSeeker {
+  readonly fs: Fs;
+  readonly processes: Processes;
+  /** Tells apart who in this process asks; a lock of this same name is one that an earlier attempt failed to finish. */
+  readonly holder: string;
+  /** The locked thing, in messages. */
+  readonly what: string;
+}
+
+/** **Errors** — `E_LOCKED`, naming the owner, while that process lives. */
+export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
+  const { fs, processes, holder } = seeker;
+  const owner = { ...processes.self(), holder };
+  const abandoned: string[] = [];
+  let { epoch } = await readUnowned(seeker, path);
+  for (;;) {
+    epoch += 1;
+    const claim = `${path}.${epoch}`;
+    const mine = { epoch, owner };
+    if (!(await fs.createNew(claim, encodeLock(mine)))) {
+      // Its maker died before it could rename it, or this refuses: the claim of that epoch is lost, the next is free.
+      await readUnowned(seeker, claim);
+      abandoned.push(claim);
+      continue;
+    }
+    const now = await readLock(fs, path);
+    if (now.epoch < epoch && !isOwned(seeker, now)) {
+      await fs.rename(claim, path);
+      for (const leftover of abandoned) await fs.remove(leftover);
+      return heldLock(fs, path, mine);
+    }
+    await fs.remove(claim);
+    ({ epoch } = await readUnowned(seeker, path));
+  }
+}
+
+function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
+  const text = encodeLock(mine);
+  const isHeld = async () => {
+    const found = await fs.read(path);
+    return found !== undefined && Buffer.compare(found, text) === 0;
+  };
+  return {
+    epoch: mine.epoch,
+    isHeld,
+    async release() {
+      if (!(await isHeld())) return;
+      // The epoch stays on record: the next owner's must be greater.
+      const claim = `${path}.${mine.epoch}`;
+      await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
+      await fs.rename(claim, path);
+    },
+  };
+}
+
+async function readUnowned(seeker: LockSeeker, path: string): Promise<LockFile> {
+  const found = await readLock(seeker.fs, path);
+  if (!isOwned(seeker, found)) return found;
+  throw new GoondanError('E_LOCKED', `${seeker.what} is in use by process ${found.owner?.pid}`);
+}
+
+function isOwned({ processes, holder }: LockSeeker, { owner }: LockFile): boolean {
+  return owner !== null && owner.holder !== holder && processes.isAlive(owner);
+}
+
+function encodeLock(lock: LockFile): Uint8Array {
+  return Buffer.from(JSON.stringify(lock));
+}
+
+/** A lock file that makes no sense was torn by a loss of power: whoever wrote it is gone. */
+async function readLock(fs: Fs, path: string): Promise<LockFile> {
+  const none = { epoch: 0, owner: null };
+  const bytes = await fs.read(path);
+  if (!bytes) return none;
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isLockFile(parsed) ? parsed : none;
+  } catch {
+    return none;
+  }
+}
+
+function isLockFile(value: unknown): value is LockFile {
+  if (!value || typeof value !== 'object' || !('epoch' in value) || !('owner' in value)) return false;
+  const { epoch, owner } = value;
+  if (typeof epoch !== 'number') return false;
+  if (owner === null) return true;
+  return (
+    typeof owner === 'object' && owner !== undefined && 'pid' in owner && 'startedAt' in owner && 'holder' in owner
+  );
+}

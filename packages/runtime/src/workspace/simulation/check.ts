@@ -1,0 +1,191 @@
+/** The one checker: what must hold after any number of crashes, once everything pending was handled. */
+import type { JsonValue, Message } from '@goondan/types';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { openJournal, type Journal } from '../journal/journal.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { decodeReply } from '../outbox/reply.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { foldEvents } from './fold-events.ts';
+import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
+import { stateAfter, type Input, type Workload } from './workload.ts';
+import type { World } from './world.ts';
+
+/** Throws at the first thing that does not hold. */
+export async function check(ports: StorePorts, workload: Workload, world: World): Promise<void> {
+  const journal = await openJournal(ports, simulatedLocation, simulatedLimits);
+  checkEffects(workload, world);
+  for (const instance of workload.instances) {
+    const turns: ArchivedTurn[] = [];
+    for await (const turn of journal.archive(instance)) turns.push(turn);
+    const inputs = inputsOf(workload, world, instance, turns);
+    checkOrder(inputs, turns);
+    for (const [index, turn] of turns.entries()) checkTurn(inputs[index], turn, world);
+    await checkConversation(ports, journal, instance, turns);
+    await checkExtensionState(journal, instance, inputs, turns);
+    await checkAnswers(journal, instance, inputs, turns, world);
+    await checkDeadLetters(journal, instance, turns);
+    expect(await journal.pending(instance), [], 'nothing is pending');
+  }
+  await journal.close();
+}
+
+/** Those that were acknowledged, and the one that was sent and not acknowledged if it was handled nevertheless. */
+function inputsOf(
+  { inputs }: Workload,
+  { sent, acknowledged }: World,
+  { instanceKey }: InstanceAddress,
+  turns: readonly ArchivedTurn[],
+): readonly Input[] {
+  const isHandled = (id: string) => turns.some(({ turnId }) => turnId === `turn-${id}`);
+  const mayBe = ({ event: { id } }: Input) => acknowledged.includes(id) || (sent.includes(id) && isHandled(id));
+  return inputs.filter((input) => input.instance.instanceKey === instanceKey && mayBe(input));
+}
+
+/** Acknowledged means handled: exactly once, in the order of the acknowledgements. */
+function checkOrder(inputs: readonly Input[], turns: readonly ArchivedTurn[]): void {
+  const sent = inputs.map(({ event }) => `turn-${event.id}`);
+  expect(
+    turns.map(({ turnId }) => turnId),
+    sent,
+    'committed turns',
+  );
+}
+
+function checkTurn(input: Input | undefined, { turnId, events, result }: ArchivedTurn, world: World): void {
+  if (!input) throw new Error(`turn ${turnId} has no input`);
+  const counted = events.filter(({ counts }) => counts);
+  const inputs = counted.filter(({ author }) => author.kind === 'input');
+  expect(inputs.length, 1, `messages of input ${input.event.id}`);
+  if (result.error?.code === 'E_DEAD_LETTER') return;
+  const brought = counted.flatMap(({ event }) => ('message' in event ? [event.message] : []));
+  const ids = brought.map(({ id }) => id).filter((id) => !id.endsWith('-instead'));
+  expect(ids, expectedIds(input, turnId), `messages of ${turnId}`);
+  for (const message of brought) checkToolResult(message, world);
+  expect(result.error?.code, input.script.fails ? 'E_MODEL_FAILED' : undefined, `outcome of ${turnId}`);
+}
+
+function expectedIds({ script }: Input, turnId: string): string[] {
+  const ids = [`${turnId}-input`];
+  if (script.note) ids.push(`${turnId}-note`);
+  for (const [index, { outcome, tools }] of script.steps.entries()) {
+    const attempts = outcome === 'kept' ? [`-step-${index}-first`, `-step-${index}`] : [`-step-${index}`];
+    for (const attempt of attempts) {
+      ids.push(`${turnId}${attempt}-reply`, ...tools.map((_, call) => `${turnId}${attempt}-call-${call}-result`));
+    }
+  }
+  return ids;
+}
+
+function checkToolResult({ data }: Message, world: World): void {
+  if (data.role !== 'tool') return;
+  for (const { toolCallId, output } of data.content) {
+    const isRecorded = world.recorded.includes(toolCallId);
+    if (isRecorded && output.type === 'text')
+      expect(output.value, 'done', `result of ${toolCallId}, which was recorded`);
+  }
+}
+
+/** An effect that may not be repeated happened at most once. */
+function checkEffects({ inputs }: Workload, { effects }: World): void {
+  const once = new Set<string>();
+  for (const { event, script } of inputs) {
+    for (const [index, { tools }] of script.steps.entries()) {
+      for (const [call, { isIdempotent }] of tools.entries()) {
+        if (isIdempotent) continue;
+        once.add(`turn-${event.id}-step-${index}-call-${call}`);
+        once.add(`turn-${event.id}-step-${index}-first-call-${call}`);
+      }
+    }
+  }
+  const seen = new Set<string>();
+  for (const effect of effects) {
+    if (once.has(effect) && seen.has(effect)) throw new Error(`effect ${effect} happened twice`);
+    seen.add(effect);
+  }
+}
+
+/** The base is what its history says, and nothing but messages. */
+async function checkConversation(
+  { fs }: StorePorts,
+  journal: Journal,
+  instance: InstanceAddress,
+  turns: readonly ArchivedTurn[],
+): Promise<void> {
+  let messages: readonly Message[] = [];
+  for (const { turnId, events } of turns) {
+    const counted = events.filter(({ counts }) => counts).map(({ event }) => event);
+    messages = foldEvents(messages, counted, `${turnId}-input`);
+  }
+  const { messages: committed, version } = await journal.read(instance);
+  expect(version, turns.length, 'version');
+  expect(committed, messages, 'the base and the fold of the archive');
+  const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
+  const bytes = await fs.read(instancePaths(workspace, instance).base);
+  const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1);
+  expect(
+    lines,
+    messages.map((message) => JSON.stringify(message)),
+    'the lines of base.jsonl',
+  );
+}
+
+async function checkExtensionState(
+  journal: Journal,
+  instance: InstanceAddress,
+  inputs: readonly Input[],
+  turns: readonly ArchivedTurn[],
+): Promise<void> {
+  let state: Record<string, JsonValue> = {};
+  for (const [index, { turnId, result }] of turns.entries()) {
+    const input = inputs[index];
+    if (input && !result.error) state = stateAfter(state, input.script, turnId);
+  }
+  const { extensionState } = await journal.read(instance);
+  expect(sorted(extensionState), sorted(state), 'extension state');
+}
+
+/** An answer is there until it was fetched, and not after. */
+async function checkAnswers(
+  journal: Journal,
+  instance: InstanceAddress,
+  inputs: readonly Input[],
+  turns: readonly ArchivedTurn[],
+  { fetched }: World,
+): Promise<void> {
+  const entries = await journal.outbox.pending(instance);
+  const awaited = turns.filter((_, index) => inputs[index]?.event.replyTo);
+  const fetchable = (turnId: string) =>
+    inputs.some((input) => `turn-${input.event.id}` === turnId && input.isAnswerFetched);
+  const unfetched = awaited.map(({ turnId }) => turnId).filter((turnId) => !fetchable(turnId));
+  const keys = entries.map(({ key }) => key);
+  expect(
+    keys.filter((key) => !fetchable(key)),
+    unfetched,
+    'answers in the outbox',
+  );
+  for (const key of keys) if (fetched.includes(key)) throw new Error(`answer ${key} is back after it was fetched`);
+  for (const { key, value } of entries) {
+    const turn = turns.find(({ turnId }) => turnId === key);
+    expect(decodeReply(value)?.result, turn?.result, `answer ${key}`);
+  }
+}
+
+async function checkDeadLetters(
+  journal: Journal,
+  instance: InstanceAddress,
+  turns: readonly ArchivedTurn[],
+): Promise<void> {
+  const given = turns.filter(({ result }) => result.error?.code === 'E_DEAD_LETTER').map(({ turnId }) => turnId);
+  const letters = (await journal.deadLetters.list(instance)).map(({ event }) => `turn-${event.id}`);
+  expect(letters, given, 'dead letters');
+}
+
+function sorted(state: Readonly<Record<string, JsonValue>>): [string, JsonValue][] {
+  return Object.entries(state).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function expect(found: unknown, wanted: unknown, what: string): void {
+  const [foundText, wantedText] = [JSON.stringify(found), JSON.stringify(wanted)];
+  if (foundText !== wantedText) throw new Error(`${what}: found ${foundText}, expected ${wantedText}`);
+}

@@ -1,0 +1,199 @@
+/**
+ * Damages every file of an instance in every way a disk or a person can, and looks at what opening it makes of that:
+ * the same conversation, with a warning where something at the end of a log is missing; or an error with a code, and the
+ * damaged file kept aside. Never less of a conversation in silence.
+ */
+import { GoondanError } from '@goondan/types';
+import { openJournal, type Journal } from '../journal/journal.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+import { simulatedLimits, simulatedLocation, simulatedMachine, type SimulatedMachine } from './simulated-machine.ts';
+import { runScriptedTurn } from './run-scripted-turn.ts';
+import { makeWorkload, type Input } from './workload.ts';
+import { newWorld } from './world.ts';
+
+export interface DamageReport {
+  readonly cases: number;
+  /** How often each ending came: a code, `repaired`, or `unharmed`. */
+  readonly endings: ReadonlyMap<string, number>;
+  readonly problems: readonly string[];
+}
+
+export interface Damage {
+  readonly name: string;
+  readonly file: string;
+  /** `undefined`: it is deleted. */
+  readonly bytes: Uint8Array | undefined;
+  /** Nothing shows that a log was cut between two lines. */
+  readonly isInvisible: boolean;
+}
+
+export const damagedInstance = { agentName: 'coder', instanceKey: 'default' };
+const paths = instancePaths(
+  workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId),
+  damagedInstance,
+);
+
+/** An instance with something in every file: committed turns, one that was interrupted, one that waits. */
+export async function makeInstance(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  const ports = simulatedMachine(disk, 1);
+  const journal = await openJournal(ports, simulatedLocation, {
+    ...simulatedLimits,
+    archive: { bytes: 1e6, files: 10 },
+  });
+  const { inputs } = makeWorkload(1);
+  const steps = [{ outcome: 'completed', tools: [{ isIdempotent: false }], isOneWrite: false } as const];
+  const script = { steps, note: true, edit: 'none', fails: false, state: 'count' } as const;
+  const [sample] = inputs;
+  if (!sample) throw new Error('a workload without inputs');
+  for (let index = 0; index < 4; index += 1) {
+    const replyTo = { target: 'client', correlationId: String(index) };
+    const event = { ...sample.event, id: `e${index}`, instanceKey: 'default', replyTo };
+    await journal.accept(damagedInstance, event);
+    // The first is given up at once, the third stops in the middle, the fourth never starts.
+    const input = { ...sample, instance: damagedInstance, event, script };
+    if (index < 3) await runTurn(journal, input, index === 0, index === 2);
+  }
+  return disk;
+}
+
+async function runTurn(journal: Journal, input: Input, isGivenUp: boolean, isInterrupted: boolean): Promise<void> {
+  const interrupted: Journal = { ...journal, commit: () => Promise.reject(new Error('interrupted')) };
+  const store = isInterrupted ? interrupted : journal;
+  const run = {
+    store,
+    world: newWorld(),
+    input,
+    crashesBeforeDeadLetter: isGivenUp ? 0 : 9,
+    meanwhile: async () => undefined,
+  };
+  await runScriptedTurn(run).catch((error: unknown) => {
+    if (!isInterrupted) throw error;
+  });
+}
+
+export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
+  for (const file of await filesOf(disk)) {
+    const bytes = (await disk.read(file)) ?? new Uint8Array();
+    const isLog = file.endsWith('.jsonl') && !file.endsWith('base.jsonl');
+    for (let size = Math.max(0, bytes.length - 2048); size < bytes.length; size += 1) {
+      const isInvisible = isLog && (size === 0 || bytes[size - 1] === 0x0a);
+      yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible };
+    }
+    for (const [name, damaged] of changes(bytes)) yield { name, file, bytes: damaged, isInvisible: false };
+  }
+}
+
+function* changes(bytes: Uint8Array): Generator<[name: string, changed: Uint8Array | undefined]> {
+  for (let at = 0; at < bytes.length; at += 7) {
+    yield [`bit flipped at ${at}`, changed(bytes, at, at + 1, (byte) => byte ^ (1 << (at % 8)))];
+  }
+  for (let at = 0; at < bytes.length; at += 97) {
+    const end = Math.min(bytes.length, at + 300);
+    yield [`zeros from ${at} to ${end}`, changed(bytes, at, end, () => 0)];
+  }
+  const text = new TextDecoder().decode(bytes);
+  const long = Buffer.alloc(10 * 2 ** 20, 'a');
+  yield ['CRLF', Buffer.from(text.replaceAll('\n', '\r\n'))];
+  yield ['a line of 10 MB', Buffer.concat([bytes, long, Buffer.from('\n')])];
+  yield ['10 MB without a line break', Buffer.concat([bytes, long])];
+  yield ['its first line twice', Buffer.from(text.slice(0, text.indexOf('\n') + 1) + text)];
+  yield ['deleted', undefined];
+}
+
+async function filesOf(disk: SimulatedDisk): Promise<string[]> {
+  const extensions = ((await disk.list(paths.extensions)) ?? []).map((name) => `${paths.extensions}/${name}`);
+  const logs = [paths.inbox, paths.outbox, paths.deadLetters, paths.base, paths.events, paths.turn, paths.archive];
+  return [paths.metadata, ...logs, ...extensions];
+}
+
+function changed(bytes: Uint8Array, from: number, to: number, change: (byte: number) => number): Uint8Array {
+  const copy = new Uint8Array(bytes);
+  for (let at = from; at < to; at += 1) copy[at] = change(copy[at] ?? 0);
+  return copy;
+}
+
+/** All cases, or every `step`th. */
+export async function tryDamages(step = 1): Promise<DamageReport> {
+  const disk = await makeInstance();
+  const sound = await observe(simulatedMachine(disk.copy(), 2));
+  const endings = new Map<string, number>();
+  const problems: string[] = [];
+  let cases = 0;
+  for await (const damage of damages(disk)) {
+    cases += 1;
+    if (cases % step !== 0) continue;
+    const ending = await tryDamage(disk, damage, sound).catch((error: unknown) => {
+      problems.push(`${damage.file}, ${damage.name}: ${error instanceof Error ? error.message : String(error)}`);
+      return 'problem';
+    });
+    endings.set(ending, (endings.get(ending) ?? 0) + 1);
+  }
+  return { cases: Math.floor(cases / step), endings, problems };
+}
+
+async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observation): Promise<string> {
+  const disk = sound.copy();
+  await disk.remove(damage.file);
+  if (damage.bytes) await disk.createNew(damage.file, damage.bytes);
+  const machine = simulatedMachine(disk, 2);
+  try {
+    return judge(before, await observe(machine), machine.warnings.length > 0 || damage.isInvisible);
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    if (error.code === 'E_STORE_CORRUPT') await checkKeptAside(disk, damage);
+    return error.code;
+  }
+}
+
+interface Observation {
+  readonly committed: string;
+  readonly archive: readonly string[];
+  readonly log: readonly string[];
+  readonly pending: readonly string[];
+  readonly queues: readonly string[];
+}
+
+async function observe(machine: SimulatedMachine): Promise<Observation> {
+  const orchestrator = await openJournal(machine, simulatedLocation, simulatedLimits);
+  const journal = await openJournal(machine, simulatedLocation, simulatedLimits);
+  // Makes the orchestrator open the inbox.
+  const [event] = makeWorkload(1).inputs.map((input) => ({ ...input.event, id: 'e0' }));
+  if (event) await orchestrator.accept(damagedInstance, event);
+  const opened = await journal.open(damagedInstance, 'turn-e2');
+  const { messages, version, extensionState } = await journal.read(damagedInstance);
+  const archive: string[] = [];
+  for await (const turn of journal.archive(damagedInstance)) archive.push(JSON.stringify(turn));
+  const letters = (await journal.deadLetters.list(damagedInstance)).map((letter) => JSON.stringify(letter));
+  const replies = (await journal.outbox.pending(damagedInstance)).map((entry) => JSON.stringify(entry));
+  return {
+    committed: JSON.stringify({ messages, version, extensionState: { ...extensionState } }),
+    archive,
+    log: opened.log.map((record) => JSON.stringify(record)),
+    pending: (await journal.pending(damagedInstance)).map((pending) => JSON.stringify(pending)),
+    queues: [...letters, ...replies],
+  };
+}
+
+function judge(before: Observation, after: Observation, isKnown: boolean): string {
+  if (after.committed !== before.committed) throw new Error('another conversation');
+  if (JSON.stringify(after.archive) !== JSON.stringify(before.archive)) throw new Error('another archive');
+  for (const part of ['log', 'pending'] as const) {
+    const isPrefix = after[part].every((each, index) => each === before[part][index]);
+    if (!isPrefix) throw new Error(`another ${part}: ${after[part].join('\n')}`);
+  }
+  if (!after.queues.every((each) => before.queues.includes(each))) throw new Error('something new in a queue');
+  if (JSON.stringify(after) === JSON.stringify(before)) return isKnown ? 'repaired' : 'unharmed';
+  if (!isKnown) throw new Error('something is missing, and nobody was told');
+  return 'repaired';
+}
+
+async function checkKeptAside(disk: SimulatedDisk, { file, bytes }: Damage): Promise<void> {
+  if (!bytes) return;
+  const now = await disk.read(file);
+  if (!now || Buffer.compare(now, bytes) !== 0) throw new Error('the damaged file was changed');
+  const folder = file.slice(0, file.lastIndexOf('/'));
+  const copies = ((await disk.list(folder)) ?? []).filter((name) => name.includes('.corrupt-'));
+  if (copies.length === 0) throw new Error('nothing was kept aside');
+}

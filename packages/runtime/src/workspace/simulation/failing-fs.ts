@@ -1,0 +1,56 @@
+/** Disks that go wrong while the process lives on, or under a process that dies while others live on. */
+import type { Fs, OpenFile } from '../../ports/fs.ts';
+
+/** Called before every operation; what it throws is what the operation rejects with. */
+export type Trouble = (operation: string) => void;
+
+/** A write that is in trouble still writes its first half: the rest of the disk was full. */
+export function failingFs(fs: Fs, trouble: Trouble): Fs {
+  const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
+    try {
+      trouble(operation);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return action();
+  };
+  return {
+    read: (path, from, length) => meet('read', () => fs.read(path, from, length)),
+    stat: (path) => meet('stat', () => fs.stat(path)),
+    list: (path) => meet('list', () => fs.list(path)),
+    makeFolder: (path) => meet('makeFolder', () => fs.makeFolder(path)),
+    openFile: (path) => meet('openFile', async () => failingFile(await fs.openFile(path), trouble)),
+    createNew: (path, bytes) => meet('createNew', () => fs.createNew(path, bytes)),
+    rename: (from, to) => meet('rename', () => fs.rename(from, to)),
+    remove: (path) => meet('remove', () => fs.remove(path)),
+    syncFolder: (path) => meet('syncFolder', () => fs.syncFolder(path)),
+  };
+}
+
+function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
+  return {
+    async append(bytes) {
+      try {
+        trouble('append');
+      } catch (error) {
+        await file.append(bytes.subarray(0, bytes.length >> 1));
+        throw error;
+      }
+      await file.append(bytes);
+    },
+    async truncate(size) {
+      trouble('truncate');
+      await file.truncate(size);
+    },
+    async sync() {
+      trouble('sync');
+      await file.sync();
+    },
+    close: () => file.close(),
+  };
+}
+
+/** As the system reports it. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: simulated`), { code });
+}

@@ -1,0 +1,163 @@
+/** One life of the machine, from its start to its end or to a crash: finish what is pending, then serve the client. */
+import { GoondanError, type AgentEvent } from '@goondan/types';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { openJournal, type Journal } from '../journal/journal.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { runScriptedTurn } from './run-scripted-turn.ts';
+import { simpleRecords } from './simulated-turn.ts';
+import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
+import type { Input, Workload } from './workload.ts';
+import type { World } from './world.ts';
+
+export interface Life {
+  readonly ports: StorePorts;
+  readonly workload: Workload;
+  readonly world: World;
+  /** How many inputs the client sends before it stops. */
+  readonly inputs: number;
+  /** Somebody looks at the conversations before they are recovered. */
+  readonly isWatched: boolean;
+  /** Whether to go on after an error, as whoever runs turns does after one that may pass. */
+  readonly survives?: (error: unknown) => boolean;
+}
+
+export async function live(life: Life): Promise<void> {
+  // Two of them, as in the field: the orchestrator's accepts, the agent's runs turns.
+  const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
+  const agent = await openJournal(life.ports, simulatedLocation, simulatedLimits);
+  await serve(orchestrator, agent, life);
+  await agent.close();
+  await orchestrator.close();
+}
+
+export async function serve(orchestrator: Journal, agent: Journal, life: Life): Promise<void> {
+  const client = new Client(orchestrator, life);
+  for (;;) {
+    try {
+      await wake(orchestrator, agent, life);
+      await drain(agent, life, client);
+      while (client.hasMore) {
+        await client.sendNext();
+        await drain(agent, life, client);
+      }
+      return;
+    } catch (error) {
+      if (!life.survives?.(error)) throw error;
+    }
+  }
+}
+
+async function wake(orchestrator: Journal, agent: Journal, { isWatched }: Life): Promise<void> {
+  for (const instance of await orchestrator.instances()) {
+    if (isWatched) await checkReadWithoutLock(agent, instance);
+    else if (await orchestrator.hasWork(instance)) await agent.recover(instance);
+  }
+}
+
+class Client {
+  readonly #orchestrator: Journal;
+  readonly #life: Life;
+  #isSending = false;
+
+  constructor(orchestrator: Journal, life: Life) {
+    this.#orchestrator = orchestrator;
+    this.#life = life;
+  }
+
+  get hasMore(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** What was not acknowledged before the crash is sent again: the client cannot know how far it got. */
+  async sendNext(): Promise<void> {
+    const input = this.#next;
+    if (!input || this.#isSending) return;
+    this.#isSending = true;
+    try {
+      await this.#send(input);
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  async #send(input: Input): Promise<void> {
+    const { workload, world } = this.#life;
+    world.sent.push(input.event.id);
+    await this.#orchestrator.accept(input.instance, input.event);
+    world.acknowledged.push(input.event.id);
+    if (!input.isSentTwice) return;
+    // A late duplicate of everything so far, whatever has become of it.
+    for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
+      const again = await this.#orchestrator.accept(instance, event);
+      if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
+    }
+  }
+
+  async sendDuringTurn(): Promise<void> {
+    if (this.#next?.isSentDuringTurn) await this.sendNext();
+  }
+
+  get #next(): Input | undefined {
+    const { workload, world, inputs } = this.#life;
+    return workload.inputs.slice(0, inputs)[world.acknowledged.length];
+  }
+}
+
+/** Until no instance has anything left: a turn of one may have been the time to send to another. */
+async function drain(agent: Journal, life: Life, client: Client): Promise<void> {
+  let rounds = 0;
+  for (let isIdle = false; !isIdle;) {
+    isIdle = true;
+    rounds += 1;
+    if (rounds > life.workload.inputs.length + 1) throw new Error('the same events are pending again and again');
+    for (const instance of life.workload.instances) {
+      const [event] = await agent.pending(instance);
+      if (!event) continue;
+      isIdle = false;
+      await runTurn(agent, event, life, client);
+      await fetchAnswers(agent, instance, life);
+    }
+  }
+}
+
+async function runTurn(agent: Journal, event: AgentEvent, { workload, world }: Life, client: Client): Promise<void> {
+  const { crashesBeforeDeadLetter } = workload;
+  const input = inputOf(workload, event);
+  if (input.isAfterStray) await leaveStray(agent, input);
+  const meanwhile = () => client.sendDuringTurn();
+  await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
+}
+
+/** Refused when a turn of the inbox was interrupted, because that one comes first. */
+async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
+  try {
+    const { epoch, log } = await agent.open(instance, `turn-stray-${event.id}`);
+    await agent.append(instance, epoch, log.length, simpleRecords('stray').slice(0, 1));
+    await agent.append(instance, epoch, log.length + 1, simpleRecords('stray').slice(1));
+  } catch (error) {
+    if (!(error instanceof GoondanError && error.code === 'E_STORE_ORDER')) throw error;
+  }
+}
+
+async function fetchAnswers(agent: Journal, instance: InstanceAddress, { workload, world }: Life): Promise<void> {
+  for (const { key } of await agent.outbox.pending(instance)) {
+    const input = workload.inputs.find(({ event }) => `turn-${event.id}` === key);
+    if (!input?.isAnswerFetched) continue;
+    await agent.outbox.acknowledge(instance, key);
+    world.fetched.push(key);
+  }
+}
+
+function inputOf(workload: Workload, event: AgentEvent): Input {
+  const input = workload.inputs.find(({ event: { id } }) => id === event.id);
+  if (!input) throw new Error(`nobody sent ${event.id}`);
+  return input;
+}
+
+/** Whoever looks before recovery must see what recovery then makes of it. */
+async function checkReadWithoutLock(agent: Journal, instance: InstanceAddress): Promise<void> {
+  const before = JSON.stringify(await agent.read(instance));
+  await agent.recover(instance);
+  const after = JSON.stringify(await agent.read(instance));
+  if (before !== after) throw new Error(`read without the lock ${before}, recovered ${after}`);
+}

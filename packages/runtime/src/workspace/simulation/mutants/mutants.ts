@@ -1,0 +1,274 @@
+/**
+ * Mistakes somebody could make, as patches: each takes away or reorders one thing the journal does for a reason. The
+ * simulation must catch every one of them; one that survives is a reason nobody can see.
+ */
+export interface Mutant {
+  readonly name: string;
+  /** Relative to the folder `workspace`. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** Which proof catches it, when it is not a random crash: damaged files, or a race of two processes. */
+  readonly caughtBy?: 'damage' | 'race';
+  /** A seed that is known to catch it, to be tried first; 0 when absent. */
+  readonly seed?: number;
+  /** Caught so fast that every test run tries it. */
+  readonly isQuick?: true;
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'acknowledge an event before it is synced',
+    file: 'inbox/inbox.ts',
+    find: 'await this.#log.append(line);',
+    replace: 'await this.#log.write(line);',
+    isQuick: true,
+  },
+  {
+    name: 'accept an event id a second time',
+    file: 'inbox/inbox.ts',
+    find: 'if (this.#known.has(event.id))',
+    replace: 'if (this.#known.has(event.id) && this.#known.size === 0)',
+    seed: 2,
+  },
+  {
+    name: 'forget handled ids when the inbox is compacted',
+    file: 'inbox/inbox.ts',
+    find: 'const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);',
+    replace: 'const handled = [...this.#head.handled, ...gone].slice(0, 0);',
+    seed: 2,
+  },
+  {
+    name: 'take events out of the inbox before their commit is durable',
+    file: 'inbox/inbox.ts',
+    find: 'await this.#ports.fs.syncFolder(this.#paths.folder);',
+    replace: '',
+    caughtBy: 'race',
+    isQuick: true,
+  },
+  {
+    name: 'take what a killed process had accepted without a sync for durable',
+    file: 'inbox/inbox.ts',
+    find: 'await log.sync();',
+    replace: '',
+    seed: 5,
+  },
+  {
+    name: 'forget to drain the inbox after a start',
+    file: 'inbox/inbox-reader.ts',
+    find: 'this.#entries = [...contents.entries];',
+    replace: 'this.#entries = [];',
+    isQuick: true,
+  },
+  {
+    name: 'append records without a sync',
+    file: 'journal/instance-writer.ts',
+    find: 'await log.append(sealLines(records.map(({ text }) => text)));',
+    replace: 'await log.write(sealLines(records.map(({ text }) => text)));',
+    isQuick: true,
+  },
+  {
+    name: 'put the dead letter away after the commit',
+    file: 'journal/instance-writer.ts',
+    find: `      if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);
+      const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
+      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
+      await commitPlan(ports, paths, plan);`,
+    replace: `      const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
+      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
+      await commitPlan(ports, paths, plan);
+      if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);`,
+  },
+  {
+    name: 'rename before the new contents are synced',
+    file: 'lines/replace-file.ts',
+    find: 'await file.sync();',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'rename without a sync of the folder',
+    file: 'lines/replace-file.ts',
+    find: 'await fs.syncFolder(dirname(path));',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'drop the events before the base is synced',
+    file: 'journal/apply-commit.ts',
+    find: 'await together([files.base.sync(), files.archive.sync()]);',
+    replace: 'await together([files.archive.sync()]);',
+  },
+  {
+    name: 'drop the events before the archive is synced',
+    file: 'journal/apply-commit.ts',
+    find: 'await together([files.base.sync(), files.archive.sync()]);',
+    replace: 'await together([files.base.sync()]);',
+  },
+  {
+    name: 'drop the events first, then write the base',
+    file: 'journal/apply-commit.ts',
+    find: 'if (plan.isRewrite) await placeBase(fs, paths, files);',
+    replace: `await files.events.truncate(0);
+  await files.turn.truncate(0);
+  if (plan.isRewrite) await placeBase(fs, paths, files);`,
+    isQuick: true,
+  },
+  {
+    name: 'put the state of extensions in place before the commit',
+    file: 'journal/apply-commit.ts',
+    find: 'await putInPlace(fs, paths.metadata);',
+    replace: `await placeExtensions(fs, paths, plan.changed, []);
+  await putInPlace(fs, paths.metadata);`,
+  },
+  {
+    name: 'count on the name of the new base without a sync',
+    file: 'journal/apply-commit.ts',
+    find: 'await fs.syncFolder(paths.messages);',
+    replace: '',
+  },
+  {
+    name: 'drop the log before the answer is in the outbox',
+    file: 'journal/apply-commit.ts',
+    find: 'await putReply();',
+    replace: 'await files.events.truncate(0);\n  await files.turn.truncate(0);\n  await putReply();',
+    seed: 20,
+  },
+  {
+    name: 'count on the names of new extension files without a sync',
+    file: 'journal/extension-files.ts',
+    find: "Buffer.from(texts.get(name) ?? ''))));\n  await fs.syncFolder(paths.extensions);",
+    replace: "Buffer.from(texts.get(name) ?? ''))));",
+    isQuick: true,
+  },
+  {
+    name: 'reuse the next file of an extension before its rename is durable',
+    file: 'journal/extension-files.ts',
+    find: 'if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);',
+    replace: '',
+  },
+  {
+    name: 'forget the state of extensions in the commit',
+    file: 'journal/recover.ts',
+    find: 'await placeExtensions(ports.fs, paths, found.extensions.toRename, []);',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'believe what a killed process had written without a sync',
+    file: 'journal/recover.ts',
+    find: 'await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);',
+    replace: '',
+    seed: 2,
+  },
+  {
+    name: 'believe names that a killed process had not synced',
+    file: 'journal/recover.ts',
+    find: 'await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));',
+    replace: '',
+    seed: 1,
+  },
+  {
+    name: 'skip the watermark: events of a committed turn count again',
+    file: 'journal/recover.ts',
+    find: 'mergeLog(eventRecords, turnRecords, logStart(commit))',
+    replace: 'mergeLog(eventRecords, turnRecords, commit.previous.seq)',
+    isQuick: true,
+  },
+  {
+    name: 'give a turn up without a record of it',
+    file: 'journal/instance-writer.ts',
+    find: 'await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });',
+    replace: '',
+  },
+  {
+    name: 'redo the base behind a part of it that is already there',
+    file: 'journal/recover.ts',
+    find: 'await files.base.truncate(plan.from);',
+    replace: '',
+  },
+  {
+    name: 'forget to redo the archive',
+    file: 'journal/recover.ts',
+    find: 'if (texts.length > 0) await files.archive.current.write(sealLines(texts));',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'add the whole turn to the archive again',
+    file: 'journal/recover.ts',
+    find: 'archiveTexts(commit, committed, archive.last)',
+    replace: 'archiveTexts(commit, committed, commit.previous.seq)',
+    isQuick: true,
+  },
+  {
+    name: 'forget the answer of a commit that was cut off',
+    file: 'journal/recover.ts',
+    find: 'await queues.putReply(commit, finished);',
+    replace: '',
+    seed: 1,
+  },
+  {
+    name: 'leave a torn tail and write behind it',
+    file: 'lines/open-lines.ts',
+    find: 'await log.truncate(read.end);',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'take a hole in the last write for damage',
+    file: 'lines/read-lines.ts',
+    find: 'line.writeStart > bad',
+    replace: 'line.start > bad',
+  },
+  {
+    name: 'keep records after a missing one',
+    file: 'journal/merge-log.ts',
+    find: 'return { log, cutFrom: missing };',
+    replace: 'return { log: records, cutFrom: missing };',
+    seed: 3,
+  },
+  {
+    name: 'count the events of a step that a crash cut off',
+    file: 'journal/voided-events.ts',
+    find: "if (record.type === 'resumed') for (const event of unrecorded) voided.add(event);",
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'compare only the size of the base',
+    file: 'journal/plan-base.ts',
+    find: 'return bytes.length === mark.bytes && checksum(bytes) === mark.crc;',
+    replace: 'return bytes.length === mark.bytes;',
+  },
+  {
+    name: 'put the archive away without a sync of the name',
+    file: 'lines/rotating-log.ts',
+    find: 'await this.#fs.syncFolder(folder);\n    this.#log =',
+    replace: 'this.#log =',
+    seed: 1,
+  },
+  {
+    name: 'make the folder of an instance without a sync of its name',
+    file: 'journal/instance-slot.ts',
+    find: 'await ports.fs.syncFolder(dirname(paths.folder));',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'say that the files are there before their names are synced',
+    file: 'journal/create-instance.ts',
+    find: 'await fs.syncFolder(paths.messages);\n  await fs.syncFolder(paths.folder);',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'do not verify the checksum of a line',
+    file: 'lines/read-lines.ts',
+    find: 'if (checksum(bytes.subarray(0, bodyLength)) !== Number.parseInt(seal.slice(8, 16), 16)) return undefined;',
+    replace: '',
+    caughtBy: 'damage',
+    isQuick: true,
+  },
+];

@@ -1,0 +1,77 @@
+/** Applies a mutant to a copy of the sources and lets the simulation find it. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+
+export interface MutantOutcome {
+  readonly mutant: string;
+  /** What catches it; `undefined` when it survived. */
+  readonly caughtBy: string | undefined;
+  readonly problem: string;
+}
+
+const sources = join(import.meta.dir, '../../..');
+/** Inside the project, so that its packages are found; not under version control. */
+const workbench = join(sources, '../../../tmp');
+
+export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
+  mkdirSync(workbench, { recursive: true });
+  const copy = mkdtempSync(join(workbench, 'mutant-'));
+  try {
+    for (const folder of ['workspace', 'ports']) cpSync(join(sources, folder), join(copy, folder), { recursive: true });
+    patch(join(copy, 'workspace', mutant.file), mutant);
+    if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
+    if (mutant.caughtBy === 'race') return await raceIt(mutant, copy);
+    return await crashIt(mutant, copy, [mutant.seed ?? 0, ...seeds]);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+function patch(path: string, { name, find, replace }: Mutant): void {
+  const text = readFileSync(path, 'utf8');
+  if (text.split(find).length !== 2)
+    throw new Error(`mutant '${name}' does not fit: its text must occur once in ${path}`);
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+}
+
+async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[]): Promise<MutantOutcome> {
+  // The copy of the module whose type this is.
+  const { simulate } = (await import(
+    join(copy, 'workspace/simulation/simulate.ts')
+  )) as typeof import('../simulate.ts');
+  for (const seed of seeds) {
+    const report = await simulate(seed, true).catch((error: unknown) => error);
+    if (report instanceof Error)
+      return { mutant: name, caughtBy: `seed ${seed}, no crash needed`, problem: firstLine(report.message) };
+    const [violation] = (report as Awaited<ReturnType<typeof simulate>>).violations;
+    if (!violation) continue;
+    const { operation, mode } = violation.point;
+    const caughtBy = `seed ${seed}, operation ${operation}, ${mode}`;
+    return { mutant: name, caughtBy, problem: firstLine(violation.problem) };
+  }
+  return { mutant: name, caughtBy: undefined, problem: '' };
+}
+
+async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
+  // The copy of the module whose type this is.
+  const { tryDamages } = (await import(join(copy, 'workspace/simulation/damage.ts'))) as typeof import('../damage.ts');
+  const { problems } = await tryDamages(13);
+  const [problem] = problems;
+  return { mutant: name, caughtBy: problem && 'damaged files', problem: firstLine(problem ?? '') };
+}
+
+async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
+  const path = join(copy, 'workspace/simulation/simulate-commit-race.ts');
+  // The copy of the module whose type this is.
+  const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
+  const [problem] = (await simulateCommitRace()).problems;
+  return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').slice(0, 100);
+}

@@ -1,0 +1,230 @@
+/**
+ * A turn loop small enough to read, which follows the resume rule: recorded effects are returned and not repeated, steps
+ * that were recorded are skipped, what a crash cut off is done again. It makes the store do everything the real one does.
+ */
+import { createAssistantMessage, createSystemMessage, createUserMessage } from '@goondan/types';
+import type { JsonValue, Message, MessageEvent, ToolResultPart, TurnResult } from '@goondan/types';
+import type {
+  BaseDelta,
+  ConversationStore,
+  EventAuthor,
+  InstanceAddress,
+  OpenTurn,
+  TurnRecord,
+} from '../../agent/conversation/conversation-store.ts';
+import { eventsThatCount, foldEvents } from './fold-events.ts';
+import type { World } from './world.ts';
+import { stateAfter, type Input, type StepScript } from './workload.ts';
+
+export interface TurnRun {
+  readonly store: ConversationStore;
+  readonly world: World;
+  readonly input: Input;
+  readonly crashesBeforeDeadLetter: number;
+  /** Called now and then while the turn runs. */
+  meanwhile(): Promise<void>;
+}
+
+export async function runScriptedTurn(run: TurnRun): Promise<TurnResult> {
+  const { store, world, input } = run;
+  const turnId = `turn-${input.event.id}`;
+  const opened = await store.open(input.instance, turnId);
+  if (opened.finished) return opened.finished;
+  const turn = new ScriptedTurn(run, turnId, opened, await opened.loadBase());
+  const result = await turn.run();
+  world.committed.push(turnId);
+  return result;
+}
+
+class ScriptedTurn {
+  readonly #run: TurnRun;
+  readonly #turnId: string;
+  readonly #opened: OpenTurn;
+  readonly #base: readonly Message[];
+  readonly #log: TurnRecord[];
+
+  constructor(run: TurnRun, turnId: string, opened: OpenTurn, base: readonly Message[]) {
+    this.#run = run;
+    this.#turnId = turnId;
+    this.#opened = opened;
+    this.#base = base;
+    this.#log = [...opened.log];
+  }
+
+  async run(): Promise<TurnResult> {
+    const { script } = this.#run.input;
+    if (this.#log.length > 0) await this.#append({ type: 'resumed' });
+    const crashes = this.#log.filter(({ type }) => type === 'resumed').length;
+    if (crashes >= this.#run.crashesBeforeDeadLetter) return this.#giveUp();
+    if (!this.#log.some(({ type }) => type === 'entered')) await this.#enter();
+    let response: Message | undefined;
+    for (const [index, step] of script.steps.entries()) response = await this.#step(index, step);
+    await this.#edit();
+    if (script.fails) return this.#commit({ code: 'E_MODEL_FAILED', message: 'as the script says' });
+    return this.#commit(undefined, response);
+  }
+
+  get #messages(): readonly Message[] {
+    return foldEvents(this.#base, eventsThatCount(this.#log), this.#inputId);
+  }
+
+  get #inputId(): string {
+    return `${this.#turnId}-input`;
+  }
+
+  async #enter(): Promise<void> {
+    await this.#appendInput();
+    if (this.#run.input.script.note) {
+      const note = createSystemMessage('a note', { by: 'memo' }, this.#stamp(`${this.#turnId}-note`));
+      await this.#append(record({ type: 'append', message: note }, { kind: 'extension', name: 'memo' }));
+    }
+    await this.#append({ type: 'entered', metadata: {}, extensionState: {} });
+  }
+
+  async #appendInput(): Promise<void> {
+    const { event } = this.#run.input;
+    const message = createUserMessage(event.input ?? '', { eventId: event.id }, this.#stamp(this.#inputId));
+    await this.#append(record({ type: 'append', message }, { kind: 'input' }));
+  }
+
+  /** A step that is not completed is run again under another id, as the runtime does it. */
+  async #step(index: number, script: StepScript): Promise<Message> {
+    if (script.outcome !== 'completed')
+      await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
+    return this.#attempt(index, script, `${this.#turnId}-step-${index}`, 'completed');
+  }
+
+  async #attempt(
+    stepIndex: number,
+    script: StepScript,
+    stepId: string,
+    outcome: 'completed' | 'dropped' | 'kept',
+  ): Promise<Message> {
+    const source = { type: 'assistant', stepId } as const;
+    const calls = script.tools.map((_, number) => `${stepId}-call-${number}`);
+    const content = calls.map(
+      (toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'a__b', input: {} }) as const,
+    );
+    const words = [{ type: 'text', text: `reply of ${stepId}` } as const, ...content];
+    const reply = createAssistantMessage(words, {}, { ...this.#stamp(`${stepId}-reply`), source });
+    if (this.#log.some((each) => each.type === 'step' && each.stepId === stepId)) return reply;
+
+    await this.#effect(`${stepId}-model`, true);
+    const unsent = [record({ type: 'append', message: reply }, { kind: 'model' }, stepId)];
+    if (!script.isOneWrite) await this.#append(...unsent.splice(0));
+    for (const [number, tool] of script.tools.entries()) {
+      await this.#meanwhile();
+      const id = calls[number] ?? '';
+      const outcomeOfCall = await this.#effect(id, tool.isIdempotent);
+      const result = this.#toolResult(id, outcomeOfCall);
+      unsent.push(record({ type: 'append', message: result }, { kind: 'tool', name: 'a__b' }, stepId));
+      if (!script.isOneWrite) await this.#append(...unsent.splice(0));
+    }
+    const end = {
+      type: 'step',
+      stepId,
+      stepIndex,
+      outcome,
+      toolResults: [],
+      metadata: {},
+      extensionState: {},
+    } as const;
+    await this.#append(...unsent, end);
+    return reply;
+  }
+
+  #toolResult(toolCallId: string, outcome: string): Message {
+    const part: ToolResultPart = {
+      type: 'tool-result',
+      toolCallId,
+      toolName: 'a__b',
+      output: { type: 'text', value: outcome },
+    };
+    return {
+      id: `${toolCallId}-result`,
+      data: { role: 'tool', content: [part] },
+      metadata: {},
+      createdAt: this.#run.input.event.createdAt,
+      source: { type: 'tool', toolCallId, toolName: 'a__b' },
+    };
+  }
+
+  /** Done once where its record says so; not done again after a crash that left it unknown, unless it may be. */
+  async #effect(key: string, mayRepeat: boolean): Promise<string> {
+    const { world } = this.#run;
+    const done = this.#log.find((each) => each.type === 'effect' && each.key === key);
+    if (done) return 'done';
+    if (world.recorded.includes(key)) throw new Error(`effect ${key} was recorded and its record is gone`);
+    const kind = key.endsWith('-model') ? 'model' : 'tool';
+    if (!mayRepeat && this.#log.some((each) => each.type === 'intent' && each.key === key)) return 'E_INTERRUPTED';
+    if (!mayRepeat) await this.#append({ type: 'intent', key, kind });
+    world.effects.push(key);
+    await this.#append({ type: 'effect', key, kind, outcome: { ok: true, value: 'done' } });
+    world.recorded.push(key);
+    return 'done';
+  }
+
+  async #edit(): Promise<void> {
+    const { edit } = this.#run.input.script;
+    const author = { kind: 'extension', name: 'editor' } as const;
+    if (edit === 'truncate') await this.#append(record({ type: 'truncate' }, author));
+    const target = this.#messages.find(({ id }) => id !== this.#inputId);
+    if (!target) return;
+    if (edit === 'remove') await this.#append(record({ type: 'remove', targetId: target.id }, author));
+    if (edit !== 'replace') return;
+    const message = createSystemMessage(`instead of ${target.id}`, {}, this.#stamp(`${this.#turnId}-instead`));
+    await this.#append(record({ type: 'replace', targetId: target.id, message }, author));
+  }
+
+  async #giveUp(): Promise<TurnResult> {
+    if (!this.#messages.some(({ id }) => id === this.#inputId)) await this.#appendInput();
+    return this.#commit({ code: 'E_DEAD_LETTER', message: 'crashed too often' });
+  }
+
+  async #commit(error: TurnResult['error'], response?: Message): Promise<TurnResult> {
+    const { store, input } = this.#run;
+    const { epoch, extensionState } = this.#opened;
+    const state: Readonly<Record<string, JsonValue>> = error
+      ? extensionState
+      : stateAfter(extensionState, input.script, this.#turnId);
+    const result: TurnResult = {
+      turnId: this.#turnId,
+      finishReason: error ? 'error' : 'text_response',
+      ...(error && { error }),
+      ...(response && { responseMessage: response }),
+    };
+    const delta = deltaOf(this.#base, this.#messages);
+    const commit = store.commit(this.#instance, epoch, this.#turnId, delta, state, result);
+    await Promise.all([commit, this.#meanwhile()]);
+    return result;
+  }
+
+  async #append(...records: TurnRecord[]): Promise<void> {
+    await this.#run.store.append(this.#instance, this.#opened.epoch, this.#log.length, records);
+    this.#log.push(...records);
+  }
+
+  /** Somewhere in the middle of whatever else is going on. */
+  async #meanwhile(): Promise<void> {
+    for (let tick = 0; tick < this.#run.input.ticks; tick += 1) await Promise.resolve();
+    await this.#run.meanwhile();
+  }
+
+  get #instance(): InstanceAddress {
+    return this.#run.input.instance;
+  }
+
+  #stamp(id: string): { id: string; createdAt: Date } {
+    return { id, createdAt: this.#run.input.event.createdAt };
+  }
+}
+
+function record(event: MessageEvent, author: EventAuthor, stepId?: string): TurnRecord {
+  return { type: 'message', event, author, ...(stepId !== undefined && { stepId }) };
+}
+
+function deltaOf(base: readonly Message[], messages: readonly Message[]): BaseDelta {
+  const isPrefix = base.every((message, index) => messages[index] === message);
+  if (isPrefix) return { type: 'append', messages: messages.slice(base.length) };
+  return { type: 'rewrite', messages };
+}

@@ -1,0 +1,105 @@
+/**
+ * The orchestrator takes handled events out of an inbox while the agent's commit that handled one of them is visible but
+ * not yet durable. Too narrow a window for random workloads, so this one opens it wide: the sync of the commit hangs.
+ */
+import type { Fs } from '../../ports/fs.ts';
+import { openJournal, type Journal } from '../journal/journal.ts';
+import { check } from './check.ts';
+import { failingFs } from './failing-fs.ts';
+import { live } from './live.ts';
+import { runScriptedTurn } from './run-scripted-turn.ts';
+import { seededRandom } from './seeded-random.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+import { simulatedLimits, simulatedLocation, simulatedMachine } from './simulated-machine.ts';
+import { makeWorkload, type Workload } from './workload.ts';
+import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
+
+const TRIES = 20;
+
+/** The problems, and how many crashes were tried. */
+export async function simulateCommitRace(): Promise<{
+  readonly crashes: number;
+  readonly problems: readonly string[];
+}> {
+  const workload = threeInputs();
+  const world = newWorld();
+  const disk = SimulatedDisk.empty();
+  const moments: { readonly disk: SimulatedDisk; readonly moment: Moment }[] = [];
+  const orchestrator = await openJournal(simulatedMachine(disk, 1), simulatedLocation, simulatedLimits);
+  const send = (index: number) => sendInput(orchestrator, workload, world, index);
+  await commitAndHang(disk, workload, world, send);
+  disk.afterOperation = () => moments.push({ disk: disk.copy(), moment: momentOf(world) });
+  await send(2);
+
+  const problems: string[] = [];
+  for (const [operation, { disk: then, moment }] of moments.entries()) {
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const survivor = then.crash('power', seededRandom(operation, attempt));
+      const survivors = worldAt(world, moment);
+      try {
+        await live({ ports: simulatedMachine(survivor, 2), workload, world: survivors, inputs: 3, isWatched: false });
+        await check(simulatedMachine(survivor, 3), workload, survivors);
+      } catch (error) {
+        problems.push(
+          `operation ${operation}, try ${attempt}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    }
+  }
+  return { crashes: moments.length * TRIES, problems };
+}
+
+function threeInputs(): Workload {
+  const [sample] = makeWorkload(0).inputs;
+  if (!sample) throw new Error('a workload without inputs');
+  const script = { steps: [], note: false, edit: 'none', fails: false, state: 'keep' } as const;
+  const instance = { agentName: 'coder', instanceKey: 'default' };
+  const calm = { isAfterStray: false, isSentDuringTurn: false, isSentTwice: false, isAnswerFetched: false, ticks: 0 };
+  const inputs = ['e0', 'e1', 'e2'].map((id) => ({
+    ...sample,
+    ...calm,
+    instance,
+    script,
+    event: { ...sample.event, id },
+  }));
+  return { seed: 0, instances: [instance], inputs, syncTicks: 0, crashesBeforeDeadLetter: 9 };
+}
+
+/** The second turn's commit is renamed into its place, and the sync of the folder never ends. */
+async function commitAndHang(
+  disk: SimulatedDisk,
+  workload: Workload,
+  world: World,
+  send: (index: number) => Promise<void>,
+): Promise<void> {
+  let isHanging = false;
+  let reached = () => {};
+  const hanging = new Promise<void>((resolve) => (reached = resolve));
+  const calm = failingFs(disk, () => undefined);
+  const fs: Fs = {
+    ...calm,
+    syncFolder(path) {
+      if (!isHanging || !path.endsWith('~default')) return calm.syncFolder(path);
+      reached();
+      return new Promise(() => {});
+    },
+  };
+  const agent = await openJournal(simulatedMachine(fs, 1), simulatedLocation, simulatedLimits);
+  const run = { store: agent, world, crashesBeforeDeadLetter: 9, meanwhile: async () => undefined };
+  const [first, second] = workload.inputs;
+  if (!first || !second) throw new Error('a workload without inputs');
+  await send(0);
+  await runScriptedTurn({ ...run, input: first });
+  await send(1);
+  isHanging = true;
+  void runScriptedTurn({ ...run, input: second });
+  await hanging;
+}
+
+async function sendInput(orchestrator: Journal, { inputs }: Workload, world: World, index: number): Promise<void> {
+  const input = inputs[index];
+  if (!input) throw new Error(`no input ${index}`);
+  world.sent.push(input.event.id);
+  await orchestrator.accept(input.instance, input.event);
+  world.acknowledged.push(input.event.id);
+}

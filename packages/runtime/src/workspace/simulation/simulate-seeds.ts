@@ -1,0 +1,49 @@
+/** Many seeds on several threads. */
+import type { SimulationReport, Violation } from './simulate.ts';
+
+export interface SeedsToSimulate {
+  readonly from: number;
+  /** Seeds are taken until this many crash points were tried. */
+  readonly crashPoints: number;
+  readonly threads: number;
+  readonly onProgress?: (crashPoints: number) => void;
+}
+
+export interface SeedsReport extends SimulationReport {
+  readonly seeds: number;
+}
+
+export async function simulateSeeds({ from, crashPoints, threads, onProgress }: SeedsToSimulate): Promise<SeedsReport> {
+  const violations: Violation[] = [];
+  let tried = 0;
+  let next = from;
+  const work = async () => {
+    const worker = new Worker(new URL('./seed-worker.ts', import.meta.url).href);
+    try {
+      while (tried < crashPoints) {
+        const report = await ask(worker, next++);
+        tried += report.crashPoints;
+        violations.push(...report.violations);
+        onProgress?.(tried);
+      }
+    } finally {
+      worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: threads }, work));
+  return { crashPoints: tried, violations, seeds: next - from };
+}
+
+function ask(worker: Worker, seed: number): Promise<SimulationReport> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<SimulationReport>) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(`seed ${seed}: ${message}`));
+    worker.postMessage(seed);
+  });
+}
+
+/** What to type to see it again. */
+export function describeViolation({ point, problem }: Violation): string {
+  const { seed, operation, mode } = point;
+  return `npm run torture:journal -- --seed ${seed} --operation ${operation} --mode ${mode}\n${problem}`;
+}

@@ -1,0 +1,126 @@
+/**
+ * Crashes one workload at every operation it performs, and again at an operation of the life after; then checks. Each
+ * crash point has a name from which `replay` does exactly the same again.
+ */
+import { check } from './check.ts';
+import { live } from './live.ts';
+import { seededRandom, type Random } from './seeded-random.ts';
+import { SimulatedDisk, type CrashMode } from './simulated-disk.ts';
+import { simulatedMachine } from './simulated-machine.ts';
+import { makeWorkload, type Workload } from './workload.ts';
+import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
+
+export interface CrashPoint {
+  readonly seed: number;
+  /** The first crash comes after this operation of the workload, from 0. */
+  readonly operation: number;
+  readonly mode: CrashMode;
+}
+
+export interface Violation {
+  readonly point: CrashPoint;
+  readonly problem: string;
+}
+
+export interface SimulationReport {
+  /** First crashes, of both modes. Each was followed by a second one, inside the recovery. */
+  readonly crashPoints: number;
+  readonly violations: readonly Violation[];
+}
+
+interface Snapshot {
+  readonly disk: SimulatedDisk;
+  readonly moment: Moment;
+}
+
+/** Stops at the first violation when `stopAtFirst`. */
+export async function simulate(seed: number, stopAtFirst = false): Promise<SimulationReport> {
+  const workload = makeWorkload(seed);
+  const world = newWorld();
+  const violations: Violation[] = [];
+  let crashPoints = 0;
+  const snapshots = await liveAndRemember(workload, world);
+  for (const [operation, snapshot] of snapshots.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      const point = { seed, operation, mode };
+      crashPoints += 1;
+      const problem = await crashTwice(point, workload, snapshot, world);
+      if (problem !== undefined) violations.push({ point, problem });
+      if (problem !== undefined && stopAtFirst) return { crashPoints, violations };
+    }
+  }
+  return { crashPoints, violations };
+}
+
+/** The problem at one crash point, or `undefined`. */
+export async function replay(point: CrashPoint): Promise<string | undefined> {
+  const workload = makeWorkload(point.seed);
+  const world = newWorld();
+  const snapshots = await liveAndRemember(workload, world);
+  const snapshot = snapshots[point.operation];
+  if (!snapshot) throw new Error(`seed ${point.seed} has ${snapshots.length} operations`);
+  return crashTwice(point, workload, snapshot, world);
+}
+
+async function crashTwice(
+  { seed, operation, mode }: CrashPoint,
+  workload: Workload,
+  first: Snapshot,
+  world: World,
+): Promise<string | undefined> {
+  const random = seededRandom(seed, operation, mode === 'kill' ? 0 : 1);
+  try {
+    const worldAfter = worldAt(world, first.moment);
+    // Mostly the second crash comes while only what was left is done; the last life shows that work goes on.
+    const inputs = first.moment.acknowledged + (random.chance(0.25) ? 1 : 0);
+    const disk = first.disk.crash(mode, random);
+    const second = await liveOn(disk, workload, worldAfter, 2, inputs, random);
+    // The last check sees most of what this one does, so every other point may do without.
+    if (operation % 2 === (mode === 'kill' ? 0 : 1)) await check(simulatedMachine(disk, 102), workload, worldAfter);
+
+    const lastDisk = second.disk.crash(random.pick(['kill', 'power']), random);
+    const lastWorld = worldAt(worldAfter, second.moment);
+    await liveOn(lastDisk, workload, lastWorld, 3, inputs + 1, random);
+    await check(simulatedMachine(lastDisk, 103), workload, lastWorld);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}
+
+/** Gives one moment of that life, each as likely as any other. */
+async function liveOn(
+  disk: SimulatedDisk,
+  workload: Workload,
+  world: World,
+  life: number,
+  inputs: number,
+  random: Random,
+): Promise<Snapshot> {
+  setSyncTicks(disk, workload, random);
+  let moments = 1;
+  let chosen: Snapshot = { disk: disk.copy(), moment: momentOf(world) };
+  disk.afterOperation = () => {
+    moments += 1;
+    if (random.below(moments) === 0) chosen = { disk: disk.copy(), moment: momentOf(world) };
+  };
+  await live({ ports: simulatedMachine(disk, life), workload, world, inputs, isWatched: life === 2 });
+  disk.afterOperation = undefined;
+  return chosen;
+}
+
+function setSyncTicks(disk: SimulatedDisk, { syncTicks }: Workload, random: Random): void {
+  if (syncTicks > 0) disk.syncTicks = () => random.below(syncTicks);
+}
+
+/** The first life, without a crash: disk and world after every operation. */
+async function liveAndRemember(workload: Workload, world: World): Promise<readonly Snapshot[]> {
+  const disk = SimulatedDisk.empty();
+  setSyncTicks(disk, workload, seededRandom(workload.seed, 2));
+  const snapshots: Snapshot[] = [{ disk: disk.copy(), moment: momentOf(world) }];
+  disk.afterOperation = () => snapshots.push({ disk: disk.copy(), moment: momentOf(world) });
+  const inputs = workload.inputs.length;
+  await live({ ports: simulatedMachine(disk, 1), workload, world, inputs, isWatched: false });
+  disk.afterOperation = undefined;
+  return snapshots;
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'bun:test';
+import { seededRandom } from './seeded-random.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+
+const textOf = async (disk: SimulatedDisk, path: string) => {
+  const bytes = await disk.read(path);
+  return bytes && Buffer.from(bytes).toString();
+};
+
+/** What a loss of power leaves of `/file`, over many of them. */
+async function outcomes(disk: SimulatedDisk): Promise<Set<string | undefined>> {
+  const seen = new Set<string | undefined>();
+  for (let seed = 0; seed < 300; seed += 1) seen.add(await textOf(disk.crash('power', seededRandom(seed)), '/file'));
+  return seen;
+}
+
+test('what was synced is there after a loss of power, the rest may be gone, torn or holed', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await disk.syncFolder('/');
+  await file.append(Buffer.from('ab'));
+  await file.sync();
+  expect(await outcomes(disk)).toEqual(new Set(['ab']));
+  await file.append(Buffer.from('cd'));
+  const seen = await outcomes(disk);
+  for (const text of ['ab', 'abc', 'abcd', 'ab\0d', 'abc\0', 'ab\0\0']) expect(seen).toContain(text);
+  for (const text of seen) expect(text?.startsWith('ab')).toBe(true);
+});
+
+test('a truncation that was not synced may be undone', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await disk.syncFolder('/');
+  await file.append(Buffer.from('ab'));
+  await file.sync();
+  await file.truncate(0);
+  expect(await outcomes(disk)).toEqual(new Set(['ab', '']));
+});
+
+test('a name that was not synced may be gone, with the bytes that were', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await file.append(Buffer.from('ab'));
+  await file.sync();
+  expect(await outcomes(disk)).toEqual(new Set([undefined, 'ab']));
+});
+
+test('a rename that was not synced may be undone, and may arrive before the bytes', async () => {
+  const disk = SimulatedDisk.empty();
+  for (const [path, text] of [
+    ['/file', 'old'],
+    ['/next', 'new'],
+  ] as const) {
+    await disk.createNew(path, Buffer.from(text));
+  }
+  await (await disk.openFile('/file')).sync();
+  await disk.syncFolder('/');
+  await disk.rename('/next', '/file');
+  const seen = await outcomes(disk);
+  for (const text of ['old', 'new', '', 'n']) expect(seen).toContain(text);
+});
+
+test('a kill loses nothing but may tear the last write', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await file.append(Buffer.from('ab'));
+  await file.append(Buffer.from('cd'));
+  const seen = new Set<string | undefined>();
+  for (let seed = 0; seed < 100; seed += 1) seen.add(await textOf(disk.crash('kill', seededRandom(seed)), '/file'));
+  expect(seen).toEqual(new Set(['ab', 'abc', 'abcd']));
+  await disk.syncFolder('/');
+  expect(await textOf(disk.crash('kill', seededRandom(1)), '/file')).toBe('abcd');
+});
+
+test('a crash does not change the disk it happened to, nor other crashes of it', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await file.append(Buffer.from('abcdefgh'));
+  await outcomes(disk);
+  expect(await textOf(disk, '/file')).toBe('abcdefgh');
+});
+
+test('a sync covers what was there when it began', async () => {
+  const disk = SimulatedDisk.empty();
+  const file = await disk.openFile('/file');
+  await disk.syncFolder('/');
+  disk.syncTicks = () => 5;
+  await file.append(Buffer.from('ab'));
+  const syncing = file.sync();
+  await file.append(Buffer.from('cd'));
+  await syncing;
+  const seen = await outcomes(disk);
+  expect(seen).toContain('ab');
+  expect(seen).toContain('abcd');
+  expect(seen).not.toContain('');
+});

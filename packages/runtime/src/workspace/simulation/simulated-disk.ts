@@ -1,0 +1,307 @@
+/**
+ * A disk that promises exactly what the `Fs` port promises. It remembers, for every file and folder, what is durable and
+ * what was done since the last sync, so that a crash can keep any of it.
+ *
+ * `crash` gives the disk the next process finds. A killed process loses nothing that it had written, but may have died
+ * inside its last write. A loss of power keeps of each file's unsynced changes the first few, the next one torn at any
+ * byte or with a hole of zeros in it; and of each folder's unsynced names the first few, or any of them.
+ */
+import type { Fs, OpenFile } from '../../ports/fs.ts';
+import type { Random } from './seeded-random.ts';
+
+export type CrashMode = 'kill' | 'power';
+
+type FileChange =
+  { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
+
+/** A name that points to a node, or to nothing. A rename is two of these that happen together. */
+type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
+
+interface FileNode {
+  readonly type: 'file';
+  readonly durable: Uint8Array;
+  readonly live: Uint8Array;
+  readonly changes: readonly FileChange[];
+}
+
+interface FolderNode {
+  readonly type: 'folder';
+  readonly durable: ReadonlyMap<string, number>;
+  readonly live: ReadonlyMap<string, number>;
+  readonly changes: readonly NameChange[];
+}
+
+type Node = FileNode | FolderNode;
+
+const ROOT = 0;
+const EMPTY = new Uint8Array();
+
+export class SimulatedDisk implements Fs {
+  readonly #nodes: Map<number, Node>;
+  /** Folders are never renamed nor removed, so a path to one stays true. */
+  readonly #folders = new Map<string, number>([
+    ['', ROOT],
+    ['/', ROOT],
+  ]);
+  #nextNode: number;
+  /** The file of the last operation, if that was a write. */
+  #lastWritten: number | undefined;
+  /** Called after every operation that changed something: the moment a crash may come. */
+  afterOperation: (() => void) | undefined;
+  /** How long the next sync takes, while other things happen. It covers what was there when it began. */
+  syncTicks: () => number = () => 0;
+
+  private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
+    this.#nodes = nodes;
+    this.#nextNode = nextNode;
+    this.#lastWritten = lastWritten;
+  }
+
+  static empty(): SimulatedDisk {
+    return new SimulatedDisk(new Map([[ROOT, emptyFolder()]]), ROOT + 1);
+  }
+
+  /** Nodes are never changed, only replaced, so a copy is cheap. */
+  copy(): SimulatedDisk {
+    return new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
+  }
+
+  crash(mode: CrashMode, random: Random): SimulatedDisk {
+    const survivor = this.copy();
+    if (mode === 'kill') survivor.#tearLastWrite(random);
+    else survivor.#losePower(random);
+    survivor.#lastWritten = undefined;
+    return survivor;
+  }
+
+  async read(path: string, from = 0, length?: number): Promise<Uint8Array | undefined> {
+    const file = this.#find(path);
+    if (file === undefined) return undefined;
+    return this.#file(file).live.subarray(from, length === undefined ? undefined : from + length);
+  }
+
+  async stat(path: string): Promise<{ size: number; identity: string } | undefined> {
+    const id = this.#find(path);
+    if (id === undefined) return undefined;
+    const node = this.#node(id);
+    return { size: node.type === 'file' ? node.live.length : 0, identity: String(id) };
+  }
+
+  async list(path: string): Promise<string[] | undefined> {
+    const id = this.#find(path);
+    return id === undefined ? undefined : [...this.#folder(id).live.keys()];
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    if (this.#find(path) !== undefined) return;
+    this.#setNames(path, [{ name: nameOf(path), node: this.#add(emptyFolder()) }]);
+  }
+
+  async openFile(path: string): Promise<OpenFile> {
+    const id = this.#find(path) ?? this.#createFile(path);
+    return {
+      append: async (bytes) => this.#change(id, { type: 'append', bytes: new Uint8Array(bytes) }),
+      truncate: async (size) => this.#change(id, { type: 'truncate', size }),
+      sync: () => this.#sync(id),
+      close: async () => undefined,
+    };
+  }
+
+  async createNew(path: string, bytes: Uint8Array): Promise<boolean> {
+    if (this.#find(path) !== undefined) return false;
+    const change: FileChange = { type: 'append', bytes: new Uint8Array(bytes) };
+    const node = this.#add({ type: 'file', durable: EMPTY, live: change.bytes, changes: [change] });
+    this.#setNames(path, [{ name: nameOf(path), node }]);
+    return true;
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const node = this.#find(from);
+    if (node === undefined) throw missing(from);
+    if (folderOf(from) !== folderOf(to)) throw new Error('the simulated disk renames within a folder only');
+    this.#setNames(to, [
+      { name: nameOf(from), node: undefined },
+      { name: nameOf(to), node },
+    ]);
+  }
+
+  async remove(path: string): Promise<void> {
+    if (this.#find(path) === undefined) return;
+    this.#setNames(path, [{ name: nameOf(path), node: undefined }]);
+  }
+
+  async syncFolder(path: string): Promise<void> {
+    const id = this.#find(path);
+    if (id === undefined) throw missing(path);
+    await this.#sync(id);
+  }
+
+  async #sync(id: number): Promise<void> {
+    const last = this.#node(id).changes.at(-1);
+    for (let ticks = this.syncTicks(); ticks > 0; ticks -= 1) await Promise.resolve();
+    this.#nodes.set(id, synced(this.#node(id), last));
+    this.#operated();
+  }
+
+  #operated(written?: number): void {
+    this.#lastWritten = written;
+    this.afterOperation?.();
+  }
+
+  #change(id: number, change: FileChange): void {
+    const node = this.#file(id);
+    this.#nodes.set(id, { ...node, live: changed(node.live, change), changes: [...node.changes, change] });
+    this.#operated(change.type === 'append' ? id : undefined);
+  }
+
+  #setNames(path: string, change: NameChange): void {
+    const id = this.#find(folderOf(path));
+    if (id === undefined) throw missing(folderOf(path));
+    const node = this.#folder(id);
+    this.#nodes.set(id, { ...node, live: renamed(node.live, change), changes: [...node.changes, change] });
+    this.#operated();
+  }
+
+  #createFile(path: string): number {
+    const id = this.#add({ type: 'file', durable: EMPTY, live: EMPTY, changes: [] });
+    this.#setNames(path, [{ name: nameOf(path), node: id }]);
+    return id;
+  }
+
+  #tearLastWrite(random: Random): void {
+    if (this.#lastWritten === undefined || random.chance(0.5)) return;
+    const node = this.#file(this.#lastWritten);
+    const last = node.changes.at(-1);
+    if (last?.type !== 'append') return;
+    const bytes = last.bytes.subarray(0, random.below(last.bytes.length + 1));
+    const live = node.live.subarray(0, node.live.length - last.bytes.length + bytes.length);
+    this.#nodes.set(this.#lastWritten, { ...node, live, changes: [...node.changes.slice(0, -1), { ...last, bytes }] });
+  }
+
+  #losePower(random: Random): void {
+    for (const [id, node] of this.#nodes) {
+      if (node.type === 'file') {
+        const live = survivingBytes(node, random);
+        this.#nodes.set(id, { type: 'file', durable: live, live, changes: [] });
+      } else {
+        const live = survivingNames(node, random);
+        this.#nodes.set(id, { type: 'folder', durable: live, live, changes: [] });
+      }
+    }
+  }
+
+  #add(node: Node): number {
+    const id = this.#nextNode;
+    this.#nextNode += 1;
+    this.#nodes.set(id, node);
+    return id;
+  }
+
+  #find(path: string): number | undefined {
+    const known = this.#folders.get(path);
+    if (known !== undefined) return known;
+    const folder = this.#find(folderOf(path));
+    const id = folder === undefined ? undefined : this.#folder(folder).live.get(nameOf(path));
+    if (id !== undefined && this.#node(id).type === 'folder') this.#folders.set(path, id);
+    return id;
+  }
+
+  #node(id: number): Node {
+    const node = this.#nodes.get(id);
+    if (!node) throw new Error(`no node ${id}`);
+    return node;
+  }
+
+  #file(id: number): FileNode {
+    const node = this.#node(id);
+    if (node.type !== 'file') throw new Error(`node ${id} is a folder`);
+    return node;
+  }
+
+  #folder(id: number): FolderNode {
+    const node = this.#node(id);
+    if (node.type !== 'folder') throw new Error(`node ${id} is a file`);
+    return node;
+  }
+}
+
+/** Everything up to and with `last` is durable; what came later is not yet. */
+function synced(node: Node, last: FileChange | NameChange | undefined): Node {
+  if (node.type === 'file') {
+    const { durable, live, changes } = node;
+    if (changes.at(-1) === last) return { type: 'file', durable: live, live, changes: [] };
+    const count = changes.findIndex((change) => change === last) + 1;
+    return {
+      type: 'file',
+      durable: changes.slice(0, count).reduce(changed, durable),
+      live,
+      changes: changes.slice(count),
+    };
+  }
+  const { durable, live, changes } = node;
+  if (changes.at(-1) === last) return { type: 'folder', durable: live, live, changes: [] };
+  const count = changes.findIndex((change) => change === last) + 1;
+  return {
+    type: 'folder',
+    durable: changes.slice(0, count).reduce(renamed, durable),
+    live,
+    changes: changes.slice(count),
+  };
+}
+
+function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Array {
+  const kept = random.below(changes.length + 1);
+  let bytes = durable;
+  for (const change of changes.slice(0, kept)) bytes = changed(bytes, change);
+  const torn = changes[kept];
+  if (torn?.type !== 'append' || torn.bytes.length === 0 || random.chance(0.3)) return bytes;
+  if (random.chance(0.7))
+    return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
+  const holed = new Uint8Array(torn.bytes);
+  const from = random.below(holed.length);
+  holed.fill(0, from, from + 1 + random.below(holed.length - from));
+  return changed(bytes, { ...torn, bytes: holed });
+}
+
+function survivingNames({ durable, changes }: FolderNode, random: Random): ReadonlyMap<string, number> {
+  const inOrder = random.chance(0.5);
+  const kept = random.below(changes.length + 1);
+  let names = durable;
+  for (const [index, change] of changes.entries()) {
+    if (inOrder ? index < kept : random.chance(0.5)) names = renamed(names, change);
+  }
+  return names;
+}
+
+function changed(bytes: Uint8Array, change: FileChange): Uint8Array {
+  if (change.type === 'truncate') return bytes.subarray(0, change.size);
+  const joined = new Uint8Array(bytes.length + change.bytes.length);
+  joined.set(bytes);
+  joined.set(change.bytes, bytes.length);
+  return joined;
+}
+
+function renamed(names: ReadonlyMap<string, number>, change: NameChange): ReadonlyMap<string, number> {
+  const next = new Map(names);
+  for (const { name, node } of change) {
+    if (node === undefined) next.delete(name);
+    else next.set(name, node);
+  }
+  return next;
+}
+
+function emptyFolder(): FolderNode {
+  return { type: 'folder', durable: new Map(), live: new Map(), changes: [] };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function missing(path: string): Error {
+  return Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+}

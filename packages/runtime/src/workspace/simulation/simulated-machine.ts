@@ -1,0 +1,45 @@
+/** The ports of one life of a machine: everything that lived before is dead, and time goes on. */
+import type { Clock } from '../../ports/clock.ts';
+import type { Fs } from '../../ports/fs.ts';
+import type { Processes } from '../../ports/processes.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { StorePorts, StoreWarning } from '../store-ports.ts';
+
+export const simulatedLocation = { stateRoot: '/state', workspaceId: 'simulation' };
+
+/** So small that every limit is reached. */
+export const simulatedLimits: StoreLimits = {
+  ...defaultLimits,
+  inboxCompactionBytes: 300,
+  queueCompactionLines: 2,
+  archive: { bytes: 3000, files: 1000 },
+};
+
+export interface SimulatedMachine extends StorePorts {
+  readonly warnings: readonly StoreWarning[];
+}
+
+export function simulatedMachine(fs: Fs, life: number): SimulatedMachine {
+  const warnings: StoreWarning[] = [];
+  return {
+    fs,
+    clock: simulatedClock(life),
+    processes: simulatedProcesses(life),
+    warn: (w) => warnings.push(w),
+    warnings,
+  };
+}
+
+function simulatedClock(life: number): Clock {
+  let elapsed = 0;
+  return {
+    now: () => new Date(Date.UTC(2026, 0, 1 + life) + ++elapsed),
+    elapsed: () => ++elapsed,
+    after: () => () => undefined,
+  };
+}
+
+function simulatedProcesses(life: number): Processes {
+  const self = { pid: 1000 + life, startedAt: `life ${life}` };
+  return { self: () => self, isAlive: ({ pid }) => pid === self.pid };
+}

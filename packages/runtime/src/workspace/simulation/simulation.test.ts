@@ -1,0 +1,87 @@
+/** The proof of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` do more of the same. */
+import { expect, test } from 'bun:test';
+import { availableParallelism } from 'node:os';
+import { tryDamages } from './damage.ts';
+import { mutants } from './mutants/mutants.ts';
+import { tryMutant } from './mutants/try-mutant.ts';
+import { replay } from './simulate.ts';
+import { simulateAgentKill } from './simulate-agent-kill.ts';
+import { simulateCommitRace } from './simulate-commit-race.ts';
+import { simulateFaults } from './simulate-faults.ts';
+import { describeViolation, simulateSeeds } from './simulate-seeds.ts';
+
+const MINUTES = 60_000;
+
+test(
+  'M-11 killed or without power at any of 5 000 points, and again while it recovers: nothing is lost, nothing applied twice',
+  async () => {
+    const threads = availableParallelism();
+    const { crashPoints, violations } = await simulateSeeds({ from: 0, crashPoints: 10_000, threads });
+    expect(violations.map(describeViolation)).toEqual([]);
+    expect(crashPoints).toBeGreaterThanOrEqual(10_000);
+  },
+  3 * MINUTES,
+);
+
+test('a crash point gives the same again when it is replayed', async () => {
+  const point = { seed: 3, operation: 20, mode: 'power' } as const;
+  expect([await replay(point), await replay(point)]).toEqual([undefined, undefined]);
+});
+
+test(
+  'M-11 the agent killed at any operation while the orchestrator lives on',
+  async () => {
+    for (const seed of [0, 1, 2]) {
+      const { kills, problems } = await simulateAgentKill(seed);
+      expect(problems).toEqual([]);
+      expect(kills).toBeGreaterThan(100);
+    }
+  },
+  MINUTES,
+);
+
+test(
+  'events are not taken out of the inbox before the commit that handled them is durable',
+  async () => {
+    const { crashes, problems } = await simulateCommitRace();
+    expect(problems).toEqual([]);
+    expect(crashes).toBeGreaterThan(100);
+  },
+  MINUTES,
+);
+
+test.each([
+  ['ENOSPC', 1, 'E_DISK_FULL'],
+  ['EIO', 3, 'E_STORE_WRITE'],
+  ['EACCES', 1, 'E_STORE_READ'],
+] as const)(
+  'a disk that fails with %s at any operation, %i in a row: a code, nothing lost, and it goes on',
+  async (code, often, expected) => {
+    const { codes, problems, faults } = await simulateFaults(3, code, often);
+    expect(problems).toEqual([]);
+    expect(faults).toBeGreaterThan(100);
+    expect(codes.get(expected)).toBeGreaterThan(50);
+    for (const reported of codes.keys()) expect(['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE']).toContain(reported);
+  },
+  MINUTES,
+);
+
+test(
+  'M-11 torn and damaged files, each in thousands of ways: repaired with a warning, or a code and the file kept aside',
+  async () => {
+    const { cases, endings, problems } = await tryDamages();
+    expect(problems).toEqual([]);
+    expect(cases).toBeGreaterThan(2000);
+    expect(endings.get('repaired')).toBeGreaterThan(500);
+    expect(endings.get('E_STORE_CORRUPT')).toBeGreaterThan(500);
+  },
+  MINUTES,
+);
+
+test.each(mutants.filter(({ isQuick }) => isQuick).map((mutant) => [mutant.name, mutant] as const))(
+  'the mutant is caught: %s',
+  async (_, mutant) => {
+    expect((await tryMutant(mutant, [1, 2, 3])).caughtBy).toBeDefined();
+  },
+  MINUTES,
+);

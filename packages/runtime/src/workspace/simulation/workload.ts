@@ -1,0 +1,114 @@
+/** What a simulated client sends, and what the agent does about it: all of it follows from the seed. */
+import type { AgentEvent, JsonValue } from '@goondan/types';
+import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { seededRandom, type Random } from './seeded-random.ts';
+
+export interface Workload {
+  readonly seed: number;
+  readonly instances: readonly InstanceAddress[];
+  /** In the order the client sends them; it sends the next one when the last was acknowledged. */
+  readonly inputs: readonly Input[];
+  /** Syncs take up to this long, and other things happen in between. */
+  readonly syncTicks: number;
+  /** A turn that was resumed this often is given up. */
+  readonly crashesBeforeDeadLetter: number;
+}
+
+export interface Input {
+  readonly instance: InstanceAddress;
+  readonly event: AgentEvent;
+  readonly script: TurnScript;
+  /** Before its turn somebody starts one that no inbox knows of, and never finishes it. */
+  readonly isAfterStray: boolean;
+  /** It is sent while the turn before it is running. */
+  readonly isSentDuringTurn: boolean;
+  /** How long other things that happen during its turn wait before they do. */
+  readonly ticks: number;
+  /** The client sends it, and all before it, a second time although they were acknowledged. */
+  readonly isSentTwice: boolean;
+  /** Its answer is fetched and acknowledged. */
+  readonly isAnswerFetched: boolean;
+}
+
+export interface TurnScript {
+  readonly steps: readonly StepScript[];
+  /** Appended by an extension on the way in. */
+  readonly note: boolean;
+  /** What an extension does to the history on the way out. */
+  readonly edit: 'none' | 'remove' | 'replace' | 'truncate';
+  readonly fails: boolean;
+  readonly state: 'keep' | 'count' | 'forget';
+}
+
+export interface StepScript {
+  readonly outcome: 'completed' | 'dropped' | 'kept';
+  readonly tools: readonly { readonly isIdempotent: boolean }[];
+  /** The step's messages and its record go to the store in one call. */
+  readonly isOneWrite: boolean;
+}
+
+const CREATED_AT = new Date('2026-01-02T03:04:05.678Z');
+
+export function makeWorkload(seed: number): Workload {
+  const random = seededRandom(seed, 1);
+  const instances = [
+    { agentName: 'coder', instanceKey: 'default' },
+    { agentName: 'coder', instanceKey: '한글/key' },
+  ].slice(0, 1 + random.below(2));
+  const syncTicks = random.chance(0.2) ? 80 : 0;
+  const length = 2 + random.below(3);
+  const inputs = Array.from({ length }, (_, index) => makeInput(index, instances, syncTicks, random));
+  return { seed, instances, inputs, syncTicks, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
+}
+
+function makeInput(index: number, instances: readonly InstanceAddress[], syncTicks: number, random: Random): Input {
+  const instance = random.pick(instances);
+  const id = `e${index}`;
+  const event: AgentEvent = {
+    id,
+    type: 'user.message',
+    input: `input ${index} ${'é'.repeat(random.below(20))}`,
+    instanceKey: instance.instanceKey,
+    source: { kind: 'cli', name: 'simulation' },
+    traceId: id,
+    createdAt: CREATED_AT,
+    ...(random.chance(0.4) && { replyTo: { target: 'client', correlationId: id } }),
+  };
+  return {
+    instance,
+    event,
+    script: makeScript(random),
+    isAfterStray: random.chance(0.15),
+    isSentDuringTurn: random.chance(0.4),
+    ticks: random.below(2 * syncTicks + 1),
+    isSentTwice: random.chance(0.3),
+    isAnswerFetched: random.chance(0.5),
+  };
+}
+
+function makeScript(random: Random): TurnScript {
+  const steps = Array.from({ length: random.below(2) }, () => ({
+    outcome: random.pick(['completed', 'completed', 'completed', 'dropped', 'kept'] as const),
+    tools: Array.from({ length: random.below(3) }, () => ({ isIdempotent: random.chance(0.5) })),
+    isOneWrite: random.chance(0.5),
+  }));
+  return {
+    steps: [...steps, { outcome: 'completed', tools: [], isOneWrite: random.chance(0.5) }],
+    note: random.chance(0.4),
+    edit: random.pick(['none', 'none', 'none', 'remove', 'replace', 'truncate']),
+    fails: random.chance(0.2),
+    state: random.pick(['keep', 'count', 'count', 'forget']),
+  };
+}
+
+/** The extension state after a turn of this script that did not fail. */
+export function stateAfter(
+  state: Readonly<Record<string, JsonValue>>,
+  { state: change }: TurnScript,
+  turnId: string,
+): Record<string, JsonValue> {
+  if (change === 'keep') return { ...state };
+  if (change === 'forget') return Object.fromEntries(Object.entries(state).filter(([name]) => name !== 'last/turn'));
+  const count = state['counter'];
+  return { ...state, counter: typeof count === 'number' ? count + 1 : 1, 'last/turn': { turnId } };
+}

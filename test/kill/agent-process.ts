@@ -1,0 +1,83 @@
+/**
+ * One agent on a real disk, in a process of its own, for `kill.test.ts` to kill. It accepts one event, runs its turn of
+ * ten steps, and prints what is left: the transcript as JSON. Run again on the same folder, it goes on where it was.
+ *
+ * Every tool writes down in a file, outside the store, that it ran: that file is the world its effects are in.
+ */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ModelReply, ToolContext } from '@goondan/types';
+import { durableStore, type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
+
+const STEPS = 10;
+const stateRoot = process.argv[2] ?? '';
+const world = join(stateRoot, 'world.log');
+
+/** Asks for one tool after the other, whatever they give, then says it is done. It takes its time, to be killed in. */
+const model: Model = {
+  async generate({ messages }): Promise<ModelReply> {
+    const done = messages.filter((message) => message.role === 'tool').length;
+    appendFileSync(world, `model ${done}\n`);
+    await Bun.sleep(2);
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    if (done === STEPS - 1) return { content: [{ type: 'text', text: 'All done.' }], finishReason: 'stop', usage };
+    const toolName = done % 2 === 0 ? 'work__once' : 'work__again';
+    const call = { type: 'tool-call', toolCallId: `call-${done}`, toolName, input: { number: done } } as const;
+    return { content: [{ type: 'text', text: `Step ${done}.` }, call], finishReason: 'tool-calls', usage };
+  },
+};
+
+const run = async (ctx: ToolContext, input: { number?: unknown }) => {
+  appendFileSync(world, `begin ${ctx.toolCallId}\n`);
+  await Bun.sleep(2);
+  appendFileSync(world, `end ${ctx.toolCallId}\n`);
+  return { did: Number(input.number) };
+};
+
+const parameters = { type: 'object', properties: { number: { type: 'number' } } };
+const work: ToolDeclaration = {
+  name: 'work',
+  exports: [
+    { name: 'once', description: 'Must not be repeated', parameters },
+    { name: 'again', description: 'May be repeated', parameters, idempotent: true },
+  ],
+  handlers: { once: run, again: run },
+};
+
+const address = { agentName: 'worker', instanceKey: 'default' };
+const journal = await durableStore({ stateRoot, workspaceId: 'kill', warn: () => undefined });
+const agent = await startAgent(
+  {
+    ...address,
+    models: { 'Model/worker': model },
+    tools: [work],
+    extensions: [
+      {
+        resource: {
+          apiVersion: 'goondan.ai/v1',
+          kind: 'Extension',
+          metadata: { name: 'counter' },
+          spec: { entry: './counter.ts' },
+        },
+        root: import.meta.dir,
+      },
+    ],
+  },
+  { store: journal, logSink: () => undefined },
+);
+await journal.accept(address, {
+  id: 'event-1',
+  type: 'user.message',
+  input: 'Do ten things.',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'kill' },
+  traceId: 'trace-1',
+  createdAt: new Date(0),
+});
+process.stdout.write('accepted\n');
+for (const event of await journal.pending(address)) await agent.handle(event);
+
+const { messages, extensionState } = await journal.read(address);
+const transcript = messages.map(({ id, data, source }) => ({ id, data, source }));
+process.stdout.write(`${JSON.stringify({ transcript, extensionState })}\n`);
+await journal.close();

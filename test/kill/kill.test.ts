@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Part {
+  readonly type: string;
+  readonly toolCallId?: string;
+  readonly output?: { readonly type: string; readonly value: { readonly code?: string } };
+}
+interface Line {
+  readonly id: string;
+  readonly data: { readonly role: string; readonly content: string | readonly Part[] };
+}
+interface Left {
+  readonly transcript: readonly Line[];
+  readonly extensionState: unknown;
+}
+
+const KILLS = 100;
+const AT_ONCE = 2;
+const child = join(import.meta.dir, 'agent-process.ts');
+
+let folder: string;
+let undisturbed: Left;
+/** How many things happen in a turn that nobody disturbs: kills are spread over them, however fast the machine is. */
+let happenings: number;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'goondan-kill-'));
+  undisturbed = await runToEnd(join(folder, 'undisturbed'));
+  happenings = linesOf(join(folder, 'undisturbed')).length;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('M-11 a process killed with SIGKILL in the middle of a turn of ten steps', () => {
+  test(`M-11 ${KILLS} times: the transcript is the undisturbed one, and no recorded effect happens again`, async () => {
+    const rounds = Array.from({ length: KILLS }, (_, round) => round);
+    let interrupted = 0;
+    let midTurn = 0;
+    const worker = async () => {
+      for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
+        const stateRoot = join(folder, String(round));
+        // Spread over the whole turn, and now and then killed again while it resumes.
+        if (await killAfter(stateRoot, Math.random() * happenings)) midTurn++;
+        const again = round % 4 === 0;
+        if (again) await killAfter(stateRoot, Math.random() * happenings);
+        const left = await runToEnd(stateRoot);
+        interrupted += checkTranscript(left);
+        checkWorld(linesOf(stateRoot), left, again ? 2 : 1);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    // Otherwise the kills came too early or too late to prove anything.
+    expect(midTurn).toBeGreaterThan(KILLS / 2);
+    expect(interrupted).toBeGreaterThan(0);
+  }, 180_000);
+});
+
+/** The same lines in the same order, but for calls of the tool that must not be repeated: those may be interrupted. */
+function checkTranscript(left: Left): number {
+  let interrupted = 0;
+  const blank = left.transcript.map((line, index) => {
+    if (!isInterrupted(line)) return line;
+    interrupted++;
+    expect(line.id).toBe(undisturbed.transcript[index]?.id ?? '');
+    return undisturbed.transcript[index];
+  });
+  expect(blank).toEqual([...undisturbed.transcript]);
+  expect(left.extensionState).toEqual(undisturbed.extensionState);
+  return interrupted;
+}
+
+/**
+ * What really happened: `once` began at most once for each call, what has a recorded result ended, and only what was
+ * under way at a kill happened again.
+ */
+function checkWorld(happened: readonly string[], left: Left, kills: number): void {
+  const count = (line: string) => happened.filter((other) => other === line).length;
+  expect(happened.length - new Set(happened).size).toBeLessThanOrEqual(2 * kills);
+  for (const line of left.transcript) {
+    const call = partsOf(line).find(({ type }) => type === 'tool-result')?.toolCallId;
+    if (call === undefined) continue;
+    const once = Number(call.split('-')[1]) % 2 === 0;
+    if (once) expect(count(`begin ${call}`)).toBeLessThanOrEqual(1);
+    if (isInterrupted(line)) expect(once).toBe(true);
+    else expect(count(`end ${call}`)).toBeGreaterThanOrEqual(1);
+  }
+}
+
+function isInterrupted(line: Line): boolean {
+  return partsOf(line).some(({ output }) => output?.type === 'error-json' && output.value.code === 'E_INTERRUPTED');
+}
+
+function partsOf({ data }: Line): readonly Part[] {
+  return typeof data.content === 'string' ? [] : data.content;
+}
+
+/** Starts the agent and kills it once that many things have happened. Says whether it was still at work. */
+async function killAfter(stateRoot: string, happened: number): Promise<boolean> {
+  const started = start(stateRoot);
+  await started.accepted;
+  while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
+  // Somewhere between two happenings: while something is written, or waited for.
+  await Bun.sleep(Math.random() * 4);
+  started.process.kill('SIGKILL');
+  await started.process.exited;
+  return started.process.signalCode === 'SIGKILL';
+}
+
+function linesOf(stateRoot: string): string[] {
+  const file = join(stateRoot, 'world.log');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+async function runToEnd(stateRoot: string): Promise<Left> {
+  const started = start(stateRoot);
+  const output = await started.output;
+  expect(`exit ${await started.process.exited}: ${await started.errors}`).toBe('exit 0: ');
+  return JSON.parse(output.split('\n')[1] ?? '') as Left;
+}
+
+function start(stateRoot: string) {
+  const running = Bun.spawn([process.execPath, child, stateRoot], { stdout: 'pipe', stderr: 'pipe' });
+  const accepted = Promise.withResolvers<void>();
+  const read = async () => {
+    let text = '';
+    for await (const chunk of running.stdout) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes('accepted\n')) accepted.resolve();
+    }
+    accepted.resolve();
+    return text;
+  };
+  return { process: running, accepted: accepted.promise, output: read(), errors: new Response(running.stderr).text() };
+}
