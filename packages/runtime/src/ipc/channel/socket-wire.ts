@@ -1,7 +1,7 @@
 /**
  * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. Not Bun's own
  * `ipc`, which reads a frame of any size into memory before anybody can refuse it, and whose `send` knows no
- * back-pressure (docs/decisions/0010-ipc-over-a-socket-pair.md).
+ * back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
  */
 import type { OpenWire, Wire } from './wire.ts';
 
