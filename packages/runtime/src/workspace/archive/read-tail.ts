@@ -17,12 +17,17 @@ export interface ArchiveTail {
 const TAIL_BYTES = 1024 * 1024;
 
 /** `undefined` when there is no archive. */
-export async function readTail(fs: Fs, path: string, turns: number): Promise<ArchiveTail | undefined> {
-  const current = await readEnd(fs, path);
+export async function readTail(
+  fs: Fs,
+  path: string,
+  turns: number,
+  tailBytes = TAIL_BYTES,
+): Promise<ArchiveTail | undefined> {
+  const current = await readEnd(fs, path, tailBytes);
   if (current && (current.lines.length > 0 || current.damage)) return tailOf(current, current.lines, turns);
   // Nothing in it, or a crash came after it was put away and before the next one was begun.
   const older = (await rotatedFiles(fs, path)).at(-1);
-  const before = older === undefined ? undefined : await readEnd(fs, older);
+  const before = older === undefined ? undefined : await readEnd(fs, older, tailBytes);
   if (!current && !before) return undefined;
   return tailOf(current ?? { lines: [], end: 0, torn: false }, before?.lines ?? [], turns);
 }
@@ -31,10 +36,10 @@ function tailOf(read: ReadLines, lines: readonly StoredLine[], turns: number): A
   return { last: lines.at(-1)?.seq ?? 0, read, finished: lastTurns(lines, turns) };
 }
 
-async function readEnd(fs: Fs, path: string): Promise<ReadLines | undefined> {
+async function readEnd(fs: Fs, path: string, tailBytes: number): Promise<ReadLines | undefined> {
   const stat = await fs.stat(path);
   if (!stat) return undefined;
-  const from = Math.max(0, stat.size - TAIL_BYTES);
+  const from = Math.max(0, stat.size - tailBytes);
   const bytes = (await fs.read(path, from)) ?? new Uint8Array();
   const firstLine = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
   const read = readLines(bytes, firstLine);

@@ -220,6 +220,15 @@ test('an answer somebody waits for is in the outbox from the commit until it is 
   expect(await again.hasWork(coder)).toBe(false);
 });
 
+test('a result longer than what is read of the archive at first is still known after a restart', async () => {
+  const { journal, root } = await open();
+  await journal.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
+  await runSimpleTurn(journal, coder, 'a', { text: 'x'.repeat(3 * 2 ** 20) });
+  await journal.close();
+  const { journal: again } = await open({ root });
+  expect((await again.open(coder, 'turn-a')).finished?.responseMessage?.id).toBe('answer-a');
+});
+
 test('no turn starts while the outbox is full', async () => {
   const { journal } = await open({ limits: { outboxEntries: 1 } });
   await journal.outbox.add(coder, 'k', 'anything');
@@ -291,6 +300,7 @@ test('a lost metadata.json is not a new conversation', async () => {
   const { journal: again } = await open({ root });
   expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(readdirSync(folder)).not.toContain('metadata.json');
 });
 
 test('a damaged file is kept aside once, however often it is opened', async () => {

@@ -52,8 +52,7 @@ export async function recover(
     await finishBase(ports, paths, files, found.base);
     await finishArchive(ports, files, found, commit);
     await placeExtensions(ports.fs, paths, found.extensions.toRename, []);
-    const archive = await readTail(ports.fs, paths.archive, limits.rememberedTurns);
-    const finished = archive?.finished ?? new Map<string, TurnResult>();
+    const finished = await lastResults(ports, paths, limits, commit);
     await queues.putReply(commit, finished);
     await clearLeftovers(ports, paths, files, found, commit);
     return { files, log: found.open.log, extensions: found.extensions.texts, finished };
@@ -159,6 +158,19 @@ async function finishArchive(
   // Never into a new file: the first lines of this turn may be in the current one.
   if (texts.length > 0) await files.archive.current.write(sealLines(texts));
   await files.archive.sync();
+}
+
+/** That of the last turn for certain, however long its lines are: its answer may still be due. */
+async function lastResults(
+  { fs }: StorePorts,
+  paths: InstancePaths,
+  limits: StoreLimits,
+  { turn }: CommitRecord,
+): Promise<Map<string, TurnResult>> {
+  const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
+  if (tail && (!turn || tail.finished.has(turn.id))) return tail.finished;
+  const all = await readTail(fs, paths.archive, limits.rememberedTurns, Number.POSITIVE_INFINITY);
+  return all?.finished ?? new Map<string, TurnResult>();
 }
 
 /** Only now that nothing needs it any more. */

@@ -31,6 +31,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (this.#known.has(event.id))',
     replace: 'if (this.#known.has(event.id) && this.#known.size === 0)',
     seed: 2,
+    isQuick: true,
   },
   {
     name: 'forget handled ids when the inbox is compacted',
@@ -38,6 +39,7 @@ export const mutants: readonly Mutant[] = [
     find: 'const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);',
     replace: 'const handled = [...this.#head.handled, ...gone].slice(0, 0);',
     seed: 2,
+    isQuick: true,
   },
   {
     name: 'take events out of the inbox before their commit is durable',
@@ -52,7 +54,8 @@ export const mutants: readonly Mutant[] = [
     file: 'inbox/inbox.ts',
     find: 'await log.sync();',
     replace: '',
-    seed: 5,
+    seed: 3,
+    isQuick: true,
   },
   {
     name: 'forget to drain the inbox after a start',
@@ -79,6 +82,7 @@ export const mutants: readonly Mutant[] = [
       const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
       await commitPlan(ports, paths, plan);
       if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);`,
+    seed: 1,
   },
   {
     name: 'rename before the new contents are synced',
@@ -99,12 +103,14 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/apply-commit.ts',
     find: 'await together([files.base.sync(), files.archive.sync()]);',
     replace: 'await together([files.archive.sync()]);',
+    isQuick: true,
   },
   {
     name: 'drop the events before the archive is synced',
     file: 'journal/apply-commit.ts',
     find: 'await together([files.base.sync(), files.archive.sync()]);',
     replace: 'await together([files.base.sync()]);',
+    isQuick: true,
   },
   {
     name: 'drop the events first, then write the base',
@@ -121,53 +127,54 @@ export const mutants: readonly Mutant[] = [
     find: 'await putInPlace(fs, paths.metadata);',
     replace: `await placeExtensions(fs, paths, plan.changed, []);
   await putInPlace(fs, paths.metadata);`,
+    seed: 4,
   },
   {
     name: 'count on the name of the new base without a sync',
     file: 'journal/apply-commit.ts',
     find: 'await fs.syncFolder(paths.messages);',
     replace: '',
+    isQuick: true,
   },
   {
     name: 'drop the log before the answer is in the outbox',
     file: 'journal/apply-commit.ts',
     find: 'await putReply();',
     replace: 'await files.events.truncate(0);\n  await files.turn.truncate(0);\n  await putReply();',
-    seed: 20,
   },
   {
     name: 'count on the names of new extension files without a sync',
     file: 'journal/extension-files.ts',
     find: "Buffer.from(texts.get(name) ?? ''))));\n  await fs.syncFolder(paths.extensions);",
     replace: "Buffer.from(texts.get(name) ?? ''))));",
-    isQuick: true,
   },
   {
     name: 'reuse the next file of an extension before its rename is durable',
     file: 'journal/extension-files.ts',
     find: 'if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);',
     replace: '',
+    seed: 4,
   },
   {
     name: 'forget the state of extensions in the commit',
     file: 'journal/recover.ts',
     find: 'await placeExtensions(ports.fs, paths, found.extensions.toRename, []);',
     replace: '',
-    isQuick: true,
   },
   {
     name: 'believe what a killed process had written without a sync',
     file: 'journal/recover.ts',
     find: 'await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);',
     replace: '',
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'believe names that a killed process had not synced',
     file: 'journal/recover.ts',
     find: 'await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));',
     replace: '',
-    seed: 1,
+    seed: 7,
+    isQuick: true,
   },
   {
     name: 'skip the watermark: events of a committed turn count again',
@@ -181,6 +188,7 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/instance-writer.ts',
     find: 'await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });',
     replace: '',
+    seed: 3,
   },
   {
     name: 'redo the base behind a part of it that is already there',
@@ -200,7 +208,6 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/recover.ts',
     find: 'archiveTexts(commit, committed, archive.last)',
     replace: 'archiveTexts(commit, committed, commit.previous.seq)',
-    isQuick: true,
   },
   {
     name: 'forget the answer of a commit that was cut off',
@@ -208,6 +215,7 @@ export const mutants: readonly Mutant[] = [
     find: 'await queues.putReply(commit, finished);',
     replace: '',
     seed: 1,
+    isQuick: true,
   },
   {
     name: 'leave a torn tail and write behind it',
@@ -227,7 +235,7 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/merge-log.ts',
     find: 'return { log, cutFrom: missing };',
     replace: 'return { log: records, cutFrom: missing };',
-    seed: 3,
+    seed: 4,
   },
   {
     name: 'count the events of a step that a crash cut off',
@@ -247,7 +255,6 @@ export const mutants: readonly Mutant[] = [
     file: 'lines/rotating-log.ts',
     find: 'await this.#fs.syncFolder(folder);\n    this.#log =',
     replace: 'this.#log =',
-    seed: 1,
   },
   {
     name: 'make the folder of an instance without a sync of its name',
@@ -261,6 +268,7 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/create-instance.ts',
     find: 'await fs.syncFolder(paths.messages);\n  await fs.syncFolder(paths.folder);',
     replace: '',
+    seed: 1,
     isQuick: true,
   },
   {
