@@ -12,6 +12,12 @@ export interface ReplyAddress {
   readonly correlationId: string;
 }
 
+/** One agent instance: where an event goes. */
+export interface AgentAddress {
+  readonly agentName: string;
+  readonly instanceKey: string;
+}
+
 /** One piece of input for one agent instance. A turn handles exactly one of these. */
 export interface AgentEvent {
   /** Unique; the same id is never handled twice. */
@@ -25,6 +31,10 @@ export interface AgentEvent {
   readonly auth?: JsonObject;
   readonly replyTo?: ReplyAddress;
   readonly metadata?: JsonObject;
+  /** The instances that wait for this event's answer, the first caller first. Stamped by the runtime. */
+  readonly callChain?: readonly AgentAddress[];
   readonly traceId: string;
+  /** The span that asked for this turn, when another agent did: the turn's own span hangs under it. */
+  readonly parentSpanId?: string;
   readonly createdAt: Date;
 }

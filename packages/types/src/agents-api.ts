@@ -19,7 +19,8 @@ export interface AgentsApi {
    * Asks another agent and waits for its answer.
    *
    * **Rules** — an effect: recorded when it completes, not repeated on resume.
-   * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_TIMEOUT`, `E_AGENT_FAILED`.
+   * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
+   * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`.
    *
    * @example const { response } = await ctx.agents.request({ target: 'retriever', input: 'tea', timeoutMs: 5_000 })
    */

@@ -1,21 +1,7 @@
-/** Structured log lines and where they go. */
-import type { JsonValue } from '@goondan/types';
+/** Where log lines go. */
+import type { LogLine } from '../ports/log-line.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-export interface LogLine {
-  readonly time: string;
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly agent: string;
-  readonly instance: string;
-  readonly extension?: string;
-  readonly turnId?: string;
-  readonly traceId?: string;
-  /** For lines a program may look for: `middleware.short_circuit`, `message.ignored`, … */
-  readonly event?: string;
-  readonly data?: JsonValue;
-}
+export type { LogLevel, LogLine } from '../ports/log-line.ts';
 
 /** A message longer than this is cut: a log is for reading. */
 const LONGEST_MESSAGE = 16_384;

@@ -15,6 +15,18 @@ export const errorCatalogue = {
     meaning: 'The agent is shut down and takes no more input.',
     suggestion: 'Start it again.',
   },
+  E_AGENT_CYCLE: {
+    meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
+    suggestion: 'Use `send`, which does not wait, or another instanceKey.',
+  },
+  E_AGENT_DEADLOCK: {
+    meaning: 'A request would wait for an agent instance that, through the queues of others, waits for the asking one.',
+    suggestion: 'Use `send`, which does not wait, or another instanceKey; or ask again when the other turn is over.',
+  },
+  E_AGENT_DEPTH: {
+    meaning: 'A request is nested too deeply in other requests.',
+    suggestion: 'Let an agent closer to the start of the chain ask, or use `send`.',
+  },
   E_AGENT_FAILED: {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
@@ -22,6 +34,10 @@ export const errorCatalogue = {
   E_AGENT_REQUEST: {
     meaning: 'A request or send to another agent has a parameter that is not what it should be.',
     suggestion: 'Correct the parameter the message names.',
+  },
+  E_AGENT_START: {
+    meaning: "The agent's process ended, or ran out of time, before it was ready.",
+    suggestion: "Look at the agent's log: one of its tools or extensions ends the process, or never finishes loading.",
   },
   E_AGENT_TIMEOUT: {
     meaning: 'The called agent did not answer in time.',
@@ -35,6 +51,10 @@ export const errorCatalogue = {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
     suggestion:
       'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  },
+  E_CALLS_FULL: {
+    meaning: 'As many requests and sends between agents are under way as may be.',
+    suggestion: 'Wait for some of them to end before asking for more.',
   },
   E_CANCELLED: {
     meaning: 'The turn was cancelled.',
@@ -92,9 +112,34 @@ export const errorCatalogue = {
     meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
     suggestion: 'Send it again later, or find out why the agent does not keep up.',
   },
+  E_INGRESS_KEY: {
+    meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
+    suggestion:
+      'Correct `instanceKeyProperty` of the rule, or let the connector set that property to a text or a number.',
+  },
+  E_INGRESS_RULE: {
+    meaning: 'No ingress rule of the connection fits the event.',
+    suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
+  },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
+  },
+  E_IPC_CLOSED: {
+    meaning: 'A message could not be sent because the process at the other end is gone.',
+    suggestion: 'Nothing is wrong with the message: what was accepted is on disk and is taken up again.',
+  },
+  E_IPC_FRAME: {
+    meaning: 'A message between two processes of a swarm is malformed, so it was refused.',
+    suggestion: 'Look for code in a bundle that writes to the channel of its process; the message says what is wrong.',
+  },
+  E_IPC_FULL: {
+    meaning: 'Too many messages wait for a process that does not read them, so one more was not taken.',
+    suggestion: 'Wait for earlier ones before sending more, and find out why the process does not keep up.',
+  },
+  E_IPC_SIZE: {
+    meaning: 'A message between two processes of a swarm is larger than allowed, so it was refused.',
+    suggestion: 'Put what is large into a file and send its path.',
   },
   E_LOCKED: {
     meaning: 'Another running process is writing this agent instance.',
@@ -191,6 +236,14 @@ export const errorCatalogue = {
   E_PIPELINE_OPTIONS: {
     meaning: 'The middleware is not a function, or its options are not what they should be.',
     suggestion: 'Pass a function, and correct the option the message names.',
+  },
+  E_PROCESSES_FULL: {
+    meaning: 'As many agent instances wait for a process as may, so input for one more was not accepted.',
+    suggestion: 'Send it again later, or raise `policy.maxProcesses`.',
+  },
+  E_PROCESS_START: {
+    meaning: 'A process of the swarm could not be started.',
+    suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
   E_RESOURCE_INVALID: {
     meaning: 'A resource is malformed.',

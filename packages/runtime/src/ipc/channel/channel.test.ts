@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'bun:test';
+import { type AgentEvent, GoondanError } from '@goondan/types';
+import { agentLanguage } from '../codec.ts';
+import { connectInMemory, type InMemoryOptions } from '../connect-in-memory.ts';
+import type { FromAgent } from '../from-agent.ts';
+import type { ToAgent } from '../to-agent.ts';
+import { type Channel, openChannel } from './channel.ts';
+import { memoryFrameFiles } from './frame-files.ts';
+import { memoryWires } from './memory-wire.ts';
+import type { Wire, WireEvents } from './wire.ts';
+
+const event: AgentEvent = {
+  id: 'event-1',
+  type: 'message',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'gdn' },
+  traceId: 'trace-1',
+  createdAt: new Date('2026-03-04T05:06:07.089Z'),
+};
+
+const pair = (options?: InMemoryOptions) => connectInMemory(agentLanguage, options);
+const delta = (stepIndex: number, text = 'x'): FromAgent => ({
+  type: 'delta',
+  eventId: 'e',
+  delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex },
+});
+
+/** What arrives, and the first so many of it. */
+function listen<Out, In>(channel: Channel<Out, In>) {
+  const messages: In[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  channel.onMessage((message) => {
+    messages.push(message);
+    for (const { count, resolve } of waiting) if (messages.length >= count) resolve();
+  });
+  return {
+    messages,
+    until: (count: number) =>
+      new Promise<void>((resolve) => {
+        if (messages.length >= count) resolve();
+        else waiting.push({ count, resolve });
+      }),
+  };
+}
+
+const closing = (channel: Channel<never, unknown>) => new Promise<void>((resolve) => void channel.onClose(resolve));
+const codeOf = (sent: Promise<unknown>) =>
+  sent.then(
+    () => 'sent',
+    (error: unknown) => (error instanceof GoondanError ? error.code : error),
+  );
+
+describe('a channel', () => {
+  test('carries messages both ways, in order, dates as dates', async () => {
+    const [parent, child] = pair();
+    const down = listen(child);
+    const up = listen(parent);
+    const wanted = Array.from({ length: 500 }, (_, seq): ToAgent => ({ type: 'turn', event, seq }));
+    await Promise.all([...wanted.map((message) => parent.send(message)), child.send({ type: 'drained' })]);
+    await Promise.all([down.until(500), up.until(1)]);
+    expect(down.messages).toEqual(wanted);
+    expect(up.messages).toEqual([{ type: 'drained' }]);
+  });
+
+  test('holds what comes until somebody listens', async () => {
+    const [parent, child] = pair();
+    await child.send({ type: 'pong', n: 1 });
+    await Bun.sleep(5);
+    const up = listen(parent);
+    await up.until(1);
+    expect(up.messages).toEqual([{ type: 'pong', n: 1 }]);
+  });
+
+  test('tells every listener, and no longer one that was taken off', async () => {
+    const [parent, child] = pair();
+    const first = listen(parent);
+    let second = 0;
+    const takeOff = parent.onMessage(() => (second += 1));
+    await child.send({ type: 'pong', n: 1 });
+    await first.until(1);
+    takeOff();
+    await child.send({ type: 'pong', n: 2 });
+    await first.until(2);
+    expect(second).toBe(1);
+  });
+
+  test('takes a message too long for a frame by file', async () => {
+    const [parent, child] = pair();
+    const down = listen(child);
+    const input = 'é'.repeat(2_500_000);
+    await parent.send({ type: 'turn', event: { ...event, input }, seq: 1 });
+    await parent.send({ type: 'ping', n: 2 });
+    await down.until(2);
+    expect(down.messages).toEqual([
+      { type: 'turn', event: { ...event, input }, seq: 1 },
+      { type: 'ping', n: 2 },
+    ]);
+  });
+
+  test('refuses to send what is too long even for a file', async () => {
+    const [parent] = pair({ limits: { longestFile: 1_000 } });
+    expect(await codeOf(parent.send({ type: 'start', plan: { text: 'x'.repeat(1_000) } }))).toBe('E_IPC_SIZE');
+  });
+
+  test('waits for the other side, up to a bound', async () => {
+    const [parent, child] = pair({ room: 100, limits: { mostWaiting: 10 } });
+    const sent = Array.from({ length: 20 }, (_, n) => codeOf(parent.send({ type: 'ping', n })));
+    const first = await Promise.race([sent[9], Bun.sleep(10)]);
+    expect(first).toBeUndefined();
+    const down = listen(child);
+    const codes = await Promise.all(sent);
+    const taken = codes.filter((code) => code === 'sent').length;
+    expect(codes.slice(taken)).toEqual(Array.from({ length: 20 - taken }, () => 'E_IPC_FULL'));
+    await down.until(taken);
+    expect(down.messages).toEqual(Array.from({ length: taken }, (_, n) => ({ type: 'ping', n })));
+    expect(taken).toBeGreaterThanOrEqual(10);
+    expect(taken).toBeLessThan(20);
+  });
+
+  test('drops deltas, logs and events before anything else, and counts them', async () => {
+    const [parent, child] = pair({ room: 100, limits: { mostLossy: 50 } });
+    const sent = Array.from({ length: 1_000 }, async (_, index) => child.send(delta(index)));
+    sent.push(child.send({ type: 'pong', n: 1 }));
+    const up = listen(parent);
+    await Promise.all(sent);
+    await up.until(52);
+    const indices = up.messages.flatMap((message) => (message.type === 'delta' ? [message.delta.stepIndex] : []));
+    const dropped = up.messages.reduce((sum, each) => sum + (each.type === 'dropped' ? each.counts.delta : 0), 0);
+    expect(indices.length + dropped).toBe(1_000);
+    expect(dropped).toBeGreaterThan(900);
+    // One of the fifty is the one that was being written.
+    expect(indices.slice(-49)).toEqual(Array.from({ length: 49 }, (_, index) => 951 + index));
+    expect(up.messages.at(-1)).toEqual({ type: 'pong', n: 1 });
+  });
+
+  test('drops a delta that is too long for a frame', async () => {
+    const [parent, child] = pair({ limits: { longestFrame: 1_000 } });
+    const up = listen(parent);
+    await child.send(delta(1, 'x'.repeat(1_000)));
+    await up.until(1);
+    expect(up.messages).toEqual([{ type: 'dropped', counts: { delta: 1, log: 0, 'runtime.event': 0 } }]);
+  });
+
+  test('reads no faster than its rate, and loses nothing by that', async () => {
+    const [parent, child] = pair({ limits: { framesPerSecond: 1_000 } });
+    const up = listen(parent);
+    const startedAt = performance.now();
+    for (let n = 0; n < 500; n++) await child.send({ type: 'pong', n });
+    await up.until(500);
+    // A quarter of a second's worth comes at once.
+    expect(performance.now() - startedAt).toBeGreaterThan(200);
+    expect(up.messages).toEqual(Array.from({ length: 500 }, (_, n) => ({ type: 'pong', n })));
+  });
+
+  test('counts bytes as well', async () => {
+    const [parent, child] = pair({ limits: { bytesPerSecond: 100_000 } });
+    const up = listen(parent);
+    const startedAt = performance.now();
+    for (let n = 0; n < 12; n++) await child.send({ type: 'call.cancelled', callId: 'x'.repeat(4_000) });
+    await up.until(12);
+    expect(performance.now() - startedAt).toBeGreaterThan(200);
+  });
+
+  test('tells at once who still sends, and at the end who listens, when a wire closes while reading is paced', async () => {
+    const wires: WireEvents[] = [];
+    const channel = openChannel({
+      wire: (events) => {
+        wires.push(events);
+        return { write: () => 0, pause: () => undefined, resume: () => undefined, end: () => undefined };
+      },
+      codec: agentLanguage.parent,
+      files: memoryFrameFiles(),
+      limits: { framesPerSecond: 1_000 },
+    });
+    const up = listen(channel);
+    const sent = codeOf(channel.send({ type: 'ping', n: 1 }));
+    wires[0]?.data(Buffer.from('{"type":"drained"}\n'.repeat(400)));
+    wires[0]?.closed();
+    expect(await sent).toBe('E_IPC_CLOSED');
+    expect(channel.isClosed).toBe(false);
+    await closing(channel);
+    expect(up.messages).toHaveLength(400);
+  });
+
+  test('hears the last words of one that closed while reading was paced', async () => {
+    const [parent, child] = pair({ limits: { framesPerSecond: 1_000 } });
+    const up = listen(parent);
+    for (let n = 0; n < 400; n++) await child.send({ type: 'pong', n });
+    child.close();
+    await closing(parent);
+    expect(up.messages).toHaveLength(400);
+  });
+});
+
+describe('a channel that closes', () => {
+  test('is told at both ends, once, late listeners too', async () => {
+    const [parent, child] = pair();
+    listen(child);
+    let told = 0;
+    parent.onClose(() => (told += 1));
+    child.onClose(() => (told += 1));
+    parent.close();
+    parent.close();
+    await closing(child);
+    await Bun.sleep(5);
+    expect(told).toBe(2);
+    parent.onClose(() => (told += 1));
+    expect(told).toBe(3);
+    expect([parent.isClosed, child.isClosed]).toEqual([true, true]);
+  });
+
+  test('refuses what is sent, and what still waits', async () => {
+    const [parent, child] = pair({ room: 50 });
+    const waiting = Array.from({ length: 5 }, (_, n) => codeOf(parent.send({ type: 'ping', n })));
+    child.close();
+    expect((await Promise.all(waiting)).at(-1)).toBe('E_IPC_CLOSED');
+    expect(await codeOf(parent.send({ type: 'ping', n: 9 }))).toBe('E_IPC_CLOSED');
+  });
+
+  test('does not mind what may be lost', async () => {
+    const [, child] = pair();
+    child.close();
+    expect(await codeOf(child.send(delta(1)))).toBe('sent');
+  });
+
+  test('after a flush has sent everything', async () => {
+    const [parent, child] = pair({ room: 50 });
+    const up = listen(parent);
+    for (let n = 0; n < 100; n++) void child.send({ type: 'pong', n });
+    await child.closeAfterFlush();
+    await closing(parent);
+    expect(up.messages).toHaveLength(100);
+  });
+});
+
+describe('what does not belong on a channel', () => {
+  function overRawWire(limits = {}) {
+    const [wire, other] = memoryWires();
+    const files = memoryFrameFiles();
+    const raw: Wire = other({ data: () => undefined, drain: () => undefined, closed: () => undefined });
+    const channel = openChannel({ wire, codec: agentLanguage.parent, files, limits });
+    const refusals: string[] = [];
+    channel.onRefused(({ code, message }) => refusals.push(`${code}: ${message}`));
+    return { channel, refusals, files, write: (text: string | Uint8Array) => raw.write(Buffer.from(text)) };
+  }
+
+  test('is refused with a code, and the next message is heard', async () => {
+    const { channel, refusals, write } = overRawWire({ longestFrame: 100 });
+    const up = listen(channel);
+    write('{"type":"start","plan":{}}\n');
+    write(Uint8Array.of(0x22, 0xff, 0x22, 0x0a));
+    write(`{"type":"log","line":"${'x'.repeat(1_000)}"}\n`);
+    write('{"file":"../../../etc/passwd"}\n{"file":"01234567-89ab-cdef-0123-456789abcdef.json"}\n');
+    write('{"type":"drained"}\n');
+    await up.until(1);
+    expect(up.messages).toEqual([{ type: 'drained' }]);
+    expect(refusals).toEqual([
+      expect.stringMatching(/^E_IPC_FRAME: A frame "start" is malformed: type is "start", none of ready/),
+      'E_IPC_FRAME: A frame is not UTF-8.',
+      'E_IPC_SIZE: A frame is longer than 100 bytes.',
+      'E_IPC_FRAME: A frame names a file that is not there.',
+      'E_IPC_FRAME: A frame names a file that is not there.',
+    ]);
+  });
+
+  test('closes it when there is too much of it', async () => {
+    const { channel, refusals, write } = overRawWire({ mostRefused: 10 });
+    const up = listen(channel);
+    write('nonsense\n'.repeat(50));
+    write('{"type":"drained"}\n');
+    await closing(channel);
+    await Bun.sleep(5);
+    expect(refusals).toHaveLength(10);
+    expect(up.messages).toEqual([]);
+  });
+});

@@ -1,0 +1,253 @@
+/**
+ * One channel between two processes: messages in order, checked, bounded, paced.
+ *
+ * 1. Handed over is not delivered: only an answer after a durable write counts as that (see ../pending-answers.ts).
+ * 2. Nothing that comes in can throw here: what is malformed or too long is refused with a code and told to `onRefused`.
+ * 3. `onClose` is told once, after the last message that came.
+ */
+import { GoondanError } from '@goondan/types';
+import { type Clock, systemClock } from '../../ports/clock.ts';
+import type { Codec, LossyKind } from '../codec.ts';
+import { type ChannelLimits, channelLimits } from '../limits.ts';
+import type { FrameFiles } from './frame-files.ts';
+import { FrameSplitter, type Split } from './frame-splitter.ts';
+import { ReceiveRate } from './receive-rate.ts';
+import { SendQueue } from './send-queue.ts';
+import type { OpenWire, Wire } from './wire.ts';
+
+export interface Channel<Out, In> {
+  /**
+   * Resolves when the system has the message; then it arrives even if this process exits, unless the other one is gone.
+   *
+   * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
+   * other side does not keep up: that resolves too, and the other side gets a `dropped` message with the counts.
+   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; a message that may be dropped
+   * only ever meets `E_IPC_FRAME`.
+   */
+  send(message: Out): Promise<void>;
+  /** Reading starts with the first listener. Each returns what takes it off again. */
+  onMessage(listener: (message: In) => void): () => void;
+  /** A frame that was not let in, and why. */
+  onRefused(listener: (error: GoondanError) => void): () => void;
+  /** Told once; a listener that comes too late is told at once. */
+  onClose(listener: () => void): () => void;
+  readonly isClosed: boolean;
+  /** Now. What still waits is rejected, what still comes is not heard. */
+  close(): void;
+  /** When all that waits is with the system. */
+  closeAfterFlush(): Promise<void>;
+}
+
+export interface ChannelParts<Out, In> {
+  readonly wire: OpenWire;
+  readonly codec: Codec<Out, In>;
+  readonly files: FrameFiles;
+  readonly limits?: Partial<ChannelLimits>;
+  readonly clock?: Clock;
+}
+
+export function openChannel<Out, In>(parts: ChannelParts<Out, In>): Channel<Out, In> {
+  return new WireChannel(parts);
+}
+
+class WireChannel<Out, In> implements Channel<Out, In> {
+  isClosed = false;
+  private readonly codec: Codec<Out, In>;
+  private readonly files: FrameFiles;
+  private readonly limits: ChannelLimits;
+  private readonly clock: Clock;
+  private readonly wire: Wire;
+  private readonly queue: SendQueue;
+  private readonly splitter: FrameSplitter;
+  private readonly rate: ReceiveRate;
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private readonly messageListeners = new Set<(message: In) => void>();
+  private readonly refusedListeners = new Set<(error: GoondanError) => void>();
+  private readonly closeListeners = new Set<() => void>();
+  private readonly unread: Uint8Array[] = [];
+  private refusals = 0;
+  /** Too much came at once: reading goes on by the clock. */
+  private resting = false;
+  private wireClosed = false;
+
+  constructor({ wire, codec, files, limits, clock = systemClock }: ChannelParts<Out, In>) {
+    this.codec = codec;
+    this.files = files;
+    this.limits = { ...channelLimits, ...limits };
+    this.clock = clock;
+    this.splitter = new FrameSplitter(this.limits.longestFrame);
+    this.rate = new ReceiveRate(this.limits, clock.elapsed());
+    this.queue = new SendQueue({
+      limits: this.limits,
+      write: (bytes) => this.wire.write(bytes),
+      noteFor: (counts) => {
+        const note = codec.dropped(counts);
+        return note === undefined ? undefined : toLine(codec.encode(note));
+      },
+    });
+    this.wire = wire({
+      data: (chunk) => {
+        this.unread.push(chunk);
+        this.read();
+      },
+      drain: () => this.queue.pump(),
+      closed: () => {
+        this.wireClosed = true;
+        this.queue.fail(closedError());
+        this.read();
+      },
+    });
+  }
+
+  async send(message: Out): Promise<void> {
+    const line = toLine(this.codec.encode(message));
+    const lossy = this.codec.lossyKindOf(message);
+    if (lossy !== undefined) return this.sendLossy(line, lossy);
+    if (this.isClosed || this.wireClosed) throw closedError();
+    const { longestFrame, longestFile } = this.limits;
+    if (line.length > longestFile) throw sizeError(line.length, longestFile);
+    this.queue.checkRoom(line.length);
+    if (line.length <= longestFrame) return this.queue.push(line, line.length, undefined);
+    return this.queue.push(toLine(referTo(this.files.store(line))), line.length, undefined);
+  }
+
+  onMessage(listener: (message: In) => void): () => void {
+    this.messageListeners.add(listener);
+    if (!this.resting && !this.isClosed) {
+      this.wire.resume();
+      this.read();
+    }
+    return () => void this.messageListeners.delete(listener);
+  }
+
+  onRefused(listener: (error: GoondanError) => void): () => void {
+    this.refusedListeners.add(listener);
+    return () => void this.refusedListeners.delete(listener);
+  }
+
+  onClose(listener: () => void): () => void {
+    if (this.isClosed) listener();
+    else this.closeListeners.add(listener);
+    return () => void this.closeListeners.delete(listener);
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.unread.length = 0;
+    this.wire.end();
+    this.queue.fail(closedError());
+    for (const listener of [...this.closeListeners]) tell(listener, undefined);
+  }
+
+  async closeAfterFlush(): Promise<void> {
+    await this.queue.empty();
+    this.close();
+  }
+
+  private async sendLossy(line: Uint8Array, kind: LossyKind): Promise<void> {
+    if (this.isClosed || this.wireClosed) return;
+    if (line.length > this.limits.longestFrame) return this.queue.drop(kind);
+    return this.queue.push(line, line.length, kind);
+  }
+
+  private read(): void {
+    // Nobody would hear it: it waits, and so does the other side.
+    if (this.messageListeners.size === 0 && this.unread.length > 0) return this.wire.pause();
+    while (!this.resting && !this.isClosed) {
+      const split = this.splitter.next();
+      if (split !== undefined) {
+        this.admit(split);
+        this.pace(1, 0);
+        continue;
+      }
+      const chunk = this.unread.shift();
+      if (chunk === undefined) break;
+      this.splitter.push(chunk);
+      this.pace(1, chunk.length);
+    }
+    if (this.wireClosed && !this.resting) this.close();
+  }
+
+  private pace(frames: number, bytes: number): void {
+    const waitMs = this.rate.take(frames, bytes, this.clock.elapsed());
+    if (waitMs === 0 || this.resting) return;
+    this.resting = true;
+    this.wire.pause();
+    this.clock.after(waitMs, () => {
+      this.resting = false;
+      this.read();
+      if (!this.resting) this.wire.resume();
+    });
+  }
+
+  private admit(split: Split): void {
+    try {
+      if ('tooLong' in split) {
+        throw new GoondanError('E_IPC_SIZE', `A frame is longer than ${this.limits.longestFrame} bytes.`);
+      }
+      const message = this.codec.decode(this.resolve(this.toText(split.frame)));
+      for (const listener of [...this.messageListeners]) tell(listener, message);
+    } catch (error) {
+      this.refuse(
+        error instanceof GoondanError
+          ? error
+          : new GoondanError('E_IPC_FRAME', 'A frame cannot be read.', { cause: error }),
+      );
+    }
+  }
+
+  /** The frame itself, or the message in the file it names. */
+  private resolve(frame: string): string {
+    const name = fileReference.exec(frame)?.[1];
+    if (name === undefined) return frame;
+    const message = this.files.take(name, this.limits.longestFile);
+    this.pace(0, message.length);
+    return this.toText(message);
+  }
+
+  private toText(bytes: Uint8Array): string {
+    try {
+      return this.decoder.decode(bytes);
+    } catch (error) {
+      throw new GoondanError('E_IPC_FRAME', 'A frame is not UTF-8.', { cause: error });
+    }
+  }
+
+  private refuse(error: GoondanError): void {
+    this.refusals += 1;
+    for (const listener of [...this.refusedListeners]) tell(listener, error);
+    if (this.refusals >= this.limits.mostRefused) this.close();
+  }
+}
+
+/** A frame like this names a file with the message. No message looks like it: each has a `type`. */
+const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
+
+function referTo(file: string): string {
+  return JSON.stringify({ file });
+}
+
+/** JSON has no line breaks of its own, so a line is a frame. */
+function toLine(frame: string): Uint8Array {
+  return Buffer.from(`${frame}\n`);
+}
+
+/** A listener's own failure is nobody's message: it must not stop the ones behind it, nor pass unseen. */
+function tell<Value>(listener: (value: Value) => void, value: Value): void {
+  try {
+    listener(value);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+function closedError(): GoondanError {
+  return new GoondanError('E_IPC_CLOSED', 'The other process is gone, or this channel was closed.');
+}
+
+function sizeError(size: number, longest: number): GoondanError {
+  return new GoondanError('E_IPC_SIZE', `A message has ${size} bytes; ${longest} are allowed.`);
+}

@@ -1,0 +1,112 @@
+/**
+ * Messages too long for a frame, by file: the frame carries a file's name, the file the message. The folder belongs to
+ * one channel. A name is only ever joined to that folder when it is one that we could have made, and the file only read
+ * when it is a plain file of bounded size: the other side may be bundle code.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+
+export interface FrameFiles {
+  /** Keeps the message under a new name. */
+  store(message: Uint8Array): string;
+  /** Reads the message and removes it. Throws `E_IPC_FRAME`, `E_IPC_SIZE`. */
+  take(name: string, longest: number): Uint8Array;
+  /** Removes the folder and what nobody took. */
+  remove(): void;
+}
+
+export function frameFolder(folder: string): FrameFiles {
+  return {
+    store(message) {
+      const name = `${crypto.randomUUID()}.json`;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // `wx`: never through something that is already there.
+      writeFileSync(join(folder, name), message, { flag: 'wx', mode: 0o600 });
+      return name;
+    },
+    take(name, longest) {
+      if (!nameOfOurs.test(name)) throw new GoondanError('E_IPC_FRAME', 'A frame names a file that is none of ours.');
+      const path = join(folder, name);
+      try {
+        return readPlainFile(path, longest);
+      } finally {
+        removeFile(path);
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** For two channels in one process. */
+export function memoryFrameFiles(): FrameFiles {
+  const files = new Map<string, Uint8Array>();
+  return {
+    store(message) {
+      const name = `${crypto.randomUUID()}.json`;
+      files.set(name, message);
+      return name;
+    },
+    take(name, longest) {
+      const message = files.get(name);
+      files.delete(name);
+      if (message === undefined) throw new GoondanError('E_IPC_FRAME', 'A frame names a file that is not there.');
+      if (message.length > longest) throw tooLong(message.length, longest);
+      return message;
+    },
+    remove: () => files.clear(),
+  };
+}
+
+const nameOfOurs = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.json$/;
+// Not through a link, and without waiting for the other end of a pipe that somebody put there.
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function readPlainFile(path: string, longest: number): Uint8Array {
+  const file = open(path);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new GoondanError('E_IPC_FRAME', 'A frame names something that is not a file.');
+    if (stat.size > longest) throw tooLong(stat.size, longest);
+    const bytes = new Uint8Array(stat.size);
+    let read = 0;
+    while (read < bytes.length) {
+      const more = readSync(file, bytes, read, bytes.length - read, read);
+      if (more === 0) break;
+      read += more;
+    }
+    return bytes.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, readOnly);
+  } catch (error) {
+    throw new GoondanError('E_IPC_FRAME', 'A frame names a file that cannot be opened.', { cause: error });
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Not there, or a folder: it goes with the channel's folder.
+  }
+}
+
+function tooLong(size: number, longest: number): GoondanError {
+  return new GoondanError('E_IPC_SIZE', `A message has ${size} bytes; ${longest} are allowed.`);
+}

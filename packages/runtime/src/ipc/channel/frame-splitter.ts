@@ -1,0 +1,82 @@
+/**
+ * Bytes as they come → frames, one a line. It never holds more than one frame and the chunk it came in: a frame that
+ * grows past the bound is reported once and skipped to its end, so that one bad frame does not cost the next good one.
+ */
+
+/** One frame, or the news that one was too long. */
+export type Split = { readonly frame: Uint8Array } | { readonly tooLong: true };
+
+const NEWLINE = 10;
+const SMALLEST_ROOM = 4_096;
+
+export class FrameSplitter {
+  /** What came and is not split yet. */
+  private chunk: Uint8Array = nothing;
+  /** The beginning of a frame whose end has not come; it grows by doubling, so that single bytes cost no more. */
+  private started: Uint8Array = nothing;
+  private startedLength = 0;
+  private skipping = false;
+
+  constructor(private readonly longest: number) {}
+
+  /** Only when `next` has said undefined. */
+  push(chunk: Uint8Array): void {
+    this.chunk = chunk;
+  }
+
+  /** Undefined when more bytes are needed. */
+  next(): Split | undefined {
+    for (;;) {
+      const end = this.chunk.indexOf(NEWLINE);
+      if (end === -1) return this.keepStart();
+      const piece = this.chunk.subarray(0, end);
+      this.chunk = this.chunk.subarray(end + 1);
+      if (this.skipping) {
+        this.skipping = false;
+        continue;
+      }
+      const tooLong = this.startedLength + piece.length > this.longest;
+      const frame = this.startedLength === 0 ? piece : this.joined(piece, tooLong);
+      this.forget();
+      return tooLong ? { tooLong } : { frame };
+    }
+  }
+
+  private keepStart(): Split | undefined {
+    const piece = this.chunk;
+    this.chunk = nothing;
+    if (this.skipping || piece.length === 0) return undefined;
+    if (this.startedLength + piece.length > this.longest) {
+      this.skipping = true;
+      this.forget();
+      return { tooLong: true };
+    }
+    this.append(piece);
+    return undefined;
+  }
+
+  private joined(piece: Uint8Array, tooLong: boolean): Uint8Array {
+    if (tooLong) return nothing;
+    this.append(piece);
+    return this.started.subarray(0, this.startedLength);
+  }
+
+  private append(piece: Uint8Array): void {
+    const length = this.startedLength + piece.length;
+    if (length > this.started.length) {
+      const roomier = new Uint8Array(Math.max(length, this.started.length * 2, SMALLEST_ROOM));
+      roomier.set(this.started.subarray(0, this.startedLength));
+      this.started = roomier;
+    }
+    this.started.set(piece, this.startedLength);
+    this.startedLength = length;
+  }
+
+  /** Lets the room go too: an idle channel holds nothing. */
+  private forget(): void {
+    this.started = nothing;
+    this.startedLength = 0;
+  }
+}
+
+const nothing = new Uint8Array(0);

@@ -1,0 +1,145 @@
+// Frames nobody meant to send: whatever the bytes are, each is a message or a refusal with a code, and none hangs.
+import { describe, expect, test } from 'bun:test';
+import { isErrorCode } from '@goondan/types';
+import fc from 'fast-check';
+import { agentLanguage, type Codec, connectorLanguage } from '../codec.ts';
+import { openChannel } from './channel.ts';
+import { memoryFrameFiles } from './frame-files.ts';
+import type { WireEvents } from './wire.ts';
+
+const receivers = [
+  ['the orchestrator, from an agent', (bytes, cuts) => receive(agentLanguage.parent, bytes, cuts)],
+  ['an agent', (bytes, cuts) => receive(agentLanguage.child, bytes, cuts)],
+  ['the orchestrator, from a connector', (bytes, cuts) => receive(connectorLanguage.parent, bytes, cuts)],
+  ['a connector', (bytes, cuts) => receive(connectorLanguage.child, bytes, cuts)],
+] satisfies [string, (bytes: Uint8Array, cuts: readonly number[]) => Seen][];
+
+const samples = [
+  '{"type":"turn.done","eventId":"e","result":{"turnId":"t","finishReason":"text_response","responseMessage":{"id":"m","data":{"role":"assistant","content":[{"type":"text","text":"Hi"}]},"metadata":{},"createdAt":"2026-03-04T05:06:07.089Z","source":{"type":"assistant","stepId":"s"}}},"stepCount":1,"usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}',
+  '{"type":"call","callId":"c","kind":"request","to":{"agentName":"a","instanceKey":"k"},"event":{"id":"e","type":"t","instanceKey":"k","source":{"kind":"agent","name":"a"},"traceId":"t","createdAt":"2026-03-04T05:06:07.089Z","metadata":{"a":[1,2]}},"timeoutMs":1}',
+  '{"type":"ready","extensions":["x"],"layers":[{"kind":"turn","extension":"x","name":"x","tier":"agent","priority":0,"mayShortCircuit":false,"onError":"fail","buffers":false}],"tools":[]}',
+  '{"type":"delta","eventId":"e","delta":{"type":"text","text":"x","turnId":"t","stepId":"s","stepIndex":0}}',
+  '{"type":"start","plan":{"models":{}}}',
+  '{"type":"connector.event","id":"e","event":{"name":"n","properties":{},"createdAt":"2026-03-04T05:06:07.089Z"}}',
+  '{"type":"connector.refused","id":"e","error":{"code":"E_INBOX_FULL","message":""}}',
+  '{"file":"01234567-89ab-cdef-0123-456789abcdef.json"}',
+];
+
+/** Values that have broken parsers before. */
+const nasty = fc.constantFrom<unknown>(
+  null,
+  -1,
+  1e308,
+  0.5,
+  true,
+  '',
+  '__proto__',
+  'constructor',
+  '\u0000',
+  '\ud800',
+  [],
+  [[]],
+  {},
+  { constructor: { name: { toString: 1 } } },
+  { toString: 1, valueOf: 1 },
+  { length: 1e9 },
+  'x'.repeat(5_000),
+  '2026-99-99T99:99:99Z',
+);
+
+/** A sample with one value anywhere in it taken out or replaced. */
+const twisted = fc
+  .tuple(fc.constantFrom(...samples), fc.nat(), nasty, fc.boolean())
+  .map(([sample, at, value, remove]) => {
+    let position = 0;
+    const count = [...sample.matchAll(/[,{[]/g)].length;
+    return (
+      JSON.stringify(
+        JSON.parse(sample, (_, each: unknown) =>
+          position++ === at % (count + 1) ? (remove ? undefined : value) : each,
+        ),
+      ) ?? 'null'
+    );
+  });
+
+/** A sample with some of its bytes changed, doubled or gone. */
+const damaged = fc
+  .tuple(
+    fc.constantFrom(...samples),
+    fc.array(fc.tuple(fc.nat(), fc.nat(255), fc.constantFrom(0, 1, 2)), { minLength: 1, maxLength: 8 }),
+  )
+  .map(([sample, changes]) => {
+    const bytes = [...Buffer.from(sample)];
+    for (const [at, byte, gone] of changes) bytes.splice(at % bytes.length, gone, byte);
+    return Buffer.from(bytes);
+  });
+
+const frames: fc.Arbitrary<string | Uint8Array> = fc.oneof(
+  { weight: 4, arbitrary: twisted },
+  { weight: 4, arbitrary: damaged },
+  { weight: 1, arbitrary: fc.json({ maxDepth: 5 }) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  {
+    weight: 1,
+    arbitrary: fc.nat(3_000).map((depth) => `{"type":"start","plan":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`),
+  },
+);
+
+describe('a channel that gets nonsense', () => {
+  test.each(receivers)('refuses it or hears it: %s', (_, receiveBytes) => {
+    let heard = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(frames, fc.array(fc.nat(300), { maxLength: 3 }), (frame, cuts) => {
+        const seen = receiveBytes(
+          Buffer.concat([Buffer.from(frame), Buffer.from('\n{"type":"ping","n":1}\n{"type":"pong","n":1}\n')]),
+          cuts,
+        );
+        heard += seen.types.length;
+        refused += seen.codes.length;
+        expect(seen.codes.filter((code) => !/^E_IPC_(?:FRAME|SIZE)$/.test(code) || !isErrorCode(code))).toEqual([]);
+        // Each line is one or the other, and a frame before them does not cost the good ones.
+        const lines = Buffer.from(frame).toString('latin1').split('\n').length + 2;
+        expect(seen.types.length + seen.codes.length).toBe(lines);
+        expect(seen.types.some((type) => type === 'ping' || type === 'pong')).toBe(true);
+        expect(seen.tookMs).toBeLessThan(1_000);
+      }),
+      { numRuns: 1_500 },
+    );
+    // Both happen, or this test tests nothing.
+    expect(heard).toBeGreaterThan(1_500);
+    expect(refused).toBeGreaterThan(1_500);
+  });
+});
+
+interface Seen {
+  readonly types: readonly string[];
+  readonly codes: readonly string[];
+  readonly tookMs: number;
+}
+
+/** What a channel makes of these bytes, cut anywhere. */
+function receive<Out, In extends { readonly type: string }>(
+  codec: Codec<Out, In>,
+  bytes: Uint8Array,
+  cuts: readonly number[],
+): Seen {
+  const startedAt = performance.now();
+  const types: string[] = [];
+  const codes: string[] = [];
+  let wire: WireEvents | undefined;
+  const channel = openChannel({
+    wire: (events) => {
+      wire = events;
+      return { write: () => -1, pause: () => undefined, resume: () => undefined, end: () => undefined };
+    },
+    codec,
+    files: memoryFrameFiles(),
+  });
+  channel.onMessage(({ type }) => types.push(type));
+  channel.onRefused(({ code }) => codes.push(code));
+  const ends = [...cuts.map((cut) => cut % bytes.length), bytes.length].toSorted((a, b) => a - b);
+  ends.forEach((end, index) => wire?.data(bytes.slice(ends[index - 1] ?? 0, end)));
+  return { types, codes, tookMs: performance.now() - startedAt };
+}

@@ -1,0 +1,34 @@
+/** How fast a channel may be read: two buckets that fill with time, one of frames and one of bytes. */
+import type { ChannelLimits } from '../limits.ts';
+
+type Rates = Pick<ChannelLimits, 'framesPerSecond' | 'bytesPerSecond'>;
+
+/** What may come at once after a silence, as time at full rate. */
+const BURST_MS = 250;
+
+export class ReceiveRate {
+  private frames: number;
+  private bytes: number;
+
+  constructor(
+    private readonly rates: Rates,
+    private at: number,
+  ) {
+    this.frames = this.most(rates.framesPerSecond);
+    this.bytes = this.most(rates.bytesPerSecond);
+  }
+
+  /** Counts something that was read. Returns how many milliseconds to wait before reading on; 0 is the rule. */
+  take(frames: number, bytes: number, now: number): number {
+    const { framesPerSecond, bytesPerSecond } = this.rates;
+    const passed = Math.max(0, now - this.at);
+    this.at = now;
+    this.frames = Math.min(this.most(framesPerSecond), this.frames + (passed * framesPerSecond) / 1_000) - frames;
+    this.bytes = Math.min(this.most(bytesPerSecond), this.bytes + (passed * bytesPerSecond) / 1_000) - bytes;
+    return Math.ceil(Math.max(0, (-this.frames * 1_000) / framesPerSecond, (-this.bytes * 1_000) / bytesPerSecond));
+  }
+
+  private most(perSecond: number): number {
+    return (perSecond * BURST_MS) / 1_000;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Frames on their way to the wire, in order.
+ *
+ * 1. A frame that must arrive is never dropped: when too many wait, the next one is refused to its sender.
+ * 2. A lossy frame is always taken: when too many wait, the oldest of them goes, and a note with the count is what is
+ *    written next.
+ * 3. A frame that the wire has begun to take is finished.
+ */
+import { GoondanError } from '@goondan/types';
+import type { LossyKind } from '../codec.ts';
+import type { DroppedCounts } from '../from-agent.ts';
+import type { ChannelLimits } from '../limits.ts';
+
+export interface SendQueueParts {
+  readonly limits: ChannelLimits;
+  /** As {@link Wire.write}. */
+  readonly write: (bytes: Uint8Array) => number;
+  /** The bytes of a note about dropped frames. */
+  readonly noteFor: (counts: DroppedCounts) => Uint8Array | undefined;
+}
+
+interface Entry {
+  readonly bytes: Uint8Array;
+  /** What it counts for; more than its bytes when most of it stands in a file. */
+  readonly weight: number;
+  readonly lossy: LossyKind | undefined;
+  readonly done: PromiseWithResolvers<void>;
+}
+
+/** What the wire is taking: an entry, or a note of our own. */
+interface Current {
+  readonly bytes: Uint8Array;
+  readonly entry: Entry | undefined;
+  written: number;
+}
+
+const noneDropped: DroppedCounts = { delta: 0, log: 0, 'runtime.event': 0 };
+
+export class SendQueue {
+  // Sets, because the oldest lossy entry has to go from the middle of the queue at no cost.
+  private readonly entries = new Set<Entry>();
+  private readonly lossy = new Set<Entry>();
+  private current: Current | undefined;
+  private bytes = 0;
+  private lossyBytes = 0;
+  private dropped = noneDropped;
+  private whenEmpty: (() => void)[] = [];
+
+  constructor(private readonly parts: SendQueueParts) {}
+
+  /** Throws `E_IPC_FULL` when a frame of this weight that must arrive has no room. */
+  checkRoom(weight: number): void {
+    const { mostWaiting, mostWaitingBytes } = this.parts.limits;
+    const waiting = this.entries.size - this.lossy.size;
+    const waitingBytes = this.bytes - this.lossyBytes;
+    // One is always taken, however large.
+    if (waiting < mostWaiting && (waiting === 0 || waitingBytes + weight <= mostWaitingBytes)) return;
+    throw new GoondanError(
+      'E_IPC_FULL',
+      `${waiting} messages (${waitingBytes} bytes) wait to be sent, and the other process does not read them.`,
+      { retryable: true },
+    );
+  }
+
+  /** Resolves when the wire has all of it, or when it was dropped; rejects when the wire closes first. */
+  push(bytes: Uint8Array, weight: number, lossy: LossyKind | undefined): Promise<void> {
+    const entry: Entry = { bytes, weight, lossy, done: Promise.withResolvers() };
+    this.entries.add(entry);
+    this.bytes += weight;
+    if (lossy !== undefined) {
+      this.lossy.add(entry);
+      this.lossyBytes += weight;
+    }
+    if (this.entries.size === 1) this.pump();
+    this.dropOldest();
+    return entry.done.promise;
+  }
+
+  /** A lossy frame that is not even taken. */
+  drop(kind: LossyKind): void {
+    this.countDropped(kind);
+    if (this.entries.size === 0) this.pump();
+  }
+
+  /** Writes until the wire takes no more. */
+  pump(): void {
+    for (;;) {
+      this.current ??= this.next();
+      if (this.current === undefined) return this.tellEmpty();
+      const { bytes, entry, written } = this.current;
+      const taken = this.parts.write(written === 0 ? bytes : bytes.subarray(written));
+      // Closed: `fail` follows.
+      if (taken < 0) return;
+      this.current.written += taken;
+      if (this.current.written < bytes.length) return;
+      this.current = undefined;
+      if (entry === undefined) continue;
+      this.remove(entry);
+      entry.done.resolve();
+    }
+  }
+
+  /** Resolves when nothing waits. */
+  async empty(): Promise<void> {
+    if (this.entries.size === 0 && this.current === undefined) return;
+    await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
+  }
+
+  /** The wire is closed: whoever waits for a frame that had to arrive is told. */
+  fail(error: GoondanError): void {
+    for (const entry of [...this.entries]) {
+      this.remove(entry);
+      if (entry.lossy === undefined) entry.done.reject(error);
+      else entry.done.resolve();
+    }
+    this.current = undefined;
+    this.tellEmpty();
+  }
+
+  private next(): Current | undefined {
+    const note = this.dropped === noneDropped ? undefined : this.parts.noteFor(this.dropped);
+    this.dropped = noneDropped;
+    if (note !== undefined) return { bytes: note, entry: undefined, written: 0 };
+    const [entry] = this.entries;
+    return entry && { bytes: entry.bytes, entry, written: 0 };
+  }
+
+  private dropOldest(): void {
+    const { mostLossy, mostLossyBytes } = this.parts.limits;
+    for (const entry of this.lossy) {
+      if (this.lossy.size <= mostLossy && this.lossyBytes <= mostLossyBytes) return;
+      if (entry.lossy === undefined || entry === this.current?.entry) continue;
+      this.remove(entry);
+      this.countDropped(entry.lossy);
+      entry.done.resolve();
+    }
+  }
+
+  private remove(entry: Entry): void {
+    this.entries.delete(entry);
+    this.bytes -= entry.weight;
+    if (this.lossy.delete(entry)) this.lossyBytes -= entry.weight;
+  }
+
+  private countDropped(kind: LossyKind): void {
+    this.dropped = { ...this.dropped, [kind]: this.dropped[kind] + 1 };
+  }
+
+  private tellEmpty(): void {
+    for (const resolve of this.whenEmpty.splice(0)) resolve();
+  }
+}

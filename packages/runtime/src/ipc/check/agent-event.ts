@@ -1,0 +1,20 @@
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { type Check, date, type FieldsOf, jsonObject, listOf, name, object, oneOf, optional, text } from './shape.ts';
+
+export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
+
+/** An event as a frame carries it. Who sent it is not believed from here: the channel says that. */
+export const agentEvent: Check<AgentEvent> = object({
+  id: name,
+  type: name,
+  input: optional(text),
+  instanceKey: name,
+  source: object({ kind: oneOf('agent', 'connector', 'cli'), name }),
+  auth: optional(jsonObject),
+  replyTo: optional(object({ target: name, correlationId: name })),
+  metadata: optional(jsonObject),
+  callChain: optional(listOf(agentAddress)),
+  traceId: name,
+  parentSpanId: optional(name),
+  createdAt: date,
+} satisfies FieldsOf<AgentEvent>);

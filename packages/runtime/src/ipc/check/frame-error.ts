@@ -1,0 +1,48 @@
+/** An error on its way to another process: what its reader needs to branch on and to print, without the stack. */
+import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
+import { type Check, count, type FieldsOf, flag, Misfit, object, optional, text } from './shape.ts';
+
+export interface FrameError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly suggestion?: string;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+}
+
+/** Any thrown thing; `fallback` is the code of what has none from the catalogue. */
+export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
+  if (!(thrown instanceof GoondanError)) return { code: fallback, message: messageOf(thrown) };
+  const { code, message, suggestion, retryable, retryAfterMs } = thrown;
+  return {
+    code,
+    message,
+    ...(suggestion === errorCatalogue[code].suggestion ? {} : { suggestion }),
+    ...(retryable ? { retryable } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, Math.round(retryAfterMs)) }),
+  };
+}
+
+/** The error to throw on the other side. */
+export function fromFrameError({ code, message, ...options }: FrameError): GoondanError {
+  return new GoondanError(code, message, options);
+}
+
+const errorCode: Check<ErrorCode> = (value) => {
+  const code = text(value);
+  if (!isErrorCode(code)) throw new Misfit('is not a code of the catalogue');
+  return code;
+};
+
+export const frameError: Check<FrameError> = object({
+  code: errorCode,
+  message: text,
+  suggestion: optional(text),
+  retryable: optional(flag),
+  retryAfterMs: optional(count),
+} satisfies FieldsOf<FrameError>);
+
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'string' ? thrown : Object.prototype.toString.call(thrown);
+}

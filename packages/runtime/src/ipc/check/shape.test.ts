@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { date, json, jsonObject, listOf, Misfit, name, object, oneByField, literal, optional, text } from './shape.ts';
+
+const person = object({ name, tags: optional(listOf(object({ label: text }))) });
+
+describe('a check', () => {
+  test('gives back the fields it names and no others', () => {
+    const value: unknown = JSON.parse('{"name":"ada","extra":1,"__proto__":{"x":1}}');
+    expect(person(value)).toEqual({ name: 'ada' });
+    expect(Object.keys(person(value))).toEqual(['name']);
+  });
+
+  test.each<[string, unknown]>([
+    ['it is 7, not an object', 7],
+    ['it is null, not an object', null],
+    ['it is a list, not an object', []],
+    ['name is missing, not a text', {}],
+    ['name is "", not a text', { name: '' }],
+    ['name has 5000 characters; 4096 are allowed', { name: 'x'.repeat(5_000) }],
+    ['tags is an object, not a list', { name: 'ada', tags: {} }],
+    ['tags[1].label is false, not a text', { name: 'ada', tags: [{ label: 'a' }, { label: false }] }],
+  ])('says where and why: %s', (message, value) => {
+    expect(() => person(value)).toThrow(message);
+  });
+
+  test('does not take a field from the prototype', () => {
+    expect(() => object({ toString: text })({})).toThrow('toString is missing');
+  });
+
+  test('is not misled by a value with a constructor of its own', () => {
+    const value: unknown = JSON.parse('{"constructor":{"name":{"toString":1}},"toString":1}');
+    expect(() => text(value)).toThrow('it is an object, not a text');
+    expect(() => person({ name: value })).toThrow(Misfit);
+  });
+});
+
+describe('a date', () => {
+  test('is a Date after both ways', () => {
+    fc.assert(
+      fc.property(fc.date({ noInvalidDate: true }), (moment) => {
+        expect(date(moment)).toEqual(moment);
+        expect(date(JSON.parse(JSON.stringify(moment)))).toEqual(moment);
+      }),
+    );
+  });
+
+  test('is nothing else', () => {
+    for (const value of [0, '', 'yesterday', '2026', '2026-13-45T00:00:00.000Z', new Date(NaN), null, {}]) {
+      expect(() => date(value)).toThrow('not a date');
+    }
+  });
+});
+
+describe('json', () => {
+  test('is whatever JSON gives', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => expect(json(value)).toBe(value as never)));
+  });
+
+  test.each<[string, unknown]>([
+    ['a[1] is a function, which JSON cannot hold', { a: [1, () => 1] }],
+    ['a.b is NaN, which JSON cannot hold', { a: { b: NaN } }],
+    ['a is not a plain object', { a: new Map() }],
+    ['a is not a plain object', { a: new Date(0) }],
+    ['a is a bigint, which JSON cannot hold', { a: 1n }],
+  ])('is nothing else: %s', (message, value) => {
+    expect(() => jsonObject(value)).toThrow(message);
+  });
+
+  test('has an end', () => {
+    const deep: unknown = JSON.parse('['.repeat(10_000) + ']'.repeat(10_000));
+    expect(() => json(deep)).toThrow(/^[[\]0]{200}… is nested deeper than 256 levels$/);
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    expect(() => json(cycle)).toThrow('nested deeper than 256 levels');
+  });
+});
+
+describe('one of several shapes', () => {
+  type Shape = { type: 'a'; text: string } | { type: 'b' };
+  const shape = oneByField<'type', Shape>('type', {
+    a: object({ type: literal('a'), text }),
+    b: object({ type: literal('b') }),
+  });
+
+  test('is told by its field', () => {
+    expect(shape({ type: 'a', text: '' })).toEqual({ type: 'a', text: '' });
+    expect(shape({ type: 'b', text: 7 })).toEqual({ type: 'b' });
+  });
+
+  test('is nothing else', () => {
+    for (const value of [{ type: 'c' }, { type: 'toString' }, { type: '__proto__' }, { type: ['a'] }, {}]) {
+      expect(() => shape(value)).toThrow('none of a, b');
+    }
+  });
+});

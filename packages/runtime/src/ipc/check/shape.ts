@@ -1,0 +1,211 @@
+/**
+ * Hand-written checks, because a child process may import neither zod nor ajv (start time, memory). A check looks at an
+ * unknown value and returns it typed, or throws a {@link Misfit} that says where and why. Objects come back with the
+ * fields the shape names and no others, so that nothing unlooked-at gets past the border.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../json/copy-json.ts';
+
+export type Check<Value> = (value: unknown) => Value;
+
+/** Says where a value stops being what it should be. */
+export class Misfit extends Error {
+  override readonly name = 'Misfit';
+  constructor(
+    readonly problem: string,
+    readonly path = '',
+  ) {
+    super(`${path === '' ? 'it' : cut(path, LONGEST_PATH)} ${problem}`);
+  }
+
+  /** The same, seen from one level further out. */
+  under(key: string | number): Misfit {
+    const step = typeof key === 'number' ? `[${key}]` : key;
+    const joint = this.path === '' || this.path.startsWith('[') ? '' : '.';
+    return new Misfit(this.problem, `${step}${joint}${this.path}`);
+  }
+}
+
+/** A name or an id: not empty, and no longer than anything we make. */
+export const name: Check<string> = (value) => {
+  if (typeof value !== 'string' || value === '') throw new Misfit(`is ${describe(value)}, not a text`);
+  if (value.length > LONGEST_NAME) throw new Misfit(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
+  return value;
+};
+
+/** Any text, the empty one too. */
+export const text: Check<string> = (value) => {
+  if (typeof value !== 'string') throw new Misfit(`is ${describe(value)}, not a text`);
+  return value;
+};
+
+export const flag: Check<boolean> = (value) => {
+  if (typeof value !== 'boolean') throw new Misfit(`is ${describe(value)}, neither true nor false`);
+  return value;
+};
+
+/** 0, 1, 2 … */
+export const count: Check<number> = (value) => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new Misfit(`is ${describe(value)}, not a whole number from 0`);
+  }
+  return value;
+};
+
+export const number: Check<number> = (value) => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Misfit(`is ${describe(value)}, not a number`);
+  return value;
+};
+
+/** The one place where dates cross the border: a Date on its way out, ISO 8601 on the wire, a Date again inside. */
+export const date: Check<Date> = (value) => {
+  const moment =
+    value instanceof Date ? value : new Date(typeof value === 'string' && isoDate.test(value) ? value : NaN);
+  if (Number.isNaN(moment.getTime())) throw new Misfit(`is ${describe(value)}, not a date`);
+  return moment;
+};
+
+/** Anything JSON can hold. It is not copied: what was parsed from a frame belongs to nobody else. */
+export const json: Check<JsonValue> = (value) => {
+  checkJson(value, []);
+  // The walk found nothing that JSON cannot hold.
+  return value as JsonValue;
+};
+
+export const jsonObject: Check<JsonObject> = (value) => {
+  if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+  // A plain object that is JSON is a JSON object.
+  return json(value) as JsonObject;
+};
+
+export function oneOf<const Value extends string>(...values: readonly Value[]): Check<Value> {
+  return (value) => {
+    const found = values.find((each) => each === value);
+    if (found === undefined) throw new Misfit(`is ${describe(value)}, none of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+export function listOf<Value>(check: Check<Value>): Check<Value[]> {
+  return (value) => {
+    if (!Array.isArray(value)) throw new Misfit(`is ${describe(value)}, not a list`);
+    return value.map((item: unknown, index) => inside(index, check, item));
+  };
+}
+
+/** A field that may be absent. */
+export interface Optional<Value> {
+  readonly optional: Check<Value>;
+}
+
+export function optional<Value>(check: Check<Value>): Optional<Value> {
+  return { optional: check };
+}
+
+type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
+/** For `satisfies`: a field that somebody adds to `Value` and forgets in its check would be lost on the way. */
+export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
+type OptionalKey<F extends Fields> = { [K in keyof F]: F[K] extends Optional<unknown> ? K : never }[keyof F];
+export type ObjectOf<F extends Fields> = {
+  readonly [K in Exclude<keyof F, OptionalKey<F>>]: F[K] extends Check<infer Value> ? Value : never;
+} & {
+  readonly [K in OptionalKey<F>]?: F[K] extends Optional<infer Value> ? Value : never;
+};
+
+export function object<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
+  const entries = Object.entries(fields);
+  return (value) => {
+    if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+    const checked: Record<string, unknown> = {};
+    for (const [key, field] of entries) {
+      const item = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (typeof field === 'function') checked[key] = inside(key, field, item);
+      else if (item !== undefined) checked[key] = inside(key, field.optional, item);
+    }
+    // Every field of the shape was just checked by its own check.
+    return checked as ObjectOf<F>;
+  };
+}
+
+/** One of several shapes, told apart by a field with a fixed text in each. */
+export function oneByField<Key extends string, Value extends Record<Key, string>>(
+  key: Key,
+  shapes: { readonly [Kind in Value[Key]]: Check<Extract<Value, Record<Key, Kind>>> },
+): Check<Value> {
+  const checks = new Map<unknown, Check<Value>>(Object.entries(shapes));
+  return (value) => {
+    if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+    const check = checks.get(value[key]);
+    if (check === undefined) {
+      throw new Misfit(`is ${describe(value[key])}, none of ${[...checks.keys()].join(', ')}`, key);
+    }
+    return check(value);
+  };
+}
+
+/** A fixed text: what tells the shapes of a union apart. */
+export function literal<const Value extends string>(wanted: Value): Check<Value> {
+  return oneOf(wanted);
+}
+
+const LONGEST_NAME = 4_096;
+const DEEPEST = 256;
+/** Of a message for people. */
+const LONGEST_PATH = 200;
+const LONGEST_QUOTE = 60;
+const isoDate = /^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
+function inside<Value>(key: string | number, check: Check<Value>, value: unknown): Value {
+  try {
+    return check(value);
+  } catch (error) {
+    throw error instanceof Misfit ? error.under(key) : error;
+  }
+}
+
+/** Keeps its place in `keys`, which is only put into words when something is wrong. */
+function checkJson(value: unknown, keys: (string | number)[]): void {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  if (keys.length >= DEEPEST) throw misfitAt(keys, `is nested deeper than ${DEEPEST} levels`);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      keys.push(index);
+      checkJson(value[index], keys);
+      keys.pop();
+    }
+    return;
+  }
+  if (!isPlainObject(value))
+    throw misfitAt(
+      keys,
+      typeof value === 'object' ? 'is not a plain object' : `is ${describe(value)}, which JSON cannot hold`,
+    );
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    // Left out on its way to the wire, as everywhere in JSON.
+    if (item === undefined) continue;
+    keys.push(key);
+    checkJson(item, keys);
+    keys.pop();
+  }
+}
+
+function misfitAt(keys: readonly (string | number)[], problem: string): Misfit {
+  return keys.reduceRight((misfit, key) => misfit.under(key), new Misfit(problem));
+}
+
+/** Never asks the value itself: a frame may bring a `constructor` of its own. */
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (typeof value === 'string') return `"${cut(value, LONGEST_QUOTE)}"`;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  if (value instanceof Date) return 'an invalid date';
+  return Array.isArray(value) ? 'a list' : 'an object';
+}
+
+function cut(long: string, longest: number): string {
+  return long.length > longest ? `${long.slice(0, longest)}…` : long;
+}

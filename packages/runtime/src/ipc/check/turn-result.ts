@@ -1,0 +1,69 @@
+import type { Message, MessageSource, ModelMessage, TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import {
+  type Check,
+  date,
+  type FieldsOf,
+  jsonObject,
+  listOf,
+  literal,
+  Misfit,
+  name,
+  number,
+  object,
+  oneByField,
+  oneOf,
+  optional,
+  text,
+} from './shape.ts';
+
+export const tokenUsage: Check<TokenUsage> = object({
+  inputTokens: number,
+  outputTokens: number,
+  totalTokens: number,
+  cachedInputTokens: optional(number),
+  reasoningTokens: optional(number),
+} satisfies FieldsOf<TokenUsage>);
+
+const messageSource: Check<MessageSource> = oneByField<'type', MessageSource>('type', {
+  user: object({ type: literal('user') }),
+  assistant: object({ type: literal('assistant'), stepId: text }),
+  tool: object({ type: literal('tool'), toolCallId: name, toolName: name }),
+  system: object({ type: literal('system') }),
+  extension: object({ type: literal('extension'), extensionName: name }),
+});
+
+const withRole = object({ role: oneOf('system', 'user', 'assistant', 'tool') });
+const parts = object({ content: listOf(object({ type: name })) });
+
+/** Role and parts; what a part holds beyond its type is the conversation's business, which checks it where it is kept. */
+const modelMessage: Check<ModelMessage> = (value) => {
+  const data = jsonObject(value);
+  const { role } = withRole(data);
+  if (typeof data.content !== 'string') parts(data);
+  else if (role === 'tool') throw new Misfit('is a text, not a list', 'content');
+  // Role and content were just looked at, and all of it is JSON.
+  return data as unknown as ModelMessage;
+};
+
+const message: Check<Message> = object({
+  id: name,
+  data: modelMessage,
+  metadata: jsonObject,
+  createdAt: date,
+  source: messageSource,
+} satisfies FieldsOf<Message>);
+
+export const turnResult: Check<TurnResult> = object({
+  turnId: name,
+  responseMessage: optional(message),
+  finishReason: oneOf('text_response', 'max_steps', 'error'),
+  error: optional(
+    object({
+      message: text,
+      code: optional(text),
+      suggestion: optional(text),
+      helpUrl: optional(text),
+      extension: optional(text),
+    } satisfies FieldsOf<TurnError>),
+  ),
+} satisfies FieldsOf<TurnResult>);

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'bun:test';
+import { type AgentEvent, type ErrorCode, GoondanError, type TurnResult } from '@goondan/types';
+import fc from 'fast-check';
+import { fromFrameError, toFrameError } from './check/frame-error.ts';
+import { agentLanguage, type Codec, connectorLanguage } from './codec.ts';
+import type { FromAgent } from './from-agent.ts';
+import type { FromConnector } from './from-connector.ts';
+import type { ToAgent } from './to-agent.ts';
+import type { ToConnector } from './to-connector.ts';
+
+const createdAt = new Date('2026-03-04T05:06:07.089Z');
+const event: AgentEvent = {
+  id: 'event-1',
+  type: 'agent.message',
+  input: 'Grüße 🦆\n"zitiert"',
+  instanceKey: 'a/../b',
+  source: { kind: 'agent', name: 'coder' },
+  auth: { user: 'ada' },
+  replyTo: { target: 'coder', correlationId: 'c-1' },
+  metadata: { depth: { of: ['json', 1, null] } },
+  callChain: [{ agentName: 'coder', instanceKey: 'default' }],
+  traceId: 'trace-1',
+  parentSpanId: 'span-1',
+  createdAt,
+};
+const result: TurnResult = {
+  turnId: 'turn-1',
+  finishReason: 'text_response',
+  responseMessage: {
+    id: 'message-1',
+    data: { role: 'assistant', content: [{ type: 'text', text: 'Hi.' }] },
+    metadata: { pinned: true },
+    createdAt,
+    source: { type: 'assistant', stepId: 'step-1' },
+  },
+};
+const error = { code: 'E_INBOX_FULL', message: 'full', retryable: true, retryAfterMs: 5 } as const;
+const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+const delta = { type: 'text', text: 'Hi', turnId: 'turn-1', stepId: 'step-1', stepIndex: 0 } as const;
+const line = { time: 't', level: 'info', message: '', agent: 'coder', instance: 'default', data: { a: 1 } } as const;
+const counts = { delta: 1, log: 2, 'runtime.event': 3 };
+const layer = {
+  kind: 'turn',
+  extension: 'x',
+  name: 'x',
+  tier: 'swarm',
+  priority: -1,
+  mayShortCircuit: false,
+  onError: 'fail',
+  buffers: true,
+} as const;
+
+type Samples<Message extends { type: string }> = { [Type in Message['type']]: Extract<Message, { type: Type }>[] };
+
+const toAgent: Samples<ToAgent> = {
+  start: [{ type: 'start', plan: { agentName: 'coder', models: {} } }],
+  turn: [{ type: 'turn', event, seq: 3 }],
+  cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
+  'call.ended': [
+    { type: 'call.ended', callId: 'call-1', outcome: { status: 'accepted' } },
+    { type: 'call.ended', callId: 'call-1', outcome: { status: 'answered', result } },
+    { type: 'call.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
+  ping: [{ type: 'ping', n: 0 }],
+  drain: [{ type: 'drain', graceMs: 30_000 }],
+};
+
+const fromAgent: Samples<FromAgent> = {
+  ready: [{ type: 'ready', extensions: ['x'], layers: [layer, { ...layer, timeoutMs: 5 }], tools: ['a__b'] }],
+  'start.failed': [{ type: 'start.failed', error }],
+  'turn.done': [
+    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },
+    {
+      type: 'turn.done',
+      eventId: 'event-1',
+      result: { turnId: 'turn-1', finishReason: 'error', error: { message: 'no', code: 'ANY' } },
+      stepCount: 0,
+      usage: { ...usage, cachedInputTokens: 1 },
+    },
+  ],
+  delta: [
+    { type: 'delta', eventId: 'event-1', delta },
+    { type: 'delta', eventId: 'event-1', delta: { ...delta, type: 'reasoning' } },
+    { type: 'delta', eventId: 'event-1', delta: { type: 'discard', turnId: 't', stepId: 's', stepIndex: 2 } },
+  ],
+  'runtime.event': [{ type: 'runtime.event', name: 'turn.started', payload: { turnId: 'turn-1' } }],
+  log: [{ type: 'log', line }],
+  call: [
+    {
+      type: 'call',
+      callId: 'call-1',
+      kind: 'request',
+      to: { agentName: 'b', instanceKey: 'k' },
+      event,
+      timeoutMs: 15_000,
+    },
+  ],
+  'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
+  pong: [{ type: 'pong', n: 7 }],
+  drained: [{ type: 'drained' }],
+  dropped: [{ type: 'dropped', counts }],
+};
+
+const toConnector: Samples<ToConnector> = {
+  start: [{ type: 'start', plan: {} }],
+  'connector.accepted': [{ type: 'connector.accepted', id: 'e' }],
+  'connector.refused': [{ type: 'connector.refused', id: 'e', error }],
+  ping: [{ type: 'ping', n: 1 }],
+  drain: [{ type: 'drain', graceMs: 0 }],
+};
+
+const fromConnector: Samples<FromConnector> = {
+  ready: [{ type: 'ready' }],
+  'start.failed': [{ type: 'start.failed', error }],
+  'connector.event': [
+    {
+      type: 'connector.event',
+      id: 'e',
+      event: { name: 'message', input: 'hi', properties: { chat: 7 }, auth: {}, metadata: {}, createdAt },
+    },
+  ],
+  log: [{ type: 'log', line }],
+  pong: [{ type: 'pong', n: 1 }],
+  drained: [{ type: 'drained' }],
+  dropped: [{ type: 'dropped', counts }],
+};
+
+describe('every message', () => {
+  test.each(Object.values(toAgent).flat())('to an agent comes out as it went in: $type', (message) => {
+    expect(agentLanguage.child.decode(agentLanguage.parent.encode(message))).toStrictEqual(message);
+  });
+  test.each(Object.values(fromAgent).flat())('from an agent comes out as it went in: $type', (message) => {
+    expect(agentLanguage.parent.decode(agentLanguage.child.encode(message))).toStrictEqual(message);
+  });
+  test.each(Object.values(toConnector).flat())('to a connector comes out as it went in: $type', (message) => {
+    expect(connectorLanguage.child.decode(connectorLanguage.parent.encode(message))).toStrictEqual(message);
+  });
+  test.each(Object.values(fromConnector).flat())('from a connector comes out as it went in: $type', (message) => {
+    expect(connectorLanguage.parent.decode(connectorLanguage.child.encode(message))).toStrictEqual(message);
+  });
+
+  test('is a single line, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (input, value) => {
+        const metadata = { value: JSON.parse(JSON.stringify(value)) as never };
+        const message: ToAgent = { type: 'turn', event: { ...event, input, metadata }, seq: 1 };
+        const frame = agentLanguage.parent.encode(message);
+        expect(frame).not.toContain('\n');
+        expect(agentLanguage.child.decode(frame)).toStrictEqual(message);
+      }),
+    );
+  });
+});
+
+describe('a frame that is refused', () => {
+  test.each([
+    ['', 'A frame is not JSON.'],
+    ['{"type":"pong","n":1', 'A frame is not JSON.'],
+    ['null', 'A frame "?" is malformed: it is null, not an object.'],
+    ['[{"type":"pong","n":1}]', 'A frame "?" is malformed: it is a list, not an object.'],
+    ['{"type":"turn"}', 'A frame "turn" is malformed: type is "turn", none of ready,'],
+    ['{"type":"constructor"}', 'A frame "constructor" is malformed: type is "constructor", none of ready,'],
+    ['{"type":"pong","n":-1}', 'A frame "pong" is malformed: n is -1, not a whole number from 0.'],
+    ['{"type":"pong","n":1e999}', 'A frame "pong" is malformed: n is Infinity, not a whole number from 0.'],
+    ['{"type":"start.failed","error":{"code":"E_MINE","message":""}}', 'error.code is not a code of the catalogue'],
+    ['{"type":"call","callId":"1","kind":"order"}', 'kind is "order", none of request, send'],
+    [JSON.stringify({ ...fromAgent['turn.done'][0], result: { turnId: 1 } }), 'result.turnId is 1, not a text'],
+    [
+      JSON.stringify({ ...fromAgent.call[0], event: { ...event, createdAt: 1_700_000_000 } }),
+      'event.createdAt is 1700000000, not a date',
+    ],
+    [
+      JSON.stringify({
+        ...fromAgent['turn.done'][0],
+        result: { ...result, responseMessage: { ...result.responseMessage, data: { role: 'tool', content: 'x' } } },
+      }),
+      'result.responseMessage.data.content is a text, not a list',
+    ],
+  ])('%# says why', (frame, message) => {
+    expectRefusal(() => agentLanguage.parent.decode(frame), message);
+  });
+
+  test.each<[FromAgent, string]>([
+    [{ type: 'runtime.event', name: 'x', payload: { f: (() => 1) as never } }, 'payload.f is a function'],
+    [
+      { ...only(fromAgent.call), event: { ...event, createdAt: new Date(NaN) } },
+      'event.createdAt is an invalid date, not a date',
+    ],
+    [{ type: 'log', line: { ...line, data: cyclic() } }, 'is nested deeper than 256 levels'],
+    [{ type: 'nothing' } as never, 'type is "nothing", none of ready,'],
+  ])('is refused before it is sent: %#', (message, problem) => {
+    expectRefusal(() => agentLanguage.child.encode(message), problem);
+  });
+});
+
+describe('what may be lost', () => {
+  test.each([
+    ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
+    ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
+    ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
+    ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, []],
+  ] as const)('of %s', (_, codec, samples, lossy) => {
+    const types = Object.values(samples)
+      .flat()
+      .filter((message) => codec.lossyKindOf(message as never) !== undefined)
+      .map(({ type }) => type);
+    expect([...new Set<string>(types)]).toEqual([...lossy]);
+  });
+});
+
+describe('an error', () => {
+  test('keeps code, message and what to do on its way', () => {
+    const thrown = new GoondanError('E_INBOX_FULL', 'full', {
+      suggestion: 'Wait.',
+      retryable: true,
+      retryAfterMs: 9.6,
+    });
+    const arrived = fromFrameError(toFrameError(thrown, 'E_IPC_FRAME'));
+    expect(arrived).toBeInstanceOf(GoondanError);
+    expect(arrived).toMatchObject({
+      code: 'E_INBOX_FULL',
+      message: 'full',
+      suggestion: 'Wait.',
+      retryable: true,
+      retryAfterMs: 10,
+    });
+  });
+
+  test('without a code of ours gets one', () => {
+    const code: ErrorCode = 'E_EXT_INIT';
+    expect(toFrameError(new TypeError('no'), code)).toEqual({ code, message: 'no' });
+    expect(toFrameError('oops', code)).toEqual({ code, message: 'oops' });
+    expect(toFrameError({ code: 'ENOENT' }, code)).toEqual({ code, message: '[object Object]' });
+    expect(toFrameError(undefined, code)).toEqual({ code, message: '[object Undefined]' });
+  });
+});
+
+function expectRefusal(act: () => unknown, message: string): void {
+  expect(act).toThrow(GoondanError);
+  expect(act).toThrow(message);
+  expect(act).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
+}
+
+function only<Value>([value]: readonly Value[]): Value {
+  if (value === undefined) throw new Error('no sample');
+  return value;
+}
+
+function cyclic(): never {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  return cycle as never;
+}

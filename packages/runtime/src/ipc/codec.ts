@@ -1,0 +1,90 @@
+/**
+ * Messages as text and back, the same way for every channel.
+ *
+ * 1. A message is checked on its way out as well: what cannot be read on the other side is its sender's error, not a
+ *    silence on the other side.
+ * 2. A refusal is a `GoondanError` with `E_IPC_FRAME` that names what is wrong, whatever the bytes were.
+ * 3. Dates are converted by one check (`date` in check/shape.ts) and nowhere else.
+ */
+import { GoondanError } from '@goondan/types';
+import { type Check, Misfit } from './check/shape.ts';
+import { checkFromAgent, type DroppedCounts, type FromAgent } from './from-agent.ts';
+import { checkFromConnector, type FromConnector } from './from-connector.ts';
+import { checkToAgent, type ToAgent } from './to-agent.ts';
+import { checkToConnector, type ToConnector } from './to-connector.ts';
+
+/** Messages for people: one may be lost when the other side does not keep up, and the loss is counted. */
+export type LossyKind = keyof DroppedCounts;
+
+export interface Codec<Out, In> {
+  encode(message: Out): string;
+  decode(frame: string): In;
+  /** Undefined for a message that must never be dropped. */
+  lossyKindOf(message: Out): LossyKind | undefined;
+  /** The message that tells how many were dropped; undefined where nothing ever is. */
+  dropped(counts: DroppedCounts): Out | undefined;
+}
+
+const nothingLossy = { lossyKindOf: () => undefined, dropped: () => undefined };
+
+/** What two processes can say to each other: the codec of each end. */
+export interface Language<Down, Up> {
+  /** The orchestrator's end. */
+  readonly parent: Codec<Down, Up>;
+  readonly child: Codec<Up, Down>;
+}
+
+export const agentLanguage: Language<ToAgent, FromAgent> = {
+  parent: { ...codecOf(checkToAgent, checkFromAgent), ...nothingLossy },
+  child: {
+    ...codecOf(checkFromAgent, checkToAgent),
+    lossyKindOf,
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
+};
+
+export const connectorLanguage: Language<ToConnector, FromConnector> = {
+  parent: { ...codecOf(checkToConnector, checkFromConnector), ...nothingLossy },
+  child: {
+    ...codecOf(checkFromConnector, checkToConnector),
+    lossyKindOf,
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
+};
+
+function codecOf<Out extends { readonly type: string }, In>(checkOut: Check<Out>, checkIn: Check<In>) {
+  return {
+    encode: (message: Out): string => JSON.stringify(checked(checkOut, message, message.type)),
+    decode: (frame: string): In => {
+      const value = parse(frame);
+      return checked(checkIn, value, typeOf(value));
+    },
+  };
+}
+
+function lossyKindOf({ type }: { readonly type: string }): LossyKind | undefined {
+  return type === 'delta' || type === 'log' || type === 'runtime.event' ? type : undefined;
+}
+
+function parse(frame: string): unknown {
+  try {
+    return JSON.parse(frame);
+  } catch (error) {
+    throw new GoondanError('E_IPC_FRAME', 'A frame is not JSON.', { cause: error });
+  }
+}
+
+function checked<Value>(check: Check<Value>, value: unknown, type: string): Value {
+  try {
+    return check(value);
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new GoondanError('E_IPC_FRAME', `A frame "${type}" is malformed: ${error.message}.`, { cause: error });
+  }
+}
+
+/** For the message of an error only. */
+function typeOf(value: unknown): string {
+  const type: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'type') : undefined;
+  return typeof type === 'string' ? type.slice(0, 60) : '?';
+}

@@ -1,0 +1,51 @@
+/** A connector's event and its acknowledgement: sent is nothing, accepted means that it is on disk. */
+import { GoondanError } from '@goondan/types';
+import type { Channel } from './channel/channel.ts';
+import { fromFrameError, toFrameError } from './check/frame-error.ts';
+import type { ConnectorEvent, FromConnector } from './from-connector.ts';
+import { PendingAnswers } from './pending-answers.ts';
+import type { ToConnector } from './to-connector.ts';
+
+/** Resolves when the event is accepted; rejects with why not, or `E_IPC_CLOSED` when that stays unknown. */
+export type EmitConnectorEvent = (id: string, event: ConnectorEvent) => Promise<void>;
+
+/** The connector's side. */
+export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): EmitConnectorEvent {
+  const pending = new PendingAnswers<void>();
+  channel.onMessage((message) => {
+    if (message.type === 'connector.accepted') pending.answer(message.id, undefined);
+    if (message.type === 'connector.refused') pending.refuse(message.id, fromFrameError(message.error));
+  });
+  channel.onClose(() => {
+    pending.refuseAll(
+      new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: whether the event was accepted is unknown.'),
+    );
+  });
+  return async (id, event) => {
+    const accepted = pending.wait(id);
+    // Whichever fails first is what the caller hears.
+    const sent = channel.send({ type: 'connector.event', id, event }).catch((error: unknown) => {
+      pending.refuse(id, error);
+    });
+    await Promise.all([accepted, sent]);
+  };
+}
+
+/** The orchestrator's side: `accept` resolves after the durable write. Returns what ends it. */
+export function acceptConnectorEvents(
+  channel: Channel<ToConnector, FromConnector>,
+  accept: EmitConnectorEvent,
+): () => void {
+  return channel.onMessage((message) => {
+    if (message.type !== 'connector.event') return;
+    const { id, event } = message;
+    accept(id, event)
+      .then(
+        () => channel.send({ type: 'connector.accepted', id }),
+        (error: unknown) =>
+          channel.send({ type: 'connector.refused', id, error: toFrameError(error, 'E_EVENT_INVALID') }),
+      )
+      // The connector is gone, or reads nothing: it asks again with the same id, and is told then.
+      .catch(() => undefined);
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * What an agent's process says to the orchestrator. Nothing here says who it is: the orchestrator knows whose channel
+ * it is, and stamps source, auth and the chain of calls itself.
+ */
+import type {
+  AgentAddress,
+  AgentEvent,
+  JsonObject,
+  MiddlewareKind,
+  TokenUsage,
+  TurnDelta,
+  TurnResult,
+} from '@goondan/types';
+import type { LogLine } from '../ports/log-line.ts';
+import { agentAddress, agentEvent } from './check/agent-event.ts';
+import { type FrameError, frameError } from './check/frame-error.ts';
+import {
+  type Check,
+  count,
+  type FieldsOf,
+  flag,
+  json,
+  jsonObject,
+  listOf,
+  literal,
+  name,
+  number,
+  object,
+  oneByField,
+  oneOf,
+  optional,
+  text,
+} from './check/shape.ts';
+import { tokenUsage, turnResult } from './check/turn-result.ts';
+
+/** One layer as `gdn explain` shows it. */
+export interface LayerSummary {
+  readonly kind: MiddlewareKind;
+  readonly extension: string;
+  readonly name: string;
+  readonly tier: 'swarm' | 'agent' | 'hook';
+  readonly priority: number;
+  readonly mayShortCircuit: boolean;
+  readonly timeoutMs?: number;
+  readonly onError: 'fail' | 'skip';
+  readonly buffers: boolean;
+}
+
+/** How many messages of each kind were let go because the other side did not keep up. */
+export interface DroppedCounts {
+  readonly delta: number;
+  readonly log: number;
+  readonly 'runtime.event': number;
+}
+
+export type FromAgent =
+  | {
+      readonly type: 'ready';
+      readonly extensions: readonly string[];
+      /** Outermost first, kind by kind. */
+      readonly layers: readonly LayerSummary[];
+      readonly tools: readonly string[];
+    }
+  | { readonly type: 'start.failed'; readonly error: FrameError }
+  /** After the commit. */
+  | {
+      readonly type: 'turn.done';
+      readonly eventId: string;
+      readonly result: TurnResult;
+      readonly stepCount: number;
+      readonly usage: TokenUsage;
+    }
+  | { readonly type: 'delta'; readonly eventId: string; readonly delta: TurnDelta }
+  | { readonly type: 'runtime.event'; readonly name: string; readonly payload: JsonObject }
+  | { readonly type: 'log'; readonly line: LogLine }
+  /** Answered by `call.ended` with the same `callId`. */
+  | {
+      readonly type: 'call';
+      readonly callId: string;
+      readonly kind: 'request' | 'send';
+      readonly to: AgentAddress;
+      readonly event: AgentEvent;
+      readonly timeoutMs: number;
+    }
+  /** The caller no longer waits. */
+  | { readonly type: 'call.cancelled'; readonly callId: string }
+  | { readonly type: 'pong'; readonly n: number }
+  /** The last message: nothing runs and everything is cleaned up. */
+  | { readonly type: 'drained' }
+  /** Sent by the channel itself. */
+  | { readonly type: 'dropped'; readonly counts: DroppedCounts };
+
+const layerSummary: Check<LayerSummary> = object({
+  kind: oneOf('turn', 'step', 'toolCall', 'model'),
+  extension: name,
+  name,
+  tier: oneOf('swarm', 'agent', 'hook'),
+  priority: number,
+  mayShortCircuit: flag,
+  timeoutMs: optional(number),
+  onError: oneOf('fail', 'skip'),
+  buffers: flag,
+} satisfies FieldsOf<LayerSummary>);
+
+const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
+  text: object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
+  reasoning: object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
+  discard: object({ type: literal('discard'), turnId: name, stepId: name, stepIndex: count }),
+});
+
+export const logLine: Check<LogLine> = object({
+  time: name,
+  level: oneOf('debug', 'info', 'warn', 'error'),
+  message: text,
+  agent: text,
+  instance: text,
+  extension: optional(text),
+  turnId: optional(text),
+  traceId: optional(text),
+  event: optional(text),
+  data: optional(json),
+} satisfies FieldsOf<LogLine>);
+
+export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: count, 'runtime.event': count });
+
+export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', {
+  ready: object({
+    type: literal('ready'),
+    extensions: listOf(name),
+    layers: listOf(layerSummary),
+    tools: listOf(name),
+  }),
+  'start.failed': object({ type: literal('start.failed'), error: frameError }),
+  'turn.done': object({
+    type: literal('turn.done'),
+    eventId: name,
+    result: turnResult,
+    stepCount: count,
+    usage: tokenUsage,
+  }),
+  delta: object({ type: literal('delta'), eventId: name, delta: turnDelta }),
+  'runtime.event': object({ type: literal('runtime.event'), name, payload: jsonObject }),
+  log: object({ type: literal('log'), line: logLine }),
+  call: object({
+    type: literal('call'),
+    callId: name,
+    kind: oneOf('request', 'send'),
+    to: agentAddress,
+    event: agentEvent,
+    timeoutMs: number,
+  }),
+  'call.cancelled': object({ type: literal('call.cancelled'), callId: name }),
+  pong: object({ type: literal('pong'), n: count }),
+  drained: object({ type: literal('drained') }),
+  dropped: object({ type: literal('dropped'), counts: droppedCounts }),
+});

@@ -1,0 +1,512 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress, AgentEvent, JsonObject, TurnResult } from '@goondan/types';
+import { CallBroker } from './call-broker.ts';
+import { defaultCallLimits, type CallAction, type CallFrame, type CallLimits } from './call.ts';
+
+const at = (agentName: string, instanceKey = 'default'): AgentAddress => ({ agentName, instanceKey });
+const moment = { date: new Date(1_000), now: 500 };
+
+const rootEvent = (auth?: JsonObject): AgentEvent => ({
+  id: 'root',
+  type: 'user.message',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace-1',
+  createdAt: new Date(0),
+  ...(auth === undefined ? {} : { auth }),
+});
+
+interface Ask {
+  readonly callId?: string;
+  readonly kind?: CallFrame['kind'];
+  readonly id?: string;
+  readonly timeoutMs?: number;
+  /** Fields of the frame's event beyond the id: what a process claims. */
+  readonly claims?: Partial<AgentEvent>;
+}
+
+const ask = (
+  to: AgentAddress,
+  { callId = 'c1', kind = 'request', id = 'e1', timeoutMs, claims }: Ask = {},
+): CallFrame => ({
+  type: 'call',
+  callId,
+  kind,
+  to,
+  event: { ...rootEvent(), id, ...claims },
+  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+});
+
+const agents = ['a', 'b', 'c', 'd', 'e'];
+const broker = (limits: Partial<CallLimits> = {}) => new CallBroker(agents, { ...defaultCallLimits, ...limits });
+
+const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });
+
+/** The event that was handed on; fails the test when there is none. */
+function delivered(actions: readonly CallAction[]): AgentEvent {
+  const found = actions.find((action) => action.type === 'event.deliver');
+  if (found === undefined) throw new Error(`Nothing was delivered: ${JSON.stringify(actions)}`);
+  return found.event;
+}
+
+const ends = (actions: readonly CallAction[]) => actions.filter((action) => action.type === 'call.end');
+const errors = (actions: readonly CallAction[]) =>
+  ends(actions).flatMap(({ outcome }) => (outcome.status === 'failed' ? [outcome.error] : []));
+
+describe('a request', () => {
+  test('A-01 A-05 is delivered to its target and ends with the reply', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(calls.turnFinished(at('b'), event, answered('hello'))).toEqual([
+      { type: 'timer.clear', timer: event.id },
+      {
+        type: 'call.end',
+        caller: at('a'),
+        callId: 'c1',
+        outcome: { status: 'answered', result: answered('hello') },
+      },
+    ]);
+    expect(calls.openCalls).toBe(0);
+  });
+
+  test('A-08 hands on input and metadata', () => {
+    const claims = { input: 'question', metadata: { from: 'a layer' } };
+    const event = delivered(broker().call(at('a'), rootEvent(), ask(at('b'), { claims }), moment));
+    expect(event).toMatchObject(claims);
+  });
+
+  test('A-09 takes auth from the running turn, whatever the frame claims, in requests and sends', () => {
+    const claims = { auth: { user: 'root' } };
+    for (const kind of ['request', 'send'] as const) {
+      const frame = ask(at('b'), { kind, claims });
+      expect(delivered(broker().call(at('a'), rootEvent({ user: 'kim' }), frame, moment)).auth).toEqual({
+        user: 'kim',
+      });
+      expect(delivered(broker().call(at('a'), rootEvent(), frame, moment)).auth).toBeUndefined();
+    }
+  });
+
+  test('A-04 A-09 stamps source, chain, instance and time: nothing of that is believed from a frame', () => {
+    const claims: Partial<AgentEvent> = {
+      source: { kind: 'connector', name: 'bank' },
+      callChain: [],
+      instanceKey: 'other',
+      traceId: 'mine',
+      type: 'approval.given',
+      createdAt: new Date(9),
+      replyTo: { target: 'c', correlationId: 'x' },
+    };
+    const during = { ...rootEvent(), callChain: [at('d')] };
+    const event = delivered(broker().call(at('a'), during, ask(at('b', 'k'), { claims }), moment));
+    expect(event).toEqual({
+      id: event.id,
+      type: 'agent.message',
+      instanceKey: 'k',
+      source: { kind: 'agent', name: 'a' },
+      callChain: [at('d'), at('a')],
+      replyTo: { target: 'a', correlationId: event.id },
+      traceId: 'trace-1',
+      createdAt: moment.date,
+    });
+  });
+
+  test('A-07 carries the trace and the span of the caller', () => {
+    const spanOf = (parentSpanId: string) =>
+      delivered(broker().call(at('a'), rootEvent(), ask(at('b'), { claims: { parentSpanId } }), moment));
+    expect(spanOf('00f067aa0ba902b7')).toMatchObject({ traceId: 'trace-1', parentSpanId: '00f067aa0ba902b7' });
+    expect(spanOf('not a span').parentSpanId).toBeUndefined();
+  });
+
+  test('A-06 to an unknown agent fails and lists the agents of the swarm, for sends too', () => {
+    for (const kind of ['request', 'send'] as const) {
+      const [error] = errors(broker().call(at('a'), rootEvent(), ask(at('x'), { kind }), moment));
+      expect(error).toEqual({ code: 'E_AGENT_UNKNOWN', message: 'There is no agent "x". Agents: a, b, c, d, e.' });
+    }
+  });
+
+  test.each([
+    ['an empty key', at('b', ''), 'is empty'],
+    ['a key that is too long', at('b', 'k'.repeat(1_025)), '1025 characters'],
+    ['half a character', at('b', '\uD800'), 'not valid Unicode'],
+  ])('with %s is refused', (_, to, problem) => {
+    const [error] = errors(broker().call(at('a'), rootEvent(), ask(to), moment));
+    expect(error?.code).toBe('E_AGENT_REQUEST');
+    expect(error?.message).toContain(problem);
+  });
+
+  test.each([0, -1, Number.NaN])('with a timeout of %p is refused', (timeoutMs) => {
+    const [error] = errors(broker().call(at('a'), rootEvent(), ask(at('b'), { timeoutMs }), moment));
+    expect(error?.code).toBe('E_AGENT_REQUEST');
+  });
+
+  test('outside of any turn is refused', () => {
+    expect(errors(broker().call(at('a'), undefined, ask(at('b')), moment))[0]?.code).toBe('E_AGENT_REQUEST');
+  });
+
+  test('A-08 whose callee ends in error ends with E_AGENT_FAILED and the code of the callee', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const error = { code: 'E_MODEL_FAILED', message: 'overloaded' };
+    expect(errors(calls.turnFinished(at('b'), event, { turnId: 't', finishReason: 'error', error }))).toEqual([
+      { code: 'E_AGENT_FAILED', message: 'Agent "b" failed (E_MODEL_FAILED): overloaded' },
+    ]);
+  });
+
+  test('A-08 that a full inbox refuses ends with that code, and nobody is told to cancel', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const actions = calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' });
+    expect(errors(actions)).toEqual([{ code: 'E_INBOX_FULL', message: 'full' }]);
+    expect(actions.map(({ type }) => type)).not.toContain('turn.cancel');
+    expect(calls.openCalls).toBe(0);
+  });
+
+  test('A-08 to an agent that cannot start ends with the code of the start', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment);
+    const actions = calls.failCallee(at('b'), { code: 'E_EXT_LOAD', message: 'no such file' });
+    expect(errors(actions)).toEqual([
+      { code: 'E_AGENT_FAILED', message: 'Agent "b" failed (E_EXT_LOAD): no such file' },
+    ]);
+    expect(actions).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: event.id }));
+    expect(calls.openCalls).toBe(1);
+  });
+});
+
+describe('time', () => {
+  test('A-03 the default is 15 000 ms, and the error says target and time', () => {
+    const calls = broker();
+    const actions = calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+    const { id } = delivered(actions);
+    expect(actions).toContainEqual({ type: 'timer.set', timer: id, at: 15_500 });
+    const late = calls.expire(id);
+    expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 15000 ms.' }]);
+    expect(late).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: id }));
+  });
+
+  test('A-03 a request may say how long it waits', () => {
+    const actions = broker().call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment);
+    expect(actions).toContainEqual(expect.objectContaining({ type: 'timer.set', at: 520 }));
+  });
+
+  test('A-03 a late reply is reported and dropped, and reaches no other request', () => {
+    const calls = broker();
+    const first = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.expire(first.id);
+    const second = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2', id: 'e2' }), moment));
+    const late = calls.turnFinished(at('b'), first, answered('late'));
+    expect(late).toEqual([expect.objectContaining({ type: 'report', event: 'reply.late' })]);
+    expect(ends(calls.turnFinished(at('b'), second, answered('in time')))).toMatchObject([{ callId: 'c2' }]);
+  });
+
+  test('A-03 a timer that rings after the reply does nothing', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.turnFinished(at('b'), event, answered('x'));
+    expect(calls.expire(event.id)).toEqual([]);
+  });
+
+  test('A-03 another instance than the asked one cannot answer, be it the same agent', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(ends(calls.turnFinished(at('c'), event, answered('forged')))).toEqual([]);
+    expect(ends(calls.turnFinished(at('b', 'other'), event, answered('forged')))).toEqual([]);
+    expect(ends(calls.turnFinished(at('b'), event, answered('true')))).toHaveLength(1);
+  });
+
+  test('an event nobody asked for ends without a word', () => {
+    expect(broker().turnFinished(at('b'), rootEvent(), answered('x'))).toEqual([]);
+  });
+});
+
+describe('a chain', () => {
+  /** Each asks the next, in the order given; the last answer of the broker. */
+  const askAlong = (calls: CallBroker, path: readonly AgentAddress[]): CallAction[] => {
+    let during = rootEvent();
+    let actions: CallAction[] = [];
+    for (const [index, to] of path.entries()) {
+      const caller = path[index - 1];
+      if (caller === undefined) continue;
+      actions = calls.call(caller, during, ask(to, { id: `e${index}` }), moment);
+      const next = actions.find((action) => action.type === 'event.deliver');
+      if (next !== undefined) during = next.event;
+    }
+    return actions;
+  };
+
+  test.each([
+    ['A→B→A', ['a', 'b', 'a'], 'a → b → a (instance "default")'],
+    ['a self-call', ['a', 'a'], 'a → a (instance "default")'],
+    ['a five-cycle', ['a', 'b', 'c', 'd', 'e', 'a'], 'a → b → c → d → e → a (instance "default")'],
+    ['a circle that begins later', ['a', 'b', 'c', 'b'], 'a → b → c → b (instance "default")'],
+  ])('A-04 %s fails at once and shows the chain', (_, names, chain) => {
+    const calls = broker();
+    const path = names.map((name) => at(name));
+    const actions = askAlong(calls, path);
+    expect(errors(actions)).toEqual([
+      { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${chain}.` },
+    ]);
+    expect(calls.openCalls).toBe(path.length - 2);
+  });
+
+  test('A-04 the same agent under another key is another instance; the chain shows the keys', () => {
+    const calls = broker();
+    expect(errors(askAlong(calls, [at('a', 'k1'), at('b', 'k1'), at('a', 'k2')]))).toEqual([]);
+    const [error] = errors(askAlong(broker(), [at('a', 'k1'), at('b', 'k2'), at('a', 'k1')]));
+    expect(error?.message).toContain('a "k1" → b "k2" → a "k1"');
+  });
+
+  test('A-04 a send may form a cycle, and ends the chain', () => {
+    const calls = broker();
+    const toB = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const back = delivered(calls.call(at('b'), toB, ask(at('a'), { kind: 'send' }), moment));
+    expect(back.callChain).toBeUndefined();
+    expect(back.replyTo).toBeUndefined();
+    expect(
+      delivered(calls.call(at('a'), rootEvent(), ask(at('a'), { kind: 'send', callId: 'c2' }), moment)).id,
+    ).toBeString();
+  });
+
+  test('requests may be nested 16 deep', () => {
+    const names = Array.from({ length: 18 }, (_, index) => `n${index}`);
+    const calls = new CallBroker(names);
+    const path = names.map((name) => at(name));
+    expect(errors(askAlong(calls, path.slice(0, 17)))).toEqual([]);
+    const [error] = errors(askAlong(new CallBroker(names), path));
+    expect(error?.code).toBe('E_AGENT_DEPTH');
+    expect(error?.message).toContain('n16 → n17 (instance "default")');
+  });
+});
+
+describe('a waiting circle through queues', () => {
+  const other = (id: string): AgentEvent => ({ ...rootEvent(), id });
+
+  test('A-04 is refused at once: two turns with nothing in common ask each other', () => {
+    const calls = broker();
+    calls.call(at('a'), other('r1'), ask(at('b')), moment);
+    const [error] = errors(calls.call(at('b'), other('r2'), ask(at('a')), moment));
+    expect(error?.code).toBe('E_AGENT_DEADLOCK');
+    expect(error?.message).toContain('b → a → b (instance "default")');
+  });
+
+  test('A-04 also through several instances', () => {
+    const calls = broker();
+    calls.call(at('a'), other('r1'), ask(at('b')), moment);
+    calls.call(at('b'), other('r2'), ask(at('c')), moment);
+    calls.call(at('c'), other('r3'), ask(at('d')), moment);
+    expect(errors(calls.call(at('d'), other('r4'), ask(at('a')), moment))[0]).toMatchObject({
+      code: 'E_AGENT_DEADLOCK',
+      message: expect.stringContaining('d → a → b → c → d'),
+    });
+    expect(errors(calls.call(at('d'), other('r4'), ask(at('e')), moment))).toEqual([]);
+  });
+
+  test('A-04 no longer when the first request has ended', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), other('r1'), ask(at('b')), moment));
+    calls.expire(event.id);
+    expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))).toEqual([]);
+  });
+
+  test('A-04 still while the process of the first caller is down: its turn will be resumed', () => {
+    const calls = broker();
+    calls.call(at('a'), other('r1'), ask(at('b')), moment);
+    calls.processGone(at('a'));
+    expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))[0]?.code).toBe('E_AGENT_DEADLOCK');
+  });
+
+  test('A-04 does not count sends', () => {
+    const calls = broker();
+    calls.call(at('a'), other('r1'), ask(at('b'), { kind: 'send' }), moment);
+    expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))).toEqual([]);
+  });
+});
+
+describe('a caller', () => {
+  test('that cancels ends its request and has the callee told', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const actions = calls.cancelled(at('a'), 'c1');
+    expect(errors(actions)[0]?.code).toBe('E_CANCELLED');
+    expect(actions).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: event.id }));
+    expect(calls.cancelled(at('a'), 'c1')).toEqual([]);
+  });
+
+  test('cannot cancel what another one asked', () => {
+    const calls = broker();
+    calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+    expect(calls.cancelled(at('c'), 'c1')).toEqual([]);
+    expect(calls.openCalls).toBe(1);
+  });
+
+  test('whose turn is over has given up what it asked, and the callee is told', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.processGone(at('a'));
+    expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([
+      { type: 'timer.clear', timer: event.id },
+      { type: 'turn.cancel', at: at('b'), eventId: event.id, reason: 'the turn that asked is over' },
+    ]);
+    expect(calls.finishedCalls).toBe(0);
+  });
+
+  test('that crashed and asks again joins the request under way, whose deadline stays', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.processGone(at('a'));
+    expect(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'again' }), moment)).toEqual([]);
+    expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'again' }]);
+  });
+
+  test('that crashed and asks again gets the answer that came meanwhile, or the timeout', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
+    calls.processGone(at('a'));
+    expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toEqual([]);
+    expect(ends(calls.expire(slow.id))).toEqual([]);
+    expect(ends(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c3' }), moment))).toMatchObject([
+      { callId: 'c3', outcome: { status: 'answered', result: { turnId: 'x' } } },
+    ]);
+    const again = calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c4', id: 'e2' }), moment);
+    expect(errors(again)[0]?.code).toBe('E_AGENT_TIMEOUT');
+  });
+
+  test('that crashed and asks somebody else under the same id is not given the old answer', () => {
+    const calls = broker();
+    calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+    calls.processGone(at('a'));
+    expect(delivered(calls.call(at('a'), rootEvent(), ask(at('c')), moment)).id).toBeString();
+  });
+
+  test('two callers with the same ids have two requests, and each gets its own answer', () => {
+    const calls = broker();
+    const one = delivered(calls.call(at('a', 't1'), rootEvent(), ask(at('b', 'shared')), moment));
+    const two = delivered(calls.call(at('a', 't2'), rootEvent(), ask(at('b', 'shared')), moment));
+    expect(one.id).not.toBe(two.id);
+    expect(ends(calls.turnFinished(at('b', 'shared'), two, answered('two')))).toMatchObject([
+      { caller: at('a', 't2') },
+    ]);
+    expect(ends(calls.turnFinished(at('b', 'shared'), one, answered('one')))).toMatchObject([
+      { caller: at('a', 't1') },
+    ]);
+  });
+
+  test('that uses a callId twice is not heard the second time', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(calls.call(at('a'), rootEvent(), ask(at('c'), { id: 'e2' }), moment)).toEqual([
+      expect.objectContaining({ type: 'report', event: 'call.ignored' }),
+    ]);
+    expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toHaveLength(1);
+  });
+
+  test('one of two frames that wait for a call may go; the call goes on for the other', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
+    expect(calls.cancelled(at('a'), 'c1')).toMatchObject([{ type: 'call.end', callId: 'c1' }]);
+    expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'c2' }]);
+  });
+});
+
+describe('a send', () => {
+  test('A-02 is accepted when its event is durable, and not before', () => {
+    const calls = broker();
+    const actions = calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment);
+    expect(actions.map(({ type }) => type)).toEqual(['event.deliver']);
+    expect(calls.delivered(delivered(actions).id)).toEqual([
+      { type: 'call.end', caller: at('a'), callId: 'c1', outcome: { status: 'accepted' } },
+    ]);
+    expect(calls.openCalls).toBe(0);
+  });
+
+  test('A-02 A-08 that is refused fails with the code', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
+    expect(errors(calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' }))).toHaveLength(1);
+  });
+
+  test('A-02 of a resumed turn is the same event', () => {
+    const frame = ask(at('b'), { kind: 'send' });
+    const first = delivered(broker().call(at('a'), rootEvent(), frame, moment));
+    const again = delivered(broker().call(at('a'), rootEvent(), { ...frame, callId: 'c9' }, moment));
+    expect(again).toEqual(first);
+  });
+
+  test('A-02 is not given up when its turn ends before the disk answers', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
+    expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([]);
+    expect(ends(calls.delivered(event.id))).toHaveLength(1);
+  });
+
+  test('being accepted does not end a request', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(calls.delivered(event.id)).toEqual([]);
+    expect(calls.openCalls).toBe(1);
+  });
+});
+
+describe('the bounds', () => {
+  const askMany = (calls: CallBroker, caller: AgentAddress, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      errors(calls.call(caller, rootEvent(), ask(at('e'), { callId: `c${index}`, id: `e${index}` }), moment)),
+    ).flat();
+
+  test('calls of one instance', () => {
+    const calls = broker({ openCallsPerCaller: 3 });
+    expect(askMany(calls, at('a'), 5).map(({ code }) => code)).toEqual(['E_CALLS_FULL', 'E_CALLS_FULL']);
+    expect(askMany(calls, at('b'), 3)).toEqual([]);
+  });
+
+  test('calls of all', () => {
+    const calls = broker({ openCalls: 4 });
+    expect(askMany(calls, at('a'), 3)).toEqual([]);
+    expect(askMany(calls, at('b'), 3).map(({ code }) => code)).toEqual(['E_CALLS_FULL', 'E_CALLS_FULL']);
+  });
+
+  test('frames for one call', () => {
+    const calls = broker({ waitersPerCall: 2 });
+    const many = ['c1', 'c2', 'c3'].flatMap((callId) =>
+      errors(calls.call(at('a'), rootEvent(), ask(at('b'), { callId }), moment)),
+    );
+    expect(many.map(({ code }) => code)).toEqual(['E_CALLS_FULL']);
+  });
+
+  test('remembered outcomes: the oldest goes, and its request is delivered again, under the same id', () => {
+    const calls = broker({ finishedCalls: 2 });
+    const events = ['e1', 'e2', 'e3'].map((id) =>
+      delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: id, id }), moment)),
+    );
+    for (const event of events) calls.turnFinished(at('b'), event, answered(event.id));
+    expect(calls.finishedCalls).toBe(2);
+    const again = calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'x', id: 'e1' }), moment);
+    expect(delivered(again).id).toBe(events[0]?.id ?? '');
+    expect(ends(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'y', id: 'e3' }), moment))).toHaveLength(1);
+  });
+
+  test('outcomes are forgotten with the turn that asked', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.turnFinished(at('b'), event, answered('x'));
+    expect(calls.finishedCalls).toBe(1);
+    calls.turnFinished(at('a'), rootEvent(), answered('y'));
+    expect(calls.finishedCalls).toBe(0);
+  });
+});
+
+test('who waits and who is awaited, for the slots', () => {
+  const calls = broker();
+  calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+  calls.call(at('c'), rootEvent(), ask(at('d'), { kind: 'send' }), moment);
+  const all = ['a', 'b', 'c', 'd'].map((name) => [calls.isWaiting(at(name)), calls.isAwaited(at(name))]);
+  expect(all).toEqual([
+    [true, false],
+    [false, true],
+    [false, false],
+    [false, false],
+  ]);
+});

@@ -1,0 +1,218 @@
+/**
+ * Requests and sends between agents. It decides and remembers; delivering, timing and telling are the actions it
+ * returns.
+ *
+ * Invariants:
+ * 1. Who asks is the channel: caller, `source`, `auth`, `traceId` and the chain come from there, never from a frame.
+ * 2. A frame ends in exactly one `call.end`, unless its process is gone before. A request ends exactly once, in a
+ *    reply, an error or a timeout, and only the instance it was sent to can answer it.
+ * 3. The wait-for graph has no circle: a request that would close one is refused at once, whether through its own chain
+ *    (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ * 4. The same call again, after a crash of the caller, joins the one under way or gets the outcome it had; its deadline
+ *    stays. So a caller that died is not a caller that gave up: its request lives until its deadline, or until the end
+ *    of the turn that asked.
+ * 5. Whoever gives up (timeout, cancel, end of the turn) has the callee told. What the callee says later is reported
+ *    and dropped.
+ * 6. Calls under way, frames for one call and remembered outcomes are bounded (`CallLimits`).
+ */
+import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { CallOutcome } from '../../ipc/to-agent.ts';
+import { isSameAddress } from '../address-key.ts';
+import type { CallAction, CallFrame, CallLimits, CallMoment } from './call.ts';
+import { defaultCallLimits } from './call.ts';
+import { checkCall } from './check-call.ts';
+import { FinishedCalls } from './finished-calls.ts';
+import { formatChain } from './format-chain.ts';
+import { type OpenCall, OpenCalls } from './open-calls.ts';
+import { stampEvent, stampId } from './stamp-event.ts';
+import { findCircle } from './wait-graph.ts';
+
+export class CallBroker {
+  readonly #agents: readonly string[];
+  readonly #limits: CallLimits;
+  readonly #open = new OpenCalls();
+  readonly #finished: FinishedCalls;
+
+  /** `agents`: the names of the swarm's agents. */
+  constructor(agents: readonly string[], limits: CallLimits = defaultCallLimits) {
+    this.#agents = agents;
+    this.#limits = limits;
+    this.#finished = new FinishedCalls(limits.finishedCalls);
+  }
+
+  /** A frame from the process of `caller`, where the turn of `during` runs. */
+  call(caller: AgentAddress, during: AgentEvent | undefined, frame: CallFrame, moment: CallMoment): CallAction[] {
+    if (this.#open.findFrame(caller, frame.callId) !== undefined) {
+      return [report('warn', 'call.ignored', `${caller.agentName} uses the callId ${frame.callId} twice.`)];
+    }
+    const end = (outcome: CallOutcome) => [endOf(caller, frame.callId, outcome)];
+    if (during === undefined) return end(failed('E_AGENT_REQUEST', 'A call to another agent outside of any turn.'));
+
+    const known = this.#finished.get(stampId(caller, frame));
+    if (known !== undefined) return end(known);
+    const open = this.#open.get(stampId(caller, frame));
+    if (open !== undefined) return this.#join(open, frame.callId);
+
+    const refusal =
+      checkCall({ agents: this.#agents, limits: this.#limits }, caller, during, frame) ??
+      this.#checkCircle(caller, frame) ??
+      this.#checkRoom(caller);
+    if (refusal !== undefined) return end({ status: 'failed', error: refusal });
+    return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
+  }
+
+  /** The event of a call is accepted, durably; whether it was before does not matter. */
+  delivered(eventId: string): CallAction[] {
+    const call = this.#open.get(eventId);
+    return call?.kind === 'send' ? this.#close(call, { status: 'accepted' }) : [];
+  }
+
+  /** The event of a call is not accepted: `E_INBOX_FULL`, a disk that failed. */
+  refused(eventId: string, error: FrameError): CallAction[] {
+    const call = this.#open.get(eventId);
+    return call === undefined ? [] : this.#close(call, { status: 'failed', error });
+  }
+
+  /** A turn at `address` is over: what it still asked for is given up, and who asked for it is answered. */
+  turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
+    const reason = 'the turn that asked is over';
+    const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#giveUp(call, cancelled(reason), reason));
+    this.#finished.forget(address);
+    return [...givenUp, ...this.#answer(address, event, result)];
+  }
+
+  /** The caller's process no longer waits for that frame. */
+  cancelled(caller: AgentAddress, callId: string): CallAction[] {
+    const call = this.#open.findFrame(caller, callId);
+    if (call === undefined) return [];
+    const reason = 'the caller cancelled';
+    if (call.kind === 'request' && call.callIds.size === 1) return this.#giveUp(call, cancelled(reason), reason);
+    call.callIds.delete(callId);
+    return [endOf(caller, callId, cancelled(reason))];
+  }
+
+  /** The process of an instance is gone, and its frames with it. */
+  processGone(address: AgentAddress): void {
+    for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
+  }
+
+  /** The timer of a request rang. */
+  expire(eventId: string): CallAction[] {
+    const call = this.#open.get(eventId);
+    if (call?.kind !== 'request') return [];
+    const { callee, timeoutMs } = call;
+    const problem = `did not answer within ${timeoutMs} ms`;
+    return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem);
+  }
+
+  /** `address` cannot start: whoever waits for it is told. */
+  failCallee(address: AgentAddress, error: FrameError): CallAction[] {
+    const outcome = calleeFailed(address, error);
+    return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
+  }
+
+  /** Whether its turn waits for an answer. */
+  isWaiting(address: AgentAddress): boolean {
+    return this.#open.requestsOf(address).length > 0;
+  }
+
+  /** Whether somebody waits for its answer. */
+  isAwaited(address: AgentAddress): boolean {
+    return this.#open.requestsTo(address).length > 0;
+  }
+
+  get openCalls(): number {
+    return this.#open.size;
+  }
+
+  get finishedCalls(): number {
+    return this.#finished.size;
+  }
+
+  #join(call: OpenCall, callId: string): CallAction[] {
+    if (call.callIds.size >= this.#limits.waitersPerCall) {
+      return [
+        endOf(call.caller, callId, failed('E_CALLS_FULL', `${call.callIds.size} frames wait for this call already.`)),
+      ];
+    }
+    call.callIds.add(callId);
+    return [];
+  }
+
+  /** Invariant 3, the part that a chain does not show. */
+  #checkCircle(caller: AgentAddress, { kind, to }: CallFrame): FrameError | undefined {
+    if (kind === 'send') return undefined;
+    const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
+    const circle = findCircle(awaited, caller, to);
+    if (circle === undefined) return undefined;
+    const message = `A request that could never be answered, because each of these would wait for the next: ${formatChain(circle)}.`;
+    return { code: 'E_AGENT_DEADLOCK', message };
+  }
+
+  #checkRoom(caller: AgentAddress): FrameError | undefined {
+    const own = this.#open.ofCaller(caller).length;
+    if (own >= this.#limits.openCallsPerCaller) {
+      return { code: 'E_CALLS_FULL', message: `${own} calls of agent "${caller.agentName}" are under way already.` };
+    }
+    if (this.#open.size < this.#limits.openCalls) return undefined;
+    return { code: 'E_CALLS_FULL', message: `${this.#open.size} calls between agents are under way already.` };
+  }
+
+  #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
+    const { kind, to: callee, callId, timeoutMs = this.#limits.requestTimeoutMs } = frame;
+    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, callIds: new Set([callId]) });
+    const deliver: CallAction = { type: 'event.deliver', to: callee, event };
+    if (kind === 'send') return [deliver];
+    return [{ type: 'timer.set', timer: event.id, at: now + timeoutMs }, deliver];
+  }
+
+  #answer(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
+    const call = this.#open.get(event.id);
+    if (call?.kind === 'request' && isSameAddress(call.callee, address))
+      return this.#close(call, outcomeOf(call, result));
+    if (event.source.kind !== 'agent' || event.replyTo === undefined) return [];
+    const message = `A reply of agent "${address.agentName}" to ${event.source.name} came when nobody waited for it any more.`;
+    return [report('info', 'reply.late', message)];
+  }
+
+  /** Invariant 5. */
+  #giveUp(call: OpenCall, outcome: CallOutcome, reason: string): CallAction[] {
+    return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
+  }
+
+  /** Invariant 2: the one end of a call. */
+  #close(call: OpenCall, outcome: CallOutcome): CallAction[] {
+    this.#open.delete(call);
+    const ends = [...call.callIds].map((callId) => endOf(call.caller, callId, outcome));
+    if (call.kind === 'send') return ends;
+    this.#finished.add(call.id, call.caller, outcome);
+    return [{ type: 'timer.clear', timer: call.id }, ...ends];
+  }
+}
+
+function outcomeOf({ callee }: OpenCall, result: TurnResult): CallOutcome {
+  if (result.finishReason !== 'error') return { status: 'answered', result };
+  return calleeFailed(callee, result.error ?? { message: 'no reason given' });
+}
+
+function calleeFailed({ agentName }: AgentAddress, { code, message }: { code?: string; message: string }): CallOutcome {
+  const reason = `${code === undefined ? '' : ` (${code})`}: ${message}`;
+  return failed('E_AGENT_FAILED', `Agent "${agentName}" failed${reason}`);
+}
+
+function cancelled(reason: string): CallOutcome {
+  return failed('E_CANCELLED', `The request was given up: ${reason}.`);
+}
+
+function failed(code: FrameError['code'], message: string): CallOutcome {
+  return { status: 'failed', error: { code, message } };
+}
+
+function endOf(caller: AgentAddress, callId: string, outcome: CallOutcome): CallAction {
+  return { type: 'call.end', caller, callId, outcome };
+}
+
+function report(level: 'info' | 'warn', event: 'reply.late' | 'call.ignored', message: string): CallAction {
+  return { type: 'report', level, event, message };
+}

@@ -1,0 +1,52 @@
+/** Whether a call may be made at all, by what is known without asking anybody. */
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { isSameAddress } from '../address-key.ts';
+import { findKeyProblem } from '../find-key-problem.ts';
+import type { CallFrame, CallLimits } from './call.ts';
+import { formatChain } from './format-chain.ts';
+import { chainOf } from './stamp-event.ts';
+
+export interface CallRules {
+  /** The names of the swarm's agents. */
+  readonly agents: readonly string[];
+  readonly limits: CallLimits;
+}
+
+/** Why not, or `undefined`. */
+export function checkCall(
+  { agents, limits }: CallRules,
+  caller: AgentAddress,
+  during: AgentEvent,
+  frame: CallFrame,
+): FrameError | undefined {
+  const { kind, to, timeoutMs } = frame;
+  if (!agents.includes(to.agentName)) return unknown(to.agentName, agents);
+  const problem = findKeyProblem(to.instanceKey);
+  if (problem !== undefined) return wrong(`its instanceKey ${problem}`);
+  if (kind === 'send') return undefined;
+
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) return wrong(`its timeoutMs is ${timeoutMs}, not above 0`);
+  const chain = chainOf(caller, during);
+  if (chain.some((waiting) => isSameAddress(waiting, to))) return cycle([...chain, to]);
+  if (chain.length > limits.depth) return tooDeep([...chain, to], limits.depth);
+  return undefined;
+}
+
+function unknown(agentName: string, agents: readonly string[]): FrameError {
+  const known = agents.join(', ') || 'none';
+  return { code: 'E_AGENT_UNKNOWN', message: `There is no agent "${agentName}". Agents: ${known}.` };
+}
+
+function wrong(problem: string): FrameError {
+  return { code: 'E_AGENT_REQUEST', message: `A call to another agent: ${problem}.` };
+}
+
+function cycle(chain: readonly AgentAddress[]): FrameError {
+  return { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${formatChain(chain)}.` };
+}
+
+function tooDeep(chain: readonly AgentAddress[], depth: number): FrameError {
+  const message = `Requests may be nested ${depth} deep, this one is deeper: ${formatChain(chain)}.`;
+  return { code: 'E_AGENT_DEPTH', message };
+}

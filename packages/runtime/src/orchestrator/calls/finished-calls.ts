@@ -1,0 +1,51 @@
+/**
+ * How the requests of running turns ended, so that a turn that is resumed after a crash gets the answer again.
+ *
+ * Invariants: 1. At most `most` outcomes; the oldest is forgotten first. 2. Nothing of a turn is kept after its end.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { CallOutcome } from '../../ipc/to-agent.ts';
+import { addressKey } from '../address-key.ts';
+
+export class FinishedCalls {
+  readonly #most: number;
+  readonly #outcomes = new Map<string, { readonly caller: string; readonly outcome: CallOutcome }>();
+  readonly #idsOf = new Map<string, Set<string>>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#outcomes.size;
+  }
+
+  get(id: string): CallOutcome | undefined {
+    return this.#outcomes.get(id)?.outcome;
+  }
+
+  add(id: string, callerAddress: AgentAddress, outcome: CallOutcome): void {
+    const caller = addressKey(callerAddress);
+    this.#outcomes.set(id, { caller, outcome });
+    const ids = this.#idsOf.get(caller) ?? new Set();
+    this.#idsOf.set(caller, ids.add(id));
+    if (this.#outcomes.size > this.#most) this.#forgetOldest();
+  }
+
+  /** The turn that ran there is over. */
+  forget(callerAddress: AgentAddress): void {
+    const caller = addressKey(callerAddress);
+    for (const id of this.#idsOf.get(caller) ?? []) this.#outcomes.delete(id);
+    this.#idsOf.delete(caller);
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#outcomes;
+    if (oldest === undefined) return;
+    const [id, { caller }] = oldest;
+    this.#outcomes.delete(id);
+    const ids = this.#idsOf.get(caller);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsOf.delete(caller);
+  }
+}

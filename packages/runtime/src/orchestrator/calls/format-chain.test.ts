@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test';
+import { formatChain } from './format-chain.ts';
+
+test('a key from outside is shown quoted and cut', () => {
+  const chain = formatChain([
+    { agentName: 'a', instanceKey: 'x\ny' },
+    { agentName: 'b', instanceKey: 'k'.repeat(100) },
+  ]);
+  expect(chain).toBe(`a "x\\ny" → b "${'k'.repeat(64)}…"`);
+});
+
+test('nobody is nothing', () => {
+  expect(formatChain([])).toBe('');
+});

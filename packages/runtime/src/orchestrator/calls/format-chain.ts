@@ -1,0 +1,23 @@
+import type { AgentAddress } from '@goondan/types';
+
+/**
+ * Instances, in order, for people. The key is said once when all have the same.
+ *
+ * @example 'coder → reviewer → coder (instance "default")'
+ */
+export function formatChain(chain: readonly AgentAddress[]): string {
+  const keys = new Set(chain.map(({ instanceKey }) => instanceKey));
+  const [key, ...others] = keys;
+  if (key === undefined) return '';
+  if (others.length > 0) {
+    return chain.map(({ agentName, instanceKey }) => `${agentName} ${quote(instanceKey)}`).join(' → ');
+  }
+  return `${chain.map(({ agentName }) => agentName).join(' → ')} (instance ${quote(key)})`;
+}
+
+/** Keys come from outside: no control characters into a log, and not their whole length sixteen times. */
+function quote(key: string): string {
+  return JSON.stringify(key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN)}…` : key);
+}
+
+const LONGEST_SHOWN = 64;

@@ -1,0 +1,69 @@
+/** The calls under way, found by event, by who asks and by who is asked. */
+import type { AgentAddress } from '@goondan/types';
+import { addressKey } from '../address-key.ts';
+
+export interface OpenCall {
+  readonly kind: 'request' | 'send';
+  /** Of the event that the callee gets. */
+  readonly id: string;
+  readonly caller: AgentAddress;
+  readonly callee: AgentAddress;
+  readonly timeoutMs: number;
+  /** The frames in the caller's process that wait for it: none while that process is down. */
+  readonly callIds: Set<string>;
+}
+
+export class OpenCalls {
+  readonly #calls = new Map<string, OpenCall>();
+  readonly #ofCaller = new Map<string, Set<OpenCall>>();
+  readonly #toCallee = new Map<string, Set<OpenCall>>();
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  get(id: string): OpenCall | undefined {
+    return this.#calls.get(id);
+  }
+
+  ofCaller(address: AgentAddress): readonly OpenCall[] {
+    return [...(this.#ofCaller.get(addressKey(address)) ?? [])];
+  }
+
+  /** The requests an instance waits for: they block its queue. A `send` does not. */
+  requestsOf(address: AgentAddress): readonly OpenCall[] {
+    return this.ofCaller(address).filter(({ kind }) => kind === 'request');
+  }
+
+  requestsTo(address: AgentAddress): readonly OpenCall[] {
+    return [...(this.#toCallee.get(addressKey(address)) ?? [])].filter(({ kind }) => kind === 'request');
+  }
+
+  findFrame(caller: AgentAddress, callId: string): OpenCall | undefined {
+    return this.ofCaller(caller).find(({ callIds }) => callIds.has(callId));
+  }
+
+  add(call: OpenCall): void {
+    this.#calls.set(call.id, call);
+    addTo(this.#ofCaller, call.caller, call);
+    addTo(this.#toCallee, call.callee, call);
+  }
+
+  delete(call: OpenCall): void {
+    this.#calls.delete(call.id);
+    deleteFrom(this.#ofCaller, call.caller, call);
+    deleteFrom(this.#toCallee, call.callee, call);
+  }
+}
+
+function addTo(index: Map<string, Set<OpenCall>>, address: AgentAddress, call: OpenCall): void {
+  const key = addressKey(address);
+  index.set(key, (index.get(key) ?? new Set()).add(call));
+}
+
+function deleteFrom(index: Map<string, Set<OpenCall>>, address: AgentAddress, call: OpenCall): void {
+  const key = addressKey(address);
+  const calls = index.get(key);
+  calls?.delete(call);
+  if (calls?.size === 0) index.delete(key);
+}

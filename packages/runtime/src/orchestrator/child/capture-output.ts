@@ -1,0 +1,137 @@
+/**
+ * What a child prints, line by line. A child that floods is slowed down, not buffered: past so many bytes a second
+ * nothing is read, and its writes wait. Past so many lines a second they are let go and counted.
+ */
+import { type Clock, sleep } from '../../ports/clock.ts';
+import type { ChildOutput, OutputStream } from '../../ports/spawn.ts';
+import { LineCutter } from './line-cutter.ts';
+
+export interface OutputLimits {
+  readonly longestLine: number;
+  readonly linesPerSecond: number;
+  readonly bytesPerSecond: number;
+  /** Kept for whoever asks why the child is gone. */
+  readonly mostKept: number;
+  readonly mostKeptCharacters: number;
+}
+
+export const outputLimits: OutputLimits = {
+  longestLine: 8_192,
+  linesPerSecond: 1_000,
+  bytesPerSecond: 4_000_000,
+  mostKept: 200,
+  mostKeptCharacters: 65_536,
+};
+
+type Chunks = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+export class OutputCapture {
+  private readonly kept: ChildOutput[] = [];
+  private keptCharacters = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly listener: (output: ChildOutput) => void,
+    private readonly limits: OutputLimits = outputLimits,
+  ) {}
+
+  recent(): readonly ChildOutput[] {
+    return [...this.kept];
+  }
+
+  /** Resolves at the end of the stream, or when `over` aborts: a grandchild may hold the stream open. */
+  async read(stream: OutputStream, chunks: Chunks, over: AbortSignal): Promise<void> {
+    const cutter = new LineCutter(this.limits.longestLine);
+    const second = new Second(this.clock, this.limits);
+    const tell = (text: string) => this.tellWithin(second, stream, text);
+    const reader = chunks.getReader();
+    over.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
+    for (;;) {
+      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+      if (done || value === undefined) break;
+      if (second.hasLines()) for (const line of cutter.push(value)) tell(line);
+      else second.drop(cutter.skip(value));
+      const waitMs = second.countBytes(value.length);
+      if (waitMs > 0) await sleep(this.clock, waitMs, over).catch(() => undefined);
+    }
+    for (const line of cutter.end()) tell(line);
+    this.tellDropped(second, stream);
+  }
+
+  private tellWithin(second: Second, stream: OutputStream, text: string): void {
+    if (!second.hasLines()) return second.drop(1);
+    second.countLine();
+    this.tellDropped(second, stream);
+    this.tell({ kind: 'line', stream, text });
+  }
+
+  private tellDropped(second: Second, stream: OutputStream): void {
+    const lines = second.takeDropped();
+    if (lines > 0) this.tell({ kind: 'dropped', stream, lines });
+  }
+
+  private tell(output: ChildOutput): void {
+    this.kept.push(output);
+    this.keptCharacters += lengthOf(output);
+    while (this.kept.length > this.limits.mostKept || this.keptCharacters > this.limits.mostKeptCharacters) {
+      const oldest = this.kept.shift();
+      if (oldest === undefined) break;
+      this.keptCharacters -= lengthOf(oldest);
+    }
+    this.listener(output);
+  }
+}
+
+/** What one stream may do in a second, and how much of it is used up. */
+class Second {
+  private startedAt: number;
+  private lines = 0;
+  private bytes = 0;
+  private dropped = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limits: OutputLimits,
+  ) {
+    this.startedAt = clock.elapsed();
+  }
+
+  hasLines(): boolean {
+    this.renew();
+    return this.lines < this.limits.linesPerSecond;
+  }
+
+  countLine(): void {
+    this.lines += 1;
+  }
+
+  drop(lines: number): void {
+    this.dropped += lines;
+  }
+
+  /** How long to wait before reading on. */
+  countBytes(bytes: number): number {
+    this.renew();
+    this.bytes += bytes;
+    if (this.bytes < this.limits.bytesPerSecond) return 0;
+    return Math.max(0, Math.ceil(1_000 - (this.clock.elapsed() - this.startedAt)));
+  }
+
+  takeDropped(): number {
+    const { dropped } = this;
+    this.dropped = 0;
+    return dropped;
+  }
+
+  private renew(): void {
+    const now = this.clock.elapsed();
+    if (now - this.startedAt < 1_000) return;
+    this.startedAt = now;
+    this.lines = 0;
+    this.bytes = 0;
+  }
+}
+
+function lengthOf(output: ChildOutput): number {
+  return output.kind === 'line' ? output.text.length : 0;
+}

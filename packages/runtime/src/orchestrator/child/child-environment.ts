@@ -1,0 +1,60 @@
+/**
+ * What a child finds in its environment: a short list of what programs need to run on this machine, what the resource
+ * declares, and the tags by which it is found again. Nothing else of the operator's environment reaches bundle code.
+ */
+import { GoondanError } from '@goondan/types';
+
+/** Where things are and how the outside is reached; by these exact names. */
+export const inheritedVariables: readonly string[] = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+  'no_proxy',
+];
+
+/** Every `LC_…` too. */
+const inheritedPrefix = 'LC_';
+
+/** What decides how the child itself runs, and who it is, is not the resource's to say. */
+const reserved = /^(?:GOONDAN_|BUN_|LD_|DYLD_|NODE_OPTIONS$|NODE_CHANNEL)/;
+const variableName = /^[A-Za-z_]\w*$/;
+
+/** Throws `E_RESOURCE_INVALID` for a declared variable that is none, or is reserved. */
+export function childEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  declared: Readonly<Record<string, string>>,
+  tags: Readonly<Record<string, string>>,
+): Record<string, string> {
+  for (const [name, value] of Object.entries(declared)) checkDeclared(name, value);
+  const inherited = Object.entries(own).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (inheritedVariables.includes(entry[0]) || entry[0].startsWith(inheritedPrefix)),
+  );
+  return { ...Object.fromEntries(inherited), ...declared, ...tags };
+}
+
+function checkDeclared(name: string, value: string): void {
+  if (!variableName.test(name)) throw invalid(`"${name}" is not a name for an environment variable`);
+  if (reserved.test(name)) throw invalid(`the environment variable ${name} cannot be declared: it is reserved`);
+  if (value.includes('\0')) throw invalid(`the value of the environment variable ${name} holds a NUL`);
+}
+
+function invalid(problem: string): GoondanError {
+  return new GoondanError('E_RESOURCE_INVALID', `A process cannot be started: ${problem}.`);
+}

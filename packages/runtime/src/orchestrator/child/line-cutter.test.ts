@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { LineCutter } from './line-cutter.ts';
+
+const LONGEST = 10;
+
+function cut(chunks: readonly Uint8Array[]): string[] {
+  const cutter = new LineCutter(LONGEST);
+  return [...chunks.flatMap((chunk) => cutter.push(chunk)), ...cutter.end()];
+}
+
+describe('lines', () => {
+  test('end with a line break of either kind, and the last one without', () => {
+    expect(cut([Buffer.from('one\r\n\ntwo\nthree')])).toEqual(['one', '', 'two', 'three']);
+    expect(cut([])).toEqual([]);
+  });
+
+  test('are cut where they get too long, and say by how much', () => {
+    const long = `${'x'.repeat(25)}\ny\n`;
+    expect(cut([Buffer.from(long)])).toEqual([`${'x'.repeat(10)}… (15 more characters)`, 'y']);
+    expect(cut(Array.from(Buffer.from(long), (byte) => Uint8Array.of(byte)))).toEqual(cut([Buffer.from(long)]));
+  });
+
+  test('are the same however the bytes were cut', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'é', '🦆', '\n'), maxLength: 60 });
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(), { maxLength: 10 }), (whole, cuts) => {
+        const bytes = Buffer.from(whole);
+        const ends = [...cuts.map((each) => each % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
+        const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+        expect(cut(chunks)).toEqual(cut([bytes]));
+      }),
+    );
+  });
+
+  test('that nobody wants are counted, and the one after them is whole', () => {
+    const cutter = new LineCutter(LONGEST);
+    expect(cutter.push(Buffer.from('a\nb'))).toEqual(['a']);
+    expect(cutter.skip(Buffer.from('c'))).toBe(0);
+    expect(cutter.skip(Buffer.from('d\ne\nf'))).toBe(2);
+    expect(cutter.push(Buffer.from('g\n'))).toEqual(['fg']);
+    expect(cutter.end()).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+/** Bytes as they come → lines of text, each of bounded length: of a longer one the beginning is kept, and how much it was. */
+
+const NEWLINE = 10;
+
+export class LineCutter {
+  private decoder = new TextDecoder();
+  private line = '';
+  private cutOff = 0;
+
+  constructor(private readonly longest: number) {}
+
+  push(chunk: Uint8Array): string[] {
+    const [first = '', ...rest] = this.decoder.decode(chunk, { stream: true }).split('\n');
+    this.append(first);
+    return rest.map((text) => {
+      const line = this.take();
+      this.append(text);
+      return line;
+    });
+  }
+
+  /** Like `push`, when nobody wants the lines: how many there were, at a fraction of the cost. */
+  skip(chunk: Uint8Array): number {
+    let count = 0;
+    for (const byte of chunk) if (byte === NEWLINE) count += 1;
+    if (count === 0) {
+      this.push(chunk);
+      return 0;
+    }
+    this.decoder = new TextDecoder();
+    this.take();
+    this.push(chunk.subarray(chunk.lastIndexOf(NEWLINE) + 1));
+    return count;
+  }
+
+  /** What stands after the last line break, if anything. */
+  end(): string[] {
+    this.append(this.decoder.decode());
+    return this.line === '' ? [] : [this.take()];
+  }
+
+  private append(text: string): void {
+    const room = this.longest - this.line.length;
+    this.line += text.slice(0, room);
+    this.cutOff += Math.max(0, text.length - room);
+  }
+
+  private take(): string {
+    const whole = this.cutOff === 0;
+    const line = whole ? this.line.replace(/\r$/, '') : `${this.line}… (${this.cutOff} more characters)`;
+    this.line = '';
+    this.cutOff = 0;
+    return line;
+  }
+}

@@ -1,0 +1,29 @@
+/** Where there is no /proc: ends the process groups one was told of. What left its group is not found. */
+import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import type { KillReport } from './kill-tagged.ts';
+
+/** Until none of the groups has a member, or time is up. */
+export async function killGroups(
+  groups: readonly number[],
+  timeoutMs = 2_000,
+  clock: Clock = systemClock,
+): Promise<KillReport> {
+  const startedAt = clock.elapsed();
+  const found = groups.filter((group) => reaches(group, 'SIGKILL'));
+  let left = found;
+  while (left.length > 0 && clock.elapsed() - startedAt < timeoutMs) {
+    await sleep(clock, 20);
+    left = left.filter((group) => reaches(group, 'SIGKILL'));
+  }
+  const named = (pid: number) => ({ pid, command: 'process group' });
+  return { ended: found.map(named), left: left.map(named) };
+}
+
+function reaches(group: number, signal: 'SIGKILL'): boolean {
+  try {
+    process.kill(-group, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,121 @@
+// With real processes: what a run can leave behind is what a shell can start.
+import { afterEach, describe, expect, test } from 'bun:test';
+import { killGroups } from './kill-groups.ts';
+import { killTagged } from './kill-tagged.ts';
+import { entryOf, newTag, type ProcessTag } from './process-tag.ts';
+import { readProcesses } from './read-processes.ts';
+
+const strangers: Bun.Subprocess[] = [];
+afterEach(() => {
+  for (const { pid } of strangers.splice(0)) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Ended already, with its group.
+    }
+  }
+});
+
+function run(tag: ProcessTag, script: string, environment: Record<string, string> = entryOf(tag)) {
+  const child = Bun.spawn(['sh', '-c', script], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
+  });
+  strangers.push(child);
+  return child;
+}
+
+const countTagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged).length;
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await Bun.sleep(5);
+}
+
+describe('killing by tag', () => {
+  test.each([
+    ['a child and its children', 'sleep 1000 & sleep 1000', 3],
+    ['one in a session of its own', 'setsid sleep 1000 & sleep 1000', 3],
+    ['one that hangs on to nothing', 'nohup sleep 1000 >/dev/null 2>&1 & exit 0', 1],
+    [
+      'one forked twice into its own session, its parents gone',
+      '(setsid sh -c "sleep 1000 & sleep 1000" &) ; exit 0',
+      3,
+    ],
+    ['one that ignores every signal it can', 'trap "" TERM HUP INT QUIT; while :; do sleep 1000; done', 2],
+    ['one that is stopped', 'kill -STOP $$', 1],
+  ])('ends %s', async (_, script, processes) => {
+    const tag = newTag('GOONDAN_RUN');
+    run(tag, script);
+    await until(async () => (await countTagged(tag)) === processes);
+    const { ended, left } = await killTagged(tag);
+    expect(ended).toHaveLength(processes);
+    expect(left).toEqual([]);
+    expect(await countTagged(tag)).toBe(0);
+  });
+
+  test('ends what was started without an environment, by its parent or by its group', async () => {
+    const tag = newTag('GOONDAN_RUN');
+    const mark = `${1_000 + Math.random()}`;
+    run(tag, `env -i setsid sleep ${mark} & sleep 1000`);
+    run(tag, `(env -i sleep ${mark} &) ; sleep 1000`);
+    const named = async () =>
+      Bun.spawnSync(['pgrep', '-fx', `sleep ${mark}`])
+        .stdout.toString()
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '').length;
+    await until(async () => (await named()) === 2);
+    await killTagged(tag);
+    expect(await named()).toBe(0);
+  });
+
+  test('ends what forks faster than one look', async () => {
+    const tag = newTag('GOONDAN_RUN');
+    run(tag, 'f() { sleep 0.01; (setsid sh -c "while :; do sleep 0.02; done" &) ; }; while :; do f; done');
+    await until(async () => (await countTagged(tag)) > 10);
+    const { left } = await killTagged(tag, { quietMs: 100 });
+    expect(left).toEqual([]);
+    expect(await countTagged(tag)).toBe(0);
+  });
+
+  test('touches nobody else', async () => {
+    const tag = newTag('GOONDAN_RUN');
+    const others = [
+      run(tag, 'exec sleep 1000', {}),
+      run(tag, 'exec sleep 1000', entryOf(newTag('GOONDAN_RUN'))),
+      run(tag, 'exec sleep 1000', { OTHER: tag }),
+      run(tag, 'exec sleep 1000', {
+        [`NOT_${Object.keys(entryOf(tag)).join('')}`]: Object.values(entryOf(tag)).join(''),
+      }),
+      run(tag, `: ${tag}; exec sleep 1000`, {}),
+    ];
+    run(tag, 'exec sleep 1000');
+    await until(async () => (await countTagged(tag)) === 1);
+    expect((await killTagged(tag)).ended).toHaveLength(1);
+    await Bun.sleep(50);
+    expect(others.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual(others.map(() => null));
+  });
+
+  test('finds nothing when there is nothing, and waits as long as it is told to', async () => {
+    const startedAt = performance.now();
+    expect(await killTagged(newTag('GOONDAN_RUN'), { quietMs: 60 })).toEqual({ ended: [], left: [] });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60);
+  });
+
+  test('refuses a tag that is none of ours', async () => {
+    // One that nobody carries, should this test ever have a reason to fail.
+    expect(await killTagged('GOONDAN_RUN=').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
+  });
+});
+
+describe('killing by group, where there is no /proc', () => {
+  test('ends the groups it knows', async () => {
+    const tag = newTag('GOONDAN_RUN');
+    const child = run(tag, 'sleep 1000 & sleep 1000');
+    await until(async () => (await countTagged(tag)) === 3);
+    const { ended } = await killGroups([child.pid, 999_999_999], 100);
+    expect(ended).toEqual([{ pid: child.pid, command: 'process group' }]);
+    await until(async () => (await countTagged(tag)) === 0);
+  });
+});

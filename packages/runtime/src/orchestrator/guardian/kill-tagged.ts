@@ -1,0 +1,65 @@
+/**
+ * Ends every process of a run, by its tag, until none is left: what forks while it is being killed is found by the next
+ * look. SIGKILL only: who could still listen to reason was asked before.
+ */
+import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { chooseVictims } from './choose-victims.ts';
+import { checkTag } from './process-tag.ts';
+import { type ProcessEntry, readProcesses } from './read-processes.ts';
+
+export interface KillTaggedOptions {
+  /** How long nothing may be found before it counts as over: somebody may be between fork and exec, with no tag yet. */
+  readonly quietMs?: number;
+  /** When to give up on what does not die (a process that waits for a broken disk cannot). */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+export interface EndedProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
+export interface KillReport {
+  /** What was found and killed, once each. */
+  readonly ended: readonly EndedProcess[];
+  /** What was still there when time was up. */
+  readonly left: readonly EndedProcess[];
+}
+
+/** Linux only: see `canReadProcesses`. */
+export async function killTagged(tag: string, options: KillTaggedOptions = {}): Promise<KillReport> {
+  const { quietMs = 0, timeoutMs = 5_000, clock = systemClock } = options;
+  const wanted = checkTag(tag);
+  const startedAt = clock.elapsed();
+  const ended = new Map<number, EndedProcess>();
+  let lastSeen = startedAt;
+  for (;;) {
+    const { processes, groups } = chooseVictims(await readProcesses(wanted), process.pid);
+    for (const group of groups) signal(-group);
+    for (const { pid, command } of processes) {
+      signal(pid);
+      ended.set(pid, { pid, command });
+    }
+    const now = clock.elapsed();
+    if (processes.length > 0) lastSeen = now;
+    else if (now - lastSeen >= quietMs) return { ended: [...ended.values()], left: [] };
+    if (now - startedAt >= timeoutMs) return { ended: [...ended.values()], left: processes.map(named) };
+    await sleep(clock, processes.length > 0 ? AFTER_KILL_MS : BETWEEN_LOOKS_MS);
+  }
+}
+
+const AFTER_KILL_MS = 5;
+const BETWEEN_LOOKS_MS = 25;
+
+function signal(target: number): void {
+  try {
+    process.kill(target, 'SIGKILL');
+  } catch {
+    // Gone meanwhile; or not ours, and then it is found again and reported as left.
+  }
+}
+
+function named({ pid, command }: ProcessEntry): EndedProcess {
+  return { pid, command };
+}

@@ -1,0 +1,60 @@
+/** The line between the orchestrator and its guardian: a few short lines of text each way, and the news that it is cut. */
+import { socketWire, type SocketWireOptions } from '../../ipc/channel/socket-wire.ts';
+
+export interface Line {
+  /** Nobody hears it when the line is cut. */
+  say(text: string): void;
+  /** What the other side says, line by line; it ends when the line is cut. */
+  lines(): AsyncGenerator<string>;
+  /** The next of them as JSON; undefined when the line is cut. */
+  next(): Promise<unknown>;
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+/** Takes the descriptor over. What is said is far less than the system holds, so it is written at once or not at all. */
+export function openLine(descriptor: number, options?: SocketWireOptions): Line {
+  const decoder = new TextDecoder();
+  const closed = Promise.withResolvers<void>();
+  const unread: string[] = [];
+  let rest = '';
+  let isClosed = false;
+  let wake: (() => void) | undefined;
+  const wire = socketWire(
+    descriptor,
+    options,
+  )({
+    data(chunk) {
+      const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n');
+      rest += first;
+      for (const text of more) {
+        unread.push(rest);
+        rest = text;
+      }
+      wake?.();
+    },
+    drain: () => undefined,
+    closed() {
+      isClosed = true;
+      closed.resolve();
+      wake?.();
+    },
+  });
+  async function* lines(): AsyncGenerator<string> {
+    for (;;) {
+      const line = unread.shift();
+      if (line !== undefined) yield line;
+      else if (isClosed) return;
+      else await new Promise<void>((resolve) => void (wake = resolve));
+    }
+  }
+  return {
+    say: (text) => void wire.write(Buffer.from(`${text}\n`)),
+    lines,
+    async next() {
+      for await (const line of lines()) return JSON.parse(line) as unknown;
+    },
+    closed: closed.promise,
+    close: () => wire.end(),
+  };
+}

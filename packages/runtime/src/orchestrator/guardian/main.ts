@@ -1,0 +1,26 @@
+/**
+ * The guardian: a small process beside the orchestrator that outlives it, however it ends, and takes the rest of the run
+ * with it. It learns of that end from the line between them, which the system cuts even after `kill -9`. It carries no
+ * tag itself and answers to no signal that a terminal or a supervisor sends around.
+ */
+import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
+import { guard, type GuardianReport } from './guard.ts';
+import { killGroups } from './kill-groups.ts';
+import { killTagged } from './kill-tagged.ts';
+import { openLine } from './line.ts';
+import { checkTag } from './process-tag.ts';
+import { canReadProcesses } from './read-processes.ts';
+
+const tag = checkTag(process.argv[2] ?? '');
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+const method = canReadProcesses() ? 'tag' : 'groups';
+const line = openLine(CHANNEL_DESCRIPTOR);
+line.say(JSON.stringify({ pid: process.pid, method }));
+const report = await guard({ lines: line.lines(), endRun });
+line.say(JSON.stringify(report));
+process.exit(report.left.length === 0 ? 0 : 1);
+
+async function endRun(groups: readonly number[], quietMs: number): Promise<Omit<GuardianReport, 'reason'>> {
+  const ending = method === 'tag' ? killTagged(tag, { quietMs }) : killGroups(groups);
+  return { method, ...(await ending) };
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { entryOf, newTag } from './process-tag.ts';
+import { canReadProcesses, readProcesses } from './read-processes.ts';
+
+const tag = newTag('GOONDAN_RUN');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'read-processes-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const stdio: ['ignore', 'ignore', 'ignore'] = ['ignore', 'ignore', 'ignore'];
+
+describe('the processes of this machine', () => {
+  test('are there, this one among them, without a tag', async () => {
+    expect(canReadProcesses()).toBe(true);
+    const entries = await readProcesses(tag);
+    expect(entries.find(({ pid }) => pid === process.pid)).toMatchObject({ parent: process.ppid, isTagged: false });
+    expect(entries.filter(({ isTagged }) => isTagged)).toEqual([]);
+  });
+
+  test('are read right whatever a program is called', async () => {
+    const program = join(folder, 'a) Z 1 1 (b');
+    copyFileSync('/bin/sleep', program);
+    const child = Bun.spawn([program, '1000'], { env: entryOf(tag), stdio, detached: true });
+    const find = async () => (await readProcesses(tag)).find(({ pid }) => pid === child.pid);
+    // On a busy machine it may take longer than two looks until it is the program it is to be.
+    while ((await find())?.isTagged !== true) await Bun.sleep(1);
+    expect(await find()).toEqual({
+      pid: child.pid,
+      parent: process.pid,
+      group: child.pid,
+      command: 'a) Z 1 1 (b',
+      isTagged: true,
+    });
+    child.kill('SIGKILL');
+    await child.exited;
+  });
+
+  test('are known by their tag right after their start, nearly always', async () => {
+    let known = 0;
+    for (let round = 0; round < 50; round++) {
+      const child = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...entryOf(tag) }, stdio });
+      const [entry] = await readProcesses(tag, [child.pid]);
+      if (entry?.isTagged) known += 1;
+      child.kill('SIGKILL');
+      await child.exited;
+    }
+    // A single look finds one in twenty.
+    expect(known).toBeGreaterThan(25);
+  });
+
+  test('do not include the dead', async () => {
+    // The second program takes the first one's parent over and never asks how it ended.
+    const child = Bun.spawn(['sh', '-c', 'true & exec sleep 1000'], { stdio, detached: true });
+    const zombies = () => Bun.spawnSync(['ps', '-o', 'pid=,stat=', '--ppid', String(child.pid)]).stdout.toString();
+    while (!/\d+ Z/.test(zombies())) await Bun.sleep(5);
+    const [dead] = zombies().trim().split(' ').map(Number);
+    const pids = (await readProcesses(tag)).map(({ pid }) => pid);
+    expect(pids).toContain(child.pid);
+    expect(pids).not.toContain(dead);
+    child.kill('SIGKILL');
+    await child.exited;
+  });
+});

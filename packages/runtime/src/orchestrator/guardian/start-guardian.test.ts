@@ -1,0 +1,199 @@
+// The guardian as a process, beside an orchestrator that is killed.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { killTagged } from './kill-tagged.ts';
+import { entryOf, newTag, type ProcessTag } from './process-tag.ts';
+import { readProcesses } from './read-processes.ts';
+import { startGuardian } from './start-guardian.ts';
+
+let folder: string;
+const tags: ProcessTag[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'guardian-'));
+});
+afterAll(async () => {
+  for (const tag of tags) await killTagged(tag);
+  rmSync(folder, { recursive: true });
+});
+
+function tagForTest(): ProcessTag {
+  const tag = newTag('GOONDAN_RUN');
+  tags.push(tag);
+  return tag;
+}
+
+const tagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged);
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await condition())) await Bun.sleep(5);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+/** A process that has a guardian and children of every kind, as an orchestrator has. */
+async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
+  const script = join(folder, `${crypto.randomUUID()}.ts`);
+  writeFileSync(
+    script,
+    `import { startGuardian } from ${JSON.stringify(join(import.meta.dir, 'start-guardian.ts'))};
+     const guardian = await startGuardian({ tag: ${JSON.stringify(tag)} });
+     const env = { PATH: process.env.PATH, ...${JSON.stringify(entryOf(tag))} };
+     const spawn = (...command) => Bun.spawn(command, { env, stdio: ['ignore', 'ignore', 'ignore'], detached: true });
+     spawn('sh', '-c', 'sleep 1000 & sleep 1000');
+     spawn('sh', '-c', 'setsid sleep 1000 & sleep 1000');
+     spawn('sh', '-c', 'nohup sleep 1000 >/dev/null 2>&1 & exit 0');
+     spawn('sh', '-c', '(setsid sh -c "sleep 1000 & sleep 1000" &) ; exit 0');
+     spawn('sh', '-c', 'trap "" TERM HUP; sleep 1000');
+     spawn(process.execPath, '-e', 'while (true) {}');
+     spawn(process.execPath, '--no-orphans', '-e', 'Bun.spawn(["setsid", "sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] }); while (true) {}');
+     console.log(JSON.stringify({ guardian: guardian.pid }));
+     process.on('SIGUSR2', () => { throw new Error('a bug'); });
+     setInterval(() => undefined, 1_000);`,
+  );
+  const orchestrator = Bun.spawn([process.execPath, ...flags, script], {
+    // Not what this test was started with: `--no-orphans` is handed on in the environment.
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const { value } = await orchestrator.stdout.getReader().read();
+  const { guardian } = JSON.parse(new TextDecoder().decode(value)) as { guardian: number };
+  // Under --no-orphans Bun ends some of them by itself as soon as their parents are gone.
+  const settled = flags.length > 0 ? 5 : EVERY_PROCESS;
+  await until(async () => (await tagged(tag)).length >= settled);
+  return { orchestrator, guardian };
+}
+
+const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
+
+describe('when the orchestrator is gone', () => {
+  test('nothing of its run is alive two seconds later, the guardian neither, and nobody else is hurt', async () => {
+    const tag = tagForTest();
+    const other = tagForTest();
+    const stranger = Bun.spawn(['sleep', '1000'], {
+      env: { PATH: process.env.PATH, ...entryOf(other) },
+      detached: true,
+    });
+    const { orchestrator, guardian } = await startOrchestrator(tag);
+    orchestrator.kill('SIGKILL');
+    const killedAt = performance.now();
+    await until(async () => (await tagged(tag)).length === 0);
+    expect(performance.now() - killedAt).toBeLessThan(2_000);
+    await until(() => !isAlive(guardian));
+    expect(performance.now() - killedAt).toBeLessThan(2_500);
+    expect(await tagged(tag)).toEqual([]);
+    expect(isAlive(stranger.pid)).toBe(true);
+  }, 20_000);
+
+  test.each<[string, string[], (pid: number, guardian: number) => void]>([
+    ['its group with it', [], (pid) => process.kill(-pid, 'SIGKILL')],
+    ['and it ran so that its own children go with it', ['--no-orphans'], (pid) => process.kill(pid, 'SIGKILL')],
+    ['by an error of its own', [], (pid) => process.kill(pid, 'SIGUSR2')],
+    ['by an error of its own, its children with it', ['--no-orphans'], (pid) => process.kill(pid, 'SIGUSR2')],
+    [
+      'and somebody asked the guardian to go before',
+      [],
+      (pid, guardian) => {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(guardian, signal);
+        process.kill(pid, 'SIGKILL');
+      },
+    ],
+  ])(
+    '%s',
+    async (_, flags, end) => {
+      const tag = tagForTest();
+      const { orchestrator, guardian } = await startOrchestrator(tag, ...flags);
+      end(orchestrator.pid, guardian);
+      const endedAt = performance.now();
+      await until(async () => (await tagged(tag)).length === 0);
+      expect(performance.now() - endedAt).toBeLessThan(2_000);
+      // Not a moment between two that are only just starting.
+      await until(() => !isAlive(guardian));
+      expect(await tagged(tag)).toEqual([]);
+    },
+    20_000,
+  );
+});
+
+describe('the guardian', () => {
+  test('leaves a running swarm alone', async () => {
+    const tag = tagForTest();
+    const guardian = await startGuardian({ tag });
+    const child = Bun.spawn(['sleep', '1000'], { env: entryOf(tag), detached: true });
+    await Bun.sleep(300);
+    expect(isAlive(child.pid)).toBe(true);
+    await guardian.standDown();
+    expect(await child.exited).not.toBe(0);
+  });
+
+  test('does not keep an orchestrator alive that has nothing left to do', async () => {
+    const tag = tagForTest();
+    const script = join(folder, 'idle.ts');
+    writeFileSync(
+      script,
+      `import { startGuardian } from ${JSON.stringify(join(import.meta.dir, 'start-guardian.ts'))};
+       console.log((await startGuardian({ tag: ${JSON.stringify(tag)} })).pid);`,
+    );
+    const idle = Bun.spawn([process.execPath, script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const pid = Number(await idle.stdout.text());
+    expect(await idle.exited).toBe(0);
+    await until(() => !isAlive(pid));
+  });
+
+  test('stood down after a clean shutdown has nothing to report', async () => {
+    const guardian = await startGuardian({ tag: tagForTest() });
+    guardian.watch(12_345_678);
+    guardian.forget(12_345_678);
+    expect(await guardian.standDown()).toEqual({ reason: 'stood-down', method: 'tag', ended: [], left: [] });
+    expect(await guardian.exited).toEqual({ expected: true });
+  });
+
+  test('stood down too early ends what is left and says what that was', async () => {
+    const tag = tagForTest();
+    const guardian = await startGuardian({ tag });
+    const child = Bun.spawn(['sleep', '1000'], { env: entryOf(tag), detached: true });
+    expect(await guardian.standDown()).toMatchObject({ ended: [{ pid: child.pid, command: 'sleep' }], left: [] });
+    expect(await child.exited).not.toBe(0);
+  });
+
+  test('carries no tag and no secret', async () => {
+    const tag = tagForTest();
+    const guardian = await startGuardian({ tag });
+    // Whatever Bun and the shell set for themselves, none of it is ours.
+    const names = readFileSync(`/proc/${guardian.pid}/environ`, 'utf8').split('\0');
+    expect(names.filter((entry) => !entry.startsWith('BUN_') && entry !== 'PWD=/' && entry !== '')).toEqual([]);
+    await guardian.standDown();
+  });
+
+  test('that is killed is missed', async () => {
+    const guardian = await startGuardian({ tag: tagForTest() });
+    process.kill(guardian.pid, 'SIGKILL');
+    expect(await guardian.exited).toEqual({ expected: false });
+    expect(await guardian.standDown().catch((error: unknown) => error)).toMatchObject({ code: 'E_IPC_CLOSED' });
+  });
+
+  test('that cannot start is an error with a code', async () => {
+    const failure = await startGuardian({ tag: tagForTest(), bun: '/bin/true' }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'E_PROCESS_START' });
+    const missing = await startGuardian({ tag: tagForTest(), bun: '/nowhere/bun' }).catch((error: unknown) => error);
+    expect(missing).toMatchObject({ code: 'E_PROCESS_START' });
+  });
+
+  test('stays small', async () => {
+    const guardian = await startGuardian({ tag: tagForTest() });
+    const memory = readFileSync(`/proc/${guardian.pid}/smaps_rollup`, 'utf8');
+    const dirty = Number(/^Private_Dirty: +(\d+)/m.exec(memory)?.[1]);
+    expect(dirty).toBeGreaterThan(0);
+    expect(dirty).toBeLessThan(8_000);
+    await guardian.standDown();
+  });
+});

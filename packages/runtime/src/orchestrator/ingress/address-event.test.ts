@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test';
+import { addressEvent } from './address-event.ts';
+
+const to = { agentName: 'coder', instanceKey: 'k' };
+const heard = { name: 'message', input: 'hello', createdAt: new Date(5) };
+
+test('R-01 the event of a connector becomes one for the addressed instance, from that Connection', () => {
+  const event = { ...heard, auth: { user: 'kim' }, metadata: { thread: 1 } };
+  expect(addressEvent({ connection: 'chat', id: '1', event }, to, 'trace')).toEqual({
+    id: expect.stringMatching(/^heard-[0-9a-f]{32}$/),
+    type: 'message',
+    input: 'hello',
+    instanceKey: 'k',
+    source: { kind: 'connector', name: 'chat' },
+    auth: { user: 'kim' },
+    metadata: { thread: 1 },
+    traceId: 'trace',
+    createdAt: new Date(5),
+  });
+});
+
+test('the same id of one connection is the same event, of another one it is not', () => {
+  const idOf = (connection: string, id: string) => addressEvent({ connection, id, event: heard }, to, 'trace').id;
+  expect(idOf('chat', '1')).toBe(idOf('chat', '1'));
+  expect(new Set([idOf('chat', '1'), idOf('chat', '2'), idOf('mail', '1'), idOf('chat1', '')]).size).toBe(4);
+});

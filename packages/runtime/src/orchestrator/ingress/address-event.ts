@@ -1,0 +1,35 @@
+/** The event of a connector as an agent gets it: who sent it is the Connection, whatever the connector says. */
+import { createHash } from 'node:crypto';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { ConnectorEvent } from '../../ipc/from-connector.ts';
+
+export interface Heard {
+  /** The Connection's name. */
+  readonly connection: string;
+  /** As the connector numbers its events: the same id again is the same event. */
+  readonly id: string;
+  readonly event: ConnectorEvent;
+}
+
+export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, traceId: string): AgentEvent {
+  const { input, auth, metadata } = event;
+  return {
+    id: eventId(connection, id),
+    type: event.name,
+    instanceKey: to.instanceKey,
+    source: { kind: 'connector', name: connection },
+    traceId,
+    createdAt: event.createdAt,
+    ...(input === undefined ? {} : { input }),
+    ...(auth === undefined ? {} : { auth }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+/** Two connections may use the same ids; neither can claim an event of the other, or of an agent. */
+function eventId(connection: string, id: string): string {
+  return `heard-${createHash('sha256')
+    .update(JSON.stringify([connection, id]))
+    .digest('hex')
+    .slice(0, 32)}`;
+}

@@ -1,0 +1,22 @@
+/** The rules of a Connection as `kind: Connection` has them, in their order. */
+import type { JsonPrimitive } from '@goondan/types';
+
+export interface IngressRule {
+  /** Everything that is named here must fit; nothing named fits every event. */
+  readonly match?: {
+    readonly event?: string;
+    readonly properties?: Readonly<Record<string, JsonPrimitive>>;
+  };
+  readonly route: IngressRoute;
+}
+
+/** `instanceKey`, or `instanceKeyProperty` with or without a prefix; neither means `default`. */
+export interface IngressRoute {
+  /** `Agent/name`; the swarm's entry agent when absent. */
+  readonly agentRef?: string | { readonly kind: string; readonly name: string };
+  readonly instanceKey?: string;
+  /** The property of the event whose value is the key. */
+  readonly instanceKeyProperty?: string;
+  /** Goes before that value. */
+  readonly instanceKeyPrefix?: string;
+}

@@ -1,0 +1,51 @@
+/**
+ * Where an event from outside goes.
+ *
+ * Invariants:
+ * 1. The first rule that fits decides, also when it then refuses: an event never slips into a later rule's instances.
+ * 2. The instance key is what the rule says: its own text, or the one property it names. Nothing else of an event is
+ *    ever a key.
+ */
+import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { ConnectorEvent } from '../../ipc/from-connector.ts';
+import { findKeyProblem } from '../find-key-problem.ts';
+import type { IngressRoute, IngressRule } from './ingress-rule.ts';
+
+export type RoutedEvent =
+  | { readonly type: 'address'; readonly address: AgentAddress }
+  | { readonly type: 'refusal'; readonly error: FrameError };
+
+export function routeEvent(rules: readonly IngressRule[], event: ConnectorEvent, entryAgent: string): RoutedEvent {
+  const rule = rules.find((candidate) => fits(candidate, event));
+  if (rule === undefined) return refuse('E_INGRESS_RULE', `No ingress rule fits the event "${event.name}".`);
+  const key = keyOf(rule.route, event.properties ?? {});
+  if ('problem' in key)
+    return refuse('E_INGRESS_KEY', `The event "${event.name}" has no instance key: ${key.problem}.`);
+  return { type: 'address', address: { agentName: agentOf(rule.route, entryAgent), instanceKey: key.text } };
+}
+
+function fits({ match = {} }: IngressRule, { name, properties = {} }: ConnectorEvent): boolean {
+  if (match.event !== undefined && match.event !== name) return false;
+  return Object.entries(match.properties ?? {}).every(([property, value]) => properties[property] === value);
+}
+
+function keyOf(route: IngressRoute, properties: JsonObject): { readonly text: string } | { readonly problem: string } {
+  const { instanceKey = 'default', instanceKeyProperty: property, instanceKeyPrefix: prefix = '' } = route;
+  if (property === undefined) return { text: instanceKey };
+  const value = properties[property];
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? `${value}` : value;
+  if (typeof text !== 'string') return { problem: `its property "${property}" is neither a text nor a whole number` };
+  // The bare value is looked at too: a prefix must not make a key of nothing.
+  const problem = findKeyProblem(text) ?? findKeyProblem(prefix + text);
+  return problem === undefined ? { text: prefix + text } : { problem: `its property "${property}" ${problem}` };
+}
+
+function agentOf({ agentRef }: IngressRoute, entryAgent: string): string {
+  if (agentRef === undefined) return entryAgent;
+  return typeof agentRef === 'string' ? agentRef.replace(/^Agent\//, '') : agentRef.name;
+}
+
+function refuse(code: FrameError['code'], message: string): RoutedEvent {
+  return { type: 'refusal', error: { code, message } };
+}

@@ -1,0 +1,86 @@
+/** A process is asked to go, and killed when it does not. */
+import type { Afterwards, InstanceInput, InstanceState, Phase } from './instance-state.ts';
+import {
+  after,
+  clearTimerOf,
+  enter,
+  hasTurn,
+  type InstanceStep,
+  kill,
+  type Moment,
+  readySinceOf,
+  setTimer,
+  stay,
+} from './instance-step.ts';
+
+export function drain(
+  state: InstanceState,
+  { graceMs, afterwards }: Extract<InstanceInput, { type: 'drain' }>,
+  moment: Moment,
+): InstanceStep {
+  const { phase } = state;
+  switch (phase.name) {
+    case 'absent':
+    case 'backoff':
+    case 'inLine':
+      if (afterwards === 'serve') return stay(state);
+      return after([...clearTimerOf(phase), { type: 'slot.release' }], stop(state));
+    case 'starting':
+    case 'ready':
+    case 'busy':
+      return leave(state, graceMs, afterwards, moment);
+    case 'draining':
+      return hurry(state, phase, { graceMs, afterwards }, moment);
+    case 'killed':
+      return stay(afterwards === 'stop' ? enter(state, { ...phase, afterwards }) : state);
+    case 'stopped':
+      return stay(state);
+  }
+}
+
+/** Asks the process to go. */
+export function leave(state: InstanceState, graceMs: number, afterwards: Afterwards, { now }: Moment): InstanceStep {
+  const { phase } = state;
+  const leaving = { hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) };
+  if (graceMs <= 0) {
+    return {
+      state: enter(state, { name: 'killed', why: 'late', ...leaving }),
+      actions: [...clearTimerOf(phase), kill(state)],
+    };
+  }
+  const deadline = now + graceMs;
+  return {
+    state: enter(state, { name: 'draining', deadline, ...leaving }),
+    actions: [
+      ...clearTimerOf(phase),
+      { type: 'process.drain', process: state.spawned, graceMs },
+      setTimer('grace', deadline),
+    ],
+  };
+}
+
+/** It had its time. */
+export function killLate(state: InstanceState, phase: Extract<Phase, { name: 'draining' }>): InstanceStep {
+  const { deadline: _, ...leaving } = phase;
+  return { state: enter(state, { ...leaving, name: 'killed', why: 'late' }), actions: [kill(state)] };
+}
+
+export function stop(state: InstanceState): InstanceStep {
+  const message = `Stopped, with ${state.queue.length} events left for the next start.`;
+  return {
+    state: enter(state, { name: 'stopped' }),
+    actions: [{ type: 'report', level: 'info', event: 'instance.stopped', message }],
+  };
+}
+
+/** Asked again: the stricter of both counts. */
+function hurry(
+  state: InstanceState,
+  phase: Extract<Phase, { name: 'draining' }>,
+  asked: { readonly graceMs: number; readonly afterwards: Afterwards },
+  moment: Moment,
+): InstanceStep {
+  const afterwards = phase.afterwards === 'stop' ? 'stop' : asked.afterwards;
+  if (moment.now + asked.graceMs >= phase.deadline) return stay(enter(state, { ...phase, afterwards }));
+  return leave(state, asked.graceMs, afterwards, moment);
+}

@@ -1,0 +1,326 @@
+// Random lives of one instance, in a world that keeps its own books: what it saw, not what the machine says it did.
+import { expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
+import fc from 'fast-check';
+import { backoffMs } from './backoff.ts';
+import { stepInstance } from './instance-machine.ts';
+import { newInstance, type InstanceAction, type InstanceInput, type InstanceTimer } from './instance-state.ts';
+import type { SupervisionPolicy } from './supervision-policy.ts';
+
+const policy: SupervisionPolicy = {
+  restart: { quickCrashes: 3, baseMs: 100, maxMs: 1_000, healthyMs: 2_000 },
+  idle: { hibernateAfterSeconds: 0.5 },
+  crashesBeforeDeadLetter: 3,
+  startTimeoutMs: 300,
+  startAttempts: 2,
+  hibernateGraceMs: 50,
+};
+
+/** A process as the operating system has it. */
+interface Process {
+  readonly number: number;
+  readySince?: number;
+  turn?: string;
+  wasAskedToGo: boolean;
+  /** By us: for being late, or for a fault of its own. */
+  killed?: 'late' | 'fault';
+}
+
+class World {
+  state = newInstance;
+  now = 0;
+  process: Process | undefined;
+  isInLine = false;
+  isStopped = false;
+  readonly timers = new Map<InstanceTimer, number>();
+  readonly accepted: string[] = [];
+  readonly finished: string[] = [];
+  readonly crashesOf = new Map<string, number>();
+  readonly cancelled = new Set<string>();
+  crashes = 0;
+  healthyMs = 0;
+  notBefore = 0;
+  spawns = 0;
+
+  input(input: InstanceInput): void {
+    const { state, actions } = stepInstance(this.state, input, this.now, policy);
+    this.state = state;
+    for (const action of actions) this.act(action);
+  }
+
+  act(action: InstanceAction): void {
+    switch (action.type) {
+      case 'slot.ask':
+        expect(this.process).toBeUndefined();
+        this.isInLine = true;
+        return;
+      case 'slot.release':
+        this.isInLine = false;
+        return;
+      case 'process.spawn':
+        this.spawn(action.process);
+        return;
+      case 'process.drain':
+        expect(this.process?.number).toBe(action.process);
+        if (this.process) this.process.wasAskedToGo = true;
+        return;
+      case 'process.kill':
+        expect(this.process?.number).toBe(action.process);
+        if (this.process) this.process.killed ??= this.isAtFault(this.process) ? 'fault' : 'late';
+        return;
+      case 'turn.send':
+        this.send(action.event, action.deadLetter);
+        return;
+      case 'turn.cancel':
+        expect(this.process?.turn).toBe(action.eventId);
+        expect(this.cancelled.has(action.eventId)).toBe(true);
+        return;
+      case 'turn.finished':
+        this.finished.push(action.event.id);
+        return;
+      case 'event.deadLettered':
+        expect(this.crashesOf.get(action.event.id)).toBe(policy.crashesBeforeDeadLetter);
+        return;
+      case 'timer.set':
+        expect(action.at).toBeGreaterThanOrEqual(this.now);
+        this.timers.set(action.timer, action.at);
+        return;
+      case 'timer.clear':
+        this.timers.delete(action.timer);
+        return;
+      case 'requests.fail':
+      case 'report':
+        return;
+    }
+  }
+
+  /** Set while an input says that the process did something wrong. */
+  faulty = false;
+  isAskingToGo = false;
+
+  private isAtFault({ readySince, wasAskedToGo }: Process): boolean {
+    const startedTooSlowly = readySince === undefined && !wasAskedToGo && !this.isAskingToGo;
+    return this.faulty || startedTooSlowly;
+  }
+
+  private spawn(number: number): void {
+    expect(this.process).toBeUndefined();
+    expect(this.isStopped).toBe(false);
+    expect(number).toBe(++this.spawns);
+    expect(this.now).toBeGreaterThanOrEqual(this.notBefore);
+    expect(this.accepted.length).toBeGreaterThan(this.finished.length);
+    this.process = { number, wasAskedToGo: false };
+    this.isInLine = false;
+  }
+
+  private send({ id }: AgentEvent, deadLetter: boolean): void {
+    expect(this.process?.readySince).toBeDefined();
+    expect(this.process?.turn).toBeUndefined();
+    expect(this.process?.wasAskedToGo).toBe(false);
+    expect(this.process?.killed).toBeUndefined();
+    expect(id).toBe(this.accepted[this.finished.length] ?? 'nothing');
+    expect(deadLetter).toBe((this.crashesOf.get(id) ?? 0) >= policy.crashesBeforeDeadLetter);
+    if (this.process) this.process.turn = id;
+  }
+
+  accept(): void {
+    const id = `e${this.accepted.length}`;
+    this.accepted.push(id);
+    this.input({ type: 'work', seq: this.accepted.length, event: eventOf(id) });
+  }
+
+  acceptAgain(): void {
+    const id = this.accepted[this.finished.length];
+    if (id !== undefined) this.input({ type: 'work', seq: 1, event: eventOf(id) });
+  }
+
+  cancel(pick: number): void {
+    const id = this.accepted[pick % (this.accepted.length + 1)];
+    if (id === undefined) return;
+    this.cancelled.add(id);
+    this.input({ type: 'cancel', eventId: id, reason: 'gave up' });
+  }
+
+  grant(): void {
+    if (this.isInLine) this.input({ type: 'slot.granted' });
+  }
+
+  becomeReady(): void {
+    const { process } = this;
+    if (process === undefined || process.readySince !== undefined || process.killed) return;
+    // One that is on its way out is not healthy for saying so.
+    if (!process.wasAskedToGo) process.readySince = this.now;
+    this.input({ type: 'ready', process: process.number });
+  }
+
+  failStart(): void {
+    const { process } = this;
+    if (process === undefined || process.readySince !== undefined || process.wasAskedToGo) return;
+    this.faulty = true;
+    this.input({ type: 'start.failed', process: process.number, error: { code: 'E_EXT_LOAD', message: 'gone' } });
+    this.faulty = false;
+  }
+
+  finishTurn(): void {
+    const { process } = this;
+    if (process?.turn === undefined) return;
+    const eventId = process.turn;
+    delete process.turn;
+    this.input({
+      type: 'turn.done',
+      process: process.number,
+      eventId,
+      result: { turnId: eventId, finishReason: 'text_response' },
+    });
+  }
+
+  hang(): void {
+    const { process } = this;
+    if (process === undefined || process.killed) return;
+    this.faulty = true;
+    this.input({ type: 'heartbeat.missed', process: process.number });
+    this.faulty = false;
+  }
+
+  exit(): void {
+    const { process } = this;
+    if (process === undefined) return;
+    this.process = undefined;
+    if (process.readySince !== undefined) this.healthyMs += this.now - process.readySince;
+    if (this.healthyMs >= policy.restart.healthyMs) this.crashes = this.healthyMs = this.notBefore = 0;
+    const isMeant =
+      process.killed === 'late' || (!process.killed && process.wasAskedToGo && process.turn === undefined);
+    if (!isMeant) {
+      this.crashes++;
+      this.healthyMs = 0;
+      this.notBefore = this.now + backoffMs(this.crashes, policy.restart);
+      if (process.turn !== undefined) {
+        this.crashesOf.set(process.turn, (this.crashesOf.get(process.turn) ?? 0) + 1);
+      }
+    }
+    this.input({ type: 'exited', process: process.number, code: null, signal: 'SIGKILL' });
+    expect(this.state.restarts.crashes).toBe(this.crashes);
+  }
+
+  drain(graceMs: number, afterwards: 'serve' | 'stop'): void {
+    this.isAskingToGo = true;
+    this.input({ type: 'drain', graceMs, afterwards });
+    this.isAskingToGo = false;
+  }
+
+  /** What a process that is gone had still said, and what no process may say. */
+  lie(pick: number): void {
+    const process = pick % 2 === 0 ? this.spawns - 1 : this.spawns + 1;
+    if (this.process === undefined) this.input({ type: 'exited', process: this.spawns, code: 0, signal: null });
+    this.input({ type: 'exited', process, code: 0, signal: null });
+    this.input({ type: 'ready', process });
+    const result = { turnId: 'lie', finishReason: 'error' } as const;
+    this.input({ type: 'turn.done', process, eventId: this.process?.turn ?? 'x', result });
+    this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', result });
+  }
+
+  pass(ms: number): void {
+    const end = this.now + ms;
+    for (;;) {
+      const [due] = [...this.timers].filter(([, at]) => at <= end).toSorted(([, a], [, b]) => a - b);
+      if (due === undefined) break;
+      const [timer, at] = due;
+      this.timers.delete(timer);
+      this.now = Math.max(this.now, at);
+      this.input({ type: 'timer', timer });
+    }
+    this.now = end;
+  }
+
+  /** A timer that rings although it is not its time. */
+  ringEarly(pick: number): void {
+    this.input({ type: 'timer', timer: (['backoff', 'start', 'idle', 'grace'] as const)[pick % 4] ?? 'idle' });
+  }
+
+  /** From now on everything goes well. */
+  settle(): void {
+    for (let round = 0; round < 10_000; round++) {
+      if (this.process?.killed || (this.process?.wasAskedToGo && this.process.turn === undefined)) this.exit();
+      this.grant();
+      this.becomeReady();
+      this.finishTurn();
+      if (this.isStopped ? this.process === undefined : this.finished.length === this.accepted.length) return;
+      this.pass(10);
+    }
+  }
+}
+
+const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
+  accept: (world) => world.accept(),
+  acceptMore: (world) => world.accept(),
+  acceptAgain: (world) => world.acceptAgain(),
+  cancel: (world, pick) => world.cancel(pick),
+  grant: (world) => world.grant(),
+  grantAgain: (world) => world.grant(),
+  becomeReady: (world) => world.becomeReady(),
+  becomeReadyToo: (world) => world.becomeReady(),
+  failStart: (world) => world.failStart(),
+  finishTurn: (world) => world.finishTurn(),
+  finishAnother: (world) => world.finishTurn(),
+  hang: (world) => world.hang(),
+  exit: (world) => world.exit(),
+  liveAndCrash: (world) => {
+    world.grant();
+    world.becomeReady();
+    world.finishTurn();
+    world.exit();
+  },
+  lie: (world, pick) => world.lie(pick),
+  pass: (world, pick) => world.pass(pick),
+  passLong: (world, pick) => world.pass(pick * 10),
+  ringEarly: (world, pick) => world.ringEarly(pick),
+  hibernate: (world) => world.input({ type: 'hibernate' }),
+  replace: (world, pick) => world.drain(pick % 60, 'serve'),
+};
+
+function eventOf(id: string): AgentEvent {
+  return {
+    id,
+    type: 'agent.message',
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'test' },
+    traceId: 'trace',
+    createdAt: new Date(0),
+  };
+}
+
+const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(deeds)), fc.nat(200)), { maxLength: 200, size: 'max' });
+
+test('R-02 R-03 no life of an instance loses or reorders an event, runs two turns, or gets around the backoff', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const world = new World();
+      for (const [deed, pick] of life) deeds[deed]?.(world, pick);
+      world.settle();
+      expect(world.finished).toEqual(world.accepted);
+      expect(world.state.queue).toEqual([]);
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test('R-07 whatever happens before, a drained instance is without a process after its grace, with its events in order', () => {
+  fc.assert(
+    fc.property(lives, fc.nat(100), (life, graceMs) => {
+      const world = new World();
+      for (const [deed, pick] of life) deeds[deed]?.(world, pick);
+      world.drain(graceMs, 'stop');
+      world.isStopped = true;
+      world.pass(graceMs);
+      if (world.process !== undefined) expect(world.process.killed).toBeDefined();
+      world.exit();
+      world.accept();
+      world.pass(10_000);
+      expect(world.process).toBeUndefined();
+      expect(world.state.phase.name).toBe('stopped');
+      const left = world.state.queue.map(({ event }) => event.id);
+      expect([...world.finished, ...left]).toEqual(world.accepted);
+    }),
+    { numRuns: 500 },
+  );
+});

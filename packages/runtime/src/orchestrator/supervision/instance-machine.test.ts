@@ -1,0 +1,512 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentEvent, TurnResult } from '@goondan/types';
+import { stepInstance } from './instance-machine.ts';
+import {
+  conditionOf,
+  newInstance,
+  type InstanceAction,
+  type InstanceInput,
+  type InstanceState,
+} from './instance-state.ts';
+import { defaultSupervisionPolicy, type SupervisionPolicy } from './supervision-policy.ts';
+
+const event = (id: string): AgentEvent => ({
+  id,
+  type: 'agent.message',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+});
+
+const work = (id: string, crashes?: number): InstanceInput => ({
+  type: 'work',
+  seq: 1,
+  event: event(id),
+  ...(crashes === undefined ? {} : { crashes }),
+});
+
+const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
+const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
+
+/** One instance, its time, and what every input made it do. */
+class Driven {
+  state: InstanceState = newInstance;
+  now = 0;
+
+  constructor(readonly policy: SupervisionPolicy = defaultSupervisionPolicy) {}
+
+  do(...inputs: InstanceInput[]): InstanceAction[] {
+    return inputs.flatMap((input) => {
+      const { state, actions } = stepInstance(this.state, input, this.now, this.policy);
+      this.state = state;
+      return [...actions];
+    });
+  }
+
+  /** Without reports and timers. */
+  acts(...inputs: InstanceInput[]): InstanceAction[] {
+    return this.do(...inputs).filter(({ type }) => type !== 'report' && !type.startsWith('timer.'));
+  }
+
+  get process(): number {
+    return this.state.spawned;
+  }
+
+  start(): InstanceAction[] {
+    return this.acts({ type: 'slot.granted' }, { type: 'ready', process: this.process + 1 });
+  }
+
+  done(id: string): InstanceAction[] {
+    return this.acts({ type: 'turn.done', process: this.process, eventId: id, result });
+  }
+
+  exit(signal: string | null = 'SIGKILL'): InstanceAction[] {
+    return this.acts({ type: 'exited', process: this.process, code: signal === null ? 0 : null, signal });
+  }
+}
+
+const sent = (actions: readonly InstanceAction[]) =>
+  actions.flatMap((action) => (action.type === 'turn.send' ? [action.event.id] : []));
+
+describe('the process of an instance', () => {
+  test('R-01 work without a process asks for a slot, starts a process there and gives it the turn', () => {
+    const instance = new Driven();
+    expect(instance.acts(work('a'))).toEqual([{ type: 'slot.ask' }]);
+    expect(instance.acts({ type: 'slot.granted' })).toEqual([{ type: 'process.spawn', process: 1 }]);
+    expect(instance.acts({ type: 'ready', process: 1 })).toEqual([
+      { type: 'turn.send', process: 1, seq: 1, event: event('a'), deadLetter: false },
+    ]);
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    expect(instance.state.phase.name).toBe('ready');
+  });
+
+  test('R-02 one turn at a time, in the order of acceptance', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'), work('c'));
+    expect(sent(instance.start())).toEqual(['a']);
+    expect(sent(instance.acts(work('d')))).toEqual([]);
+    expect(['a', 'b', 'c', 'd'].map((id) => sent(instance.done(id)))).toEqual([['b'], ['c'], ['d'], []]);
+  });
+
+  test('R-02 an event that is queued already is not queued again', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('a'));
+    instance.start();
+    expect(sent(instance.acts(work('a')))).toEqual([]);
+    expect(sent(instance.done('a'))).toEqual([]);
+    expect(instance.state.queue).toEqual([]);
+  });
+
+  test('R-02 a turn.done for another event than the running one is not heard', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'));
+    instance.start();
+    expect(instance.do({ type: 'turn.done', process: 1, eventId: 'b', result })).toEqual([
+      expect.objectContaining({ type: 'report', event: 'frame.ignored' }),
+    ]);
+    expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['a', 'b']);
+  });
+
+  test('R-03 a crash in mid-turn sends the same event to the next process', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'));
+    instance.start();
+    expect(instance.exit()).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(sent(instance.start())).toEqual(['a']);
+    expect(sent(instance.done('a'))).toEqual(['b']);
+  });
+
+  test('R-03 after three crashes on an event it goes as a dead letter, and the next one follows', () => {
+    const instance = new Driven();
+    instance.acts(work('bad'), work('good'));
+    instance.start();
+    expect(instance.exit()).not.toContainEqual(expect.objectContaining({ type: 'event.deadLettered' }));
+    instance.start();
+    instance.exit();
+    instance.start();
+    expect(instance.exit()).toContainEqual({ type: 'event.deadLettered', event: event('bad'), crashes: 3 });
+    expect(instance.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', deadLetter: true }));
+    expect(instance.done('bad')).toContainEqual(
+      expect.objectContaining({ type: 'turn.send', event: event('good'), deadLetter: false }),
+    );
+  });
+
+  test('R-03 a dead letter whose folding crashes is sent again as one, not announced twice and never dropped', () => {
+    const instance = new Driven();
+    instance.acts(work('bad', 3));
+    for (let crash = 0; crash < 4; crash++) {
+      expect(instance.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', deadLetter: true }));
+      expect(instance.exit().map(({ type }) => type)).not.toContain('event.deadLettered');
+    }
+    expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['bad']);
+  });
+
+  test('R-03 traffic does not get around the backoff', () => {
+    const instance = new Driven();
+    instance.acts(work('a', -100));
+    for (let crash = 1; crash <= 4; crash++) {
+      instance.start();
+      instance.exit();
+    }
+    instance.start();
+    expect(instance.exit()).toEqual([{ type: 'slot.release' }]);
+    expect(instance.state.phase).toEqual({ name: 'backoff', until: 1_000 });
+    expect(instance.acts(work('b'), work('c'), { type: 'timer', timer: 'backoff' })).toEqual([]);
+    expect(instance.acts({ type: 'slot.granted' })).toEqual([{ type: 'slot.release' }]);
+    instance.now = 1_000;
+    expect(instance.acts({ type: 'timer', timer: 'backoff' })).toEqual([{ type: 'slot.ask' }]);
+  });
+
+  test('R-03 nor does a pause without work', () => {
+    const instance = new Driven();
+    for (let crash = 1; crash <= 5; crash++) {
+      instance.acts(work(`${crash}`));
+      instance.start();
+      instance.done(`${crash}`);
+      instance.exit();
+    }
+    expect(instance.state.phase.name).toBe('absent');
+    expect(instance.acts(work('next'))).toEqual([]);
+    expect(instance.state.phase).toEqual({ name: 'backoff', until: 1_000 });
+  });
+
+  test('R-03 good turns do not reset the count, healthy minutes do', () => {
+    const crashAfter = (ms: number) => {
+      const instance = new Driven();
+      for (let crash = 1; crash <= 4; crash++) {
+        instance.acts(work(`${crash}`));
+        instance.start();
+        instance.done(`${crash}`);
+        instance.exit();
+      }
+      instance.acts(work('last'));
+      instance.start();
+      instance.done('last');
+      instance.now += ms;
+      instance.exit();
+      return instance.state.restarts.crashes;
+    };
+    expect(crashAfter(599_999)).toBe(5);
+    expect(crashAfter(600_000)).toBe(1);
+  });
+
+  test('R-03 a process that ends by itself while it is ready is a crash, whatever its code', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    instance.start();
+    instance.done('a');
+    instance.exit(null);
+    expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 1 } });
+  });
+
+  test('R-03 a missed heartbeat kills the group; the turn is sent again and the crash counted', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    instance.start();
+    expect(instance.acts({ type: 'heartbeat.missed', process: 1 })).toEqual([{ type: 'process.kill', process: 1 }]);
+    expect(instance.acts({ type: 'heartbeat.missed', process: 1 })).toEqual([]);
+    instance.exit();
+    expect(instance.state.queue[0]?.crashes).toBe(1);
+    expect(sent(instance.start())).toEqual(['a']);
+  });
+
+  test('R-03 what an earlier process says is not heard', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'));
+    instance.start();
+    instance.exit();
+    instance.start();
+    const before = instance.state;
+    instance.do(
+      { type: 'turn.done', process: 1, eventId: 'a', result },
+      { type: 'exited', process: 1, code: 0, signal: null },
+      { type: 'start.failed', process: 1, error: badExtension },
+      { type: 'heartbeat.missed', process: 1 },
+      { type: 'ready', process: 1 },
+    );
+    expect(instance.state).toEqual(before);
+  });
+});
+
+describe('a start that fails', () => {
+  const failStart = (instance: Driven): InstanceAction[] => {
+    const granted = instance.acts({ type: 'slot.granted' });
+    const failed = instance.acts({ type: 'start.failed', process: instance.process, error: badExtension });
+    return [...granted, ...failed, ...instance.exit(null)];
+  };
+
+  test('kills what is left of the process and counts as a crash', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    expect(failStart(instance)).toEqual([
+      { type: 'process.spawn', process: 1 },
+      { type: 'process.kill', process: 1 },
+      { type: 'slot.release' },
+      { type: 'slot.ask' },
+    ]);
+    expect(instance.state.restarts.crashes).toBe(1);
+    expect(instance.state.queue[0]?.crashes).toBe(0);
+  });
+
+  test('fails the waiting requests after three in a row, keeps the events, and goes on under the backoff', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    const told = [1, 2, 3, 4].map(() => failStart(instance).filter(({ type }) => type === 'requests.fail').length);
+    expect(told).toEqual([0, 0, 1, 1]);
+    expect(failStart(instance)).toContainEqual({ type: 'requests.fail', error: badExtension });
+    expect(instance.state).toMatchObject({ phase: { name: 'backoff', until: 1_000 }, queue: [{ event: { id: 'a' } }] });
+  });
+
+  test('fails further requests at once, until a start succeeds', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    for (const _ of [1, 2, 3]) failStart(instance);
+    expect(instance.acts(work('b'))).toEqual([{ type: 'requests.fail', error: badExtension }]);
+    instance.start();
+    expect(instance.acts(work('c'))).toEqual([]);
+    expect(instance.state).toMatchObject({ startFailures: 0, restarts: { crashes: 3 } });
+    expect(instance.state.startError).toBeUndefined();
+  });
+
+  test('an exit, a hang and a deadline before `ready` are such, with a code of their own', () => {
+    const policy = { ...defaultSupervisionPolicy, startAttempts: 1 };
+    const inputs: InstanceInput[] = [
+      { type: 'exited', process: 1, code: 7, signal: null },
+      { type: 'heartbeat.missed', process: 1 },
+      { type: 'timer', timer: 'start' },
+    ];
+    const messages = inputs.flatMap((input) => {
+      const instance = new Driven(policy);
+      instance.acts(work('a'), { type: 'slot.granted' });
+      instance.now = policy.startTimeoutMs;
+      return instance.acts(input).flatMap((action) => (action.type === 'requests.fail' ? [action.error] : []));
+    });
+    expect(messages.map(({ code }) => code)).toEqual(['E_AGENT_START', 'E_AGENT_START', 'E_AGENT_START']);
+    expect(messages.map(({ message }) => message).join()).toMatch(/ended with code 7.*did not answer.*within 60000 ms/);
+  });
+
+  test('a start timer that rings early is set again', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), { type: 'slot.granted' });
+    instance.now = 10;
+    expect(instance.do({ type: 'timer', timer: 'start' })).toEqual([{ type: 'timer.set', timer: 'start', at: 60_000 }]);
+  });
+});
+
+describe('an idle process', () => {
+  const idle = (policy?: SupervisionPolicy) => {
+    const instance = new Driven(policy);
+    instance.acts(work('a'));
+    instance.start();
+    instance.done('a');
+    return instance;
+  };
+
+  test('hibernates when its time is over, and comes back with the next event', () => {
+    const instance = idle();
+    instance.now = 299_999;
+    expect(instance.do({ type: 'timer', timer: 'idle' })).toEqual([{ type: 'timer.set', timer: 'idle', at: 300_000 }]);
+    instance.now = 300_000;
+    expect(instance.acts({ type: 'timer', timer: 'idle' })).toEqual([
+      { type: 'process.drain', process: 1, graceMs: 10_000 },
+    ]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }]);
+    expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 0, healthyMs: 300_000 } });
+    expect(instance.acts(work('b'))).toEqual([{ type: 'slot.ask' }]);
+  });
+
+  test('hibernates earlier when somebody needs its slot', () => {
+    expect(idle().acts({ type: 'hibernate' })).toEqual([{ type: 'process.drain', process: 1, graceMs: 10_000 }]);
+  });
+
+  test('a busy one does not', () => {
+    const instance = idle();
+    instance.acts(work('b'));
+    expect(instance.acts({ type: 'hibernate' }, { type: 'timer', timer: 'idle' })).toEqual([]);
+    expect(instance.state.phase.name).toBe('busy');
+  });
+
+  test('work that comes while it goes waits for the next process', () => {
+    const instance = idle();
+    instance.acts({ type: 'hibernate' });
+    expect(instance.acts(work('b'))).toEqual([]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(sent(instance.start())).toEqual(['b']);
+  });
+
+  test('stays when the policy says never', () => {
+    const instance = idle({ ...defaultSupervisionPolicy, idle: { hibernateAfterSeconds: undefined } });
+    instance.now = 1e9;
+    expect(instance.do({ type: 'timer', timer: 'idle' })).toEqual([]);
+  });
+});
+
+describe('a drain', () => {
+  const busy = () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'));
+    instance.start();
+    return instance;
+  };
+
+  test('R-07 lets the running turn end, starts no other, and stops when the process is gone', () => {
+    const instance = busy();
+    expect(instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'stop' })).toEqual([
+      { type: 'process.drain', process: 1, graceMs: 30_000 },
+    ]);
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }]);
+    expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{ event: { id: 'b' } }] });
+    expect(instance.acts(work('c'))).toEqual([]);
+  });
+
+  test('R-07 kills when the grace period is over; that is no crash, and the event stays', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'stop' });
+    instance.now = 29_999;
+    expect(instance.acts({ type: 'timer', timer: 'grace' })).toEqual([]);
+    instance.now = 30_000;
+    expect(instance.acts({ type: 'timer', timer: 'grace' })).toEqual([{ type: 'process.kill', process: 1 }]);
+    instance.exit();
+    expect(instance.state).toMatchObject({ restarts: { crashes: 0 }, queue: [{ crashes: 0 }, {}] });
+  });
+
+  test('R-07 with no grace kills at once', () => {
+    expect(busy().acts({ type: 'drain', graceMs: 0, afterwards: 'stop' })).toEqual([
+      { type: 'process.kill', process: 1 },
+    ]);
+  });
+
+  test('R-07 asked again, it may be shortened and not lengthened', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 1_000, afterwards: 'serve' });
+    instance.acts({ type: 'drain', graceMs: 9_000, afterwards: 'stop' });
+    expect(instance.state.phase).toMatchObject({ name: 'draining', deadline: 1_000, afterwards: 'stop' });
+    instance.acts({ type: 'drain', graceMs: 500, afterwards: 'serve' });
+    expect(instance.state.phase).toMatchObject({ name: 'draining', deadline: 500, afterwards: 'stop' });
+    expect(instance.acts({ type: 'drain', graceMs: 0, afterwards: 'stop' })).toEqual([
+      { type: 'process.kill', process: 1 },
+    ]);
+  });
+
+  test('R-07 of an instance without a process stops it and takes it out of the line', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    expect(instance.acts({ type: 'drain', graceMs: 1, afterwards: 'stop' })).toEqual([{ type: 'slot.release' }]);
+    expect(instance.acts({ type: 'slot.granted' })).toEqual([{ type: 'slot.release' }]);
+    expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{}] });
+  });
+
+  test('R-07 of one that starts asks it to go; its `ready` changes nothing', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), { type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'stop' });
+    expect(instance.acts({ type: 'ready', process: 1 })).toEqual([]);
+    instance.exit(null);
+    expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, startFailures: 0 });
+  });
+
+  test('that only replaces the process goes on with the queue', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
+    instance.done('a');
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(sent(instance.start())).toEqual(['b']);
+  });
+
+  test('a turn that crashes while it is drained is a crash', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
+    instance.exit();
+    expect(instance.state).toMatchObject({ restarts: { crashes: 1 }, queue: [{ crashes: 1 }, {}] });
+  });
+
+  test('a turn.done on its way when the process was killed counts', () => {
+    const instance = busy();
+    instance.acts({ type: 'heartbeat.missed', process: 1 });
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    instance.exit();
+    expect(instance.state.queue).toMatchObject([{ event: { id: 'b' }, crashes: 0 }]);
+  });
+});
+
+describe('a cancelled event', () => {
+  const cancel = (eventId: string): InstanceInput => ({ type: 'cancel', eventId, reason: 'timeout' });
+
+  test('whose turn runs: the process is told, once', () => {
+    const instance = new Driven();
+    instance.acts(work('a'));
+    instance.start();
+    const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };
+    expect(instance.acts(cancel('a'), cancel('a'))).toEqual([told]);
+  });
+
+  test('that waits keeps its place, and its turn starts cancelled, also after a crash', () => {
+    const instance = new Driven();
+    instance.acts(work('a'), work('b'));
+    instance.start();
+    expect(instance.acts(cancel('b'))).toEqual([]);
+    const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
+    expect(instance.done('a').slice(1)).toEqual([expect.objectContaining({ type: 'turn.send' }), told]);
+    instance.exit();
+    expect(instance.start().slice(1)).toEqual([
+      expect.objectContaining({ type: 'turn.send' }),
+      { ...told, process: 2 },
+    ]);
+  });
+
+  test('that is not there does nothing', () => {
+    expect(new Driven().do(cancel('x'))).toEqual([]);
+  });
+});
+
+test('every phase that must end has its timer, and takes it along', () => {
+  const instance = new Driven();
+  const timers = (...inputs: InstanceInput[]) => instance.do(...inputs).filter(({ type }) => type.startsWith('timer.'));
+  expect(timers(work('a'), { type: 'slot.granted' })).toEqual([{ type: 'timer.set', timer: 'start', at: 60_000 }]);
+  expect(timers({ type: 'ready', process: 1 })).toEqual([{ type: 'timer.clear', timer: 'start' }]);
+  expect(timers({ type: 'turn.done', process: 1, eventId: 'a', result })).toEqual([
+    { type: 'timer.set', timer: 'idle', at: 300_000 },
+  ]);
+  expect(timers(work('b'))).toEqual([{ type: 'timer.clear', timer: 'idle' }]);
+  expect(timers({ type: 'drain', graceMs: 7, afterwards: 'serve' })).toEqual([
+    { type: 'timer.set', timer: 'grace', at: 7 },
+  ]);
+  expect(timers({ type: 'exited', process: 1, code: 0, signal: null })).toEqual([
+    { type: 'timer.clear', timer: 'grace' },
+  ]);
+});
+
+test('the phases as planSlots sees them', () => {
+  const instance = new Driven();
+  const conditions = [conditionOf(instance.state, false)];
+  const look = (hasRequest = false) => conditions.push(conditionOf(instance.state, hasRequest));
+  instance.acts(work('a'));
+  look();
+  instance.acts({ type: 'slot.granted' });
+  look();
+  instance.acts({ type: 'ready', process: 1 });
+  look();
+  look(true);
+  instance.acts({ type: 'drain', graceMs: 5, afterwards: 'stop' });
+  look();
+  look(true);
+  instance.done('a');
+  look(true);
+  instance.acts({ type: 'drain', graceMs: 0, afterwards: 'stop' });
+  look();
+  instance.exit();
+  look();
+  expect(conditions).toEqual([
+    undefined,
+    undefined,
+    'starting',
+    'working',
+    'waiting',
+    'stopping',
+    'waiting',
+    'stopping',
+    'stopping',
+    undefined,
+  ]);
+});

@@ -1,0 +1,140 @@
+/** What the orchestrator knows about one instance's process, what can happen to it, and what is to be done. */
+import type { AgentEvent, TurnResult } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { noCrashes, type RestartHistory } from './backoff.ts';
+import type { ProcessCondition } from './process-slots.ts';
+
+/** An accepted event whose turn is not finished. */
+export interface QueuedEvent {
+  /** Its place in the inbox. */
+  readonly seq: number;
+  readonly event: AgentEvent;
+  /** Processes that died in the middle of its turn. */
+  readonly crashes: number;
+  /** Why nobody wants it any more. Its turn is still due, but starts cancelled. */
+  readonly cancelled?: string;
+}
+
+/** After the process that goes now: `serve` what is there and what comes, or `stop` for good. */
+export type Afterwards = 'serve' | 'stop';
+
+/** Times are on the clock that only grows. */
+export type Phase =
+  /** No process, no work. */
+  | { readonly name: 'absent' }
+  /** Work, but no start before `until`. */
+  | { readonly name: 'backoff'; readonly until: number }
+  /** Work, and a slot was asked for. */
+  | { readonly name: 'inLine' }
+  | { readonly name: 'starting'; readonly deadline: number }
+  | { readonly name: 'ready'; readonly readySince: number; readonly idleSince: number }
+  /** The turn of the first queued event runs. */
+  | { readonly name: 'busy'; readonly readySince: number }
+  /** Asked to go; it may finish its turn until `deadline`. */
+  | (Leaving & { readonly name: 'draining'; readonly deadline: number })
+  /** Killed, but not gone yet. */
+  | (Leaving & { readonly name: 'killed'; readonly why: 'hung' | 'late' | 'startFailed' })
+  | { readonly name: 'stopped' };
+
+interface Leaving {
+  /** Absent when it never was ready. */
+  readonly readySince?: number;
+  /** The turn of the first queued event runs. */
+  readonly hasTurn: boolean;
+  readonly afterwards: Afterwards;
+}
+
+export interface InstanceState {
+  readonly phase: Phase;
+  /** In the order of acceptance. Bounded by the inbox, which refuses what is too much before it comes here. */
+  readonly queue: readonly QueuedEvent[];
+  readonly restarts: RestartHistory;
+  /** Failed starts since the last good one. */
+  readonly startFailures: number;
+  readonly startError?: FrameError;
+  /** Processes so far; the number of the newest. */
+  readonly spawned: number;
+}
+
+export const newInstance: InstanceState = {
+  phase: { name: 'absent' },
+  queue: [],
+  restarts: noCrashes,
+  startFailures: 0,
+  spawned: 0,
+};
+
+/** `process` is the number its `process.spawn` gave it: what an earlier one says is not heard. */
+export type InstanceInput =
+  /** An event was accepted. `crashes`: as the journal knows them, when the orchestrator itself was restarted. */
+  | { readonly type: 'work'; readonly seq: number; readonly event: AgentEvent; readonly crashes?: number }
+  /** Whoever waited for that event gave up. */
+  | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
+  /** `planSlots` chose it. */
+  | { readonly type: 'slot.granted' }
+  /** `planSlots` wants its slot. Only an idle process follows. */
+  | { readonly type: 'hibernate' }
+  | { readonly type: 'ready'; readonly process: number }
+  /** Also when the spawn itself failed; then followed by `exited`. */
+  | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
+  | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
+  | { readonly type: 'heartbeat.missed'; readonly process: number }
+  | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
+  /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
+  | { readonly type: 'drain'; readonly graceMs: number; readonly afterwards: Afterwards }
+  | { readonly type: 'timer'; readonly timer: InstanceTimer };
+
+export type InstanceTimer = 'backoff' | 'start' | 'idle' | 'grace';
+
+export type InstanceAction =
+  /** Join the line for a process. */
+  | { readonly type: 'slot.ask' }
+  /** It has no process and is not in line. */
+  | { readonly type: 'slot.release' }
+  | { readonly type: 'process.spawn'; readonly process: number }
+  | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number }
+  /** SIGKILL to its whole group. */
+  | { readonly type: 'process.kill'; readonly process: number }
+  /** `deadLetter`: fold it without running it. */
+  | {
+      readonly type: 'turn.send';
+      readonly process: number;
+      readonly seq: number;
+      readonly event: AgentEvent;
+      readonly deadLetter: boolean;
+    }
+  | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
+  /** The event is handled and out of the queue. */
+  | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly result: TurnResult }
+  | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
+  /** Whoever waits for an answer of this instance is told this, now. */
+  | { readonly type: 'requests.fail'; readonly error: FrameError }
+  | { readonly type: 'timer.set'; readonly timer: InstanceTimer; readonly at: number }
+  | { readonly type: 'timer.clear'; readonly timer: InstanceTimer }
+  | {
+      readonly type: 'report';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: 'process.exited' | 'process.hung' | 'start.failed' | 'instance.stopped' | 'frame.ignored';
+      readonly message: string;
+    };
+
+/** What its process means to `planSlots`; `undefined` when it holds no slot. */
+export function conditionOf({ phase }: InstanceState, hasOpenRequest: boolean): ProcessCondition | undefined {
+  switch (phase.name) {
+    case 'absent':
+    case 'backoff':
+    case 'inLine':
+    case 'stopped':
+      return undefined;
+    case 'starting':
+      return 'starting';
+    case 'ready':
+      return 'idle';
+    case 'busy':
+      return hasOpenRequest ? 'waiting' : 'working';
+    case 'draining':
+      return phase.hasTurn && hasOpenRequest ? 'waiting' : 'stopping';
+    case 'killed':
+      return 'stopping';
+  }
+}

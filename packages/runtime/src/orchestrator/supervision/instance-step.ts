@@ -1,0 +1,70 @@
+/** One step of an instance: the state after it and what is to be done. The words the other files of a step use. */
+import type { InstanceAction, InstanceState, InstanceTimer, Phase } from './instance-state.ts';
+import type { SupervisionPolicy } from './supervision-policy.ts';
+
+export interface InstanceStep {
+  readonly state: InstanceState;
+  /** In this order. */
+  readonly actions: readonly InstanceAction[];
+}
+
+export interface Moment {
+  /** On the clock that only grows. */
+  readonly now: number;
+  readonly policy: SupervisionPolicy;
+}
+
+export function enter(state: InstanceState, phase: Phase): InstanceState {
+  return { ...state, phase };
+}
+
+export function stay(state: InstanceState): InstanceStep {
+  return { state, actions: [] };
+}
+
+export function ignore(state: InstanceState, message: string): InstanceStep {
+  return { state, actions: [{ type: 'report', level: 'warn', event: 'frame.ignored', message }] };
+}
+
+export function after(actions: readonly InstanceAction[], step: InstanceStep): InstanceStep {
+  return { state: step.state, actions: [...actions, ...step.actions] };
+}
+
+export function hasProcess({ name }: Phase): boolean {
+  return name !== 'absent' && name !== 'backoff' && name !== 'inLine' && name !== 'stopped';
+}
+
+export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 'draining' | 'killed' }> {
+  return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
+}
+
+/** Fits into a phase of one that is leaving. */
+export function readySinceOf(phase: Phase): { readonly readySince?: number } {
+  if (!('readySince' in phase) || phase.readySince === undefined) return {};
+  return { readySince: phase.readySince };
+}
+
+export function kill({ spawned }: InstanceState): InstanceAction {
+  return { type: 'process.kill', process: spawned };
+}
+
+export function setTimer(timer: InstanceTimer, at: number): InstanceAction {
+  return { type: 'timer.set', timer, at };
+}
+
+export function clearTimer(timer: InstanceTimer): InstanceAction {
+  return { type: 'timer.clear', timer };
+}
+
+/** A phase has at most one timer: the one that would end it. */
+export function clearTimerOf({ name }: Phase): InstanceAction[] {
+  const timer = timerOf[name];
+  return timer === undefined ? [] : [clearTimer(timer)];
+}
+
+const timerOf: Readonly<Partial<Record<Phase['name'], InstanceTimer>>> = {
+  backoff: 'backoff',
+  starting: 'start',
+  ready: 'idle',
+  draining: 'grace',
+};

@@ -1,0 +1,91 @@
+/** A process hangs, or is gone: whose fault it was, and what comes next. */
+import { afterCrash, afterHealthy, type RestartHistory } from './backoff.ts';
+import { stop } from './drain-process.ts';
+import type { InstanceAction, InstanceInput, InstanceState, Phase, QueuedEvent } from './instance-state.ts';
+import {
+  after,
+  clearTimerOf,
+  enter,
+  hasProcess,
+  hasTurn,
+  ignore,
+  type InstanceStep,
+  kill,
+  type Moment,
+  readySinceOf,
+  stay,
+} from './instance-step.ts';
+import { countFailedStart, failStart, reportStart, seekProcess, startError, tellWaiting } from './start-process.ts';
+
+export function killHung(state: InstanceState, moment: Moment): InstanceStep {
+  const { phase } = state;
+  if (phase.name === 'starting') return failStart(state, startError('it did not answer while it started'), moment);
+  if (phase.name !== 'ready' && phase.name !== 'busy' && phase.name !== 'draining') return stay(state);
+  const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
+  const message = `Process ${state.spawned} does not answer and is killed.`;
+  return {
+    state: enter(state, { name: 'killed', why: 'hung', hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) }),
+    actions: [...clearTimerOf(phase), kill(state), { type: 'report', level: 'error', event: 'process.hung', message }],
+  };
+}
+
+export function loseProcess(
+  state: InstanceState,
+  { process, code, signal }: Extract<InstanceInput, { type: 'exited' }>,
+  moment: Moment,
+): InstanceStep {
+  const { phase } = state;
+  if (!hasProcess(phase)) return ignore(state, 'exited: it has no process');
+  const isCrash = endsInCrash(phase);
+  const how = signal === null ? `with code ${code}` : `by ${signal}`;
+  const message = `Process ${process} ended ${how}${isCrash ? '' : ', as it should'}.`;
+  const gone: InstanceAction[] = [
+    ...clearTimerOf(phase),
+    { type: 'slot.release' },
+    { type: 'report', level: isCrash ? 'warn' : 'info', event: 'process.exited', message },
+  ];
+  const counted = { ...state, restarts: restartsAfter(state, isCrash, moment) };
+  const { state: blamed, actions } = isCrash ? blame(counted, how, moment) : stay(counted);
+  return after([...gone, ...actions], goOn(blamed, moment));
+}
+
+/** Invariant 9. */
+function endsInCrash(phase: Phase): boolean {
+  if (phase.name === 'draining') return phase.hasTurn;
+  return phase.name !== 'killed' || phase.why !== 'late';
+}
+
+function restartsAfter({ phase, restarts }: InstanceState, isCrash: boolean, { now, policy }: Moment): RestartHistory {
+  const { readySince } = readySinceOf(phase);
+  const rested = readySince === undefined ? restarts : afterHealthy(restarts, policy.restart, now - readySince);
+  return isCrash ? afterCrash(rested, policy.restart, now) : rested;
+}
+
+/** The start, when it had not come further; else the event whose turn ran. */
+function blame(state: InstanceState, how: string, moment: Moment): InstanceStep {
+  if (state.phase.name === 'starting') {
+    const failed = countFailedStart(state, startError(`it ended ${how}`));
+    return { state: failed, actions: [reportStart(failed), ...tellWaiting(failed, moment)] };
+  }
+  if (!hasTurn(state.phase)) return stay(state);
+  const queue = countCrash(state.queue);
+  return { state: { ...state, queue }, actions: announceDeadLetter(queue, moment) };
+}
+
+function countCrash([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
+  return running === undefined ? [] : [{ ...running, crashes: running.crashes + 1 }, ...others];
+}
+
+/** Once: when the count is reached. */
+function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Moment): InstanceAction[] {
+  if (running === undefined || running.crashes !== policy.crashesBeforeDeadLetter) return [];
+  return [{ type: 'event.deadLettered', event: running.event, crashes: running.crashes }];
+}
+
+/** Without a process: what now? */
+function goOn(state: InstanceState, moment: Moment): InstanceStep {
+  const { phase } = state;
+  if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
+  if (state.queue.length > 0) return seekProcess(state, moment);
+  return stay(enter(state, { name: 'absent' }));
+}

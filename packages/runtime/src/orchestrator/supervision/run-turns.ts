@@ -1,0 +1,92 @@
+/** The queue of an instance: in, to the process one at a time, out. */
+import type { InstanceAction, InstanceInput, InstanceState } from './instance-state.ts';
+import {
+  after,
+  clearTimer,
+  enter,
+  hasTurn,
+  ignore,
+  type InstanceStep,
+  type Moment,
+  setTimer,
+  stay,
+} from './instance-step.ts';
+import { judgeIdle } from './idle.ts';
+import { seekProcess, tellWaiting } from './start-process.ts';
+
+export function acceptWork(
+  state: InstanceState,
+  { seq, event, crashes = 0 }: Extract<InstanceInput, { type: 'work' }>,
+  moment: Moment,
+): InstanceStep {
+  const told = tellWaiting(state, moment);
+  if (state.queue.some((queued) => queued.event.id === event.id)) return { state, actions: told };
+  const queued = { ...state, queue: [...state.queue, { seq, event, crashes }] };
+  switch (state.phase.name) {
+    case 'absent':
+      return after(told, seekProcess(queued, moment));
+    case 'ready':
+      return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
+    default:
+      return { state: queued, actions: told };
+  }
+}
+
+export function cancelEvent(state: InstanceState, input: Extract<InstanceInput, { type: 'cancel' }>): InstanceStep {
+  const { eventId, reason } = input;
+  const index = state.queue.findIndex(({ event, cancelled }) => event.id === eventId && cancelled === undefined);
+  if (index < 0) return stay(state);
+  const queue = state.queue.map((queued, at) => (at === index ? { ...queued, cancelled: reason } : queued));
+  const isRunning = index === 0 && hasTurn(state.phase);
+  return {
+    state: { ...state, queue },
+    actions: isRunning ? [{ type: 'turn.cancel', process: state.spawned, eventId, reason }] : [],
+  };
+}
+
+export function becomeReady(state: InstanceState, moment: Moment): InstanceStep {
+  // One that was told to go meanwhile has nothing to be ready for.
+  if (state.phase.name !== 'starting') return stay(state);
+  const { startError: _, ...rest } = state;
+  return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
+}
+
+/** Invariant 3: the one way out of the queue. */
+export function finishTurn(
+  state: InstanceState,
+  { eventId, result }: Extract<InstanceInput, { type: 'turn.done' }>,
+  moment: Moment,
+): InstanceStep {
+  const { phase } = state;
+  const [running, ...queue] = state.queue;
+  if (!hasTurn(phase) || running?.event.id !== eventId) return ignore(state, `turn.done: ${eventId} does not run`);
+  const finished: InstanceAction = { type: 'turn.finished', event: running.event, result };
+  if (phase.name === 'busy') return after([finished], takeNext({ ...state, queue }, moment, phase.readySince));
+  return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
+}
+
+/** The next turn, or idleness. */
+function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
+  if (state.queue.length > 0) return sendNext(state, moment, readySince);
+  const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
+  return { state: enter(state, ready), actions: watchIdle(moment, ready.idleSince) };
+}
+
+function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[] {
+  const verdict = judgeIdle(policy.idle, { isRunning: false, pending: 0, idleSince }, now);
+  if (verdict.type === 'stay') return [];
+  return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
+}
+
+/** Invariant 2: the one place that sends a turn. */
+function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
+  const [next] = state.queue;
+  if (next === undefined) return stay(state);
+  const process = state.spawned;
+  const { seq, event, cancelled } = next;
+  const actions: InstanceAction[] = [
+    { type: 'turn.send', process, seq, event, deadLetter: next.crashes >= policy.crashesBeforeDeadLetter },
+  ];
+  if (cancelled !== undefined) actions.push({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
+  return { state: enter(state, { name: 'busy', readySince }), actions };
+}

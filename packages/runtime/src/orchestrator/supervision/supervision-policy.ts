@@ -1,0 +1,25 @@
+import { defaultIdlePolicy, type IdlePolicy } from './idle.ts';
+import { defaultRestartPolicy, type RestartPolicy } from './backoff.ts';
+
+/** Every number of one instance's supervision. */
+export interface SupervisionPolicy {
+  readonly restart: RestartPolicy;
+  readonly idle: IdlePolicy;
+  /** Processes that may die in the middle of one event's turn; then the event is a dead letter. */
+  readonly crashesBeforeDeadLetter: number;
+  /** From the spawn to `ready`. */
+  readonly startTimeoutMs: number;
+  /** Failed starts in a row after which requests to the instance fail instead of waiting for the next start. */
+  readonly startAttempts: number;
+  /** For a process that hibernates: it has no turn, but extensions to clean up. */
+  readonly hibernateGraceMs: number;
+}
+
+export const defaultSupervisionPolicy: SupervisionPolicy = {
+  restart: defaultRestartPolicy,
+  idle: defaultIdlePolicy,
+  crashesBeforeDeadLetter: 3,
+  startTimeoutMs: 60_000,
+  startAttempts: 3,
+  hibernateGraceMs: 10_000,
+};

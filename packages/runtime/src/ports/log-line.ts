@@ -1,0 +1,18 @@
+/** A structured log line: the same in an agent's process, on its way to the orchestrator, and in a file. */
+import type { JsonValue } from '@goondan/types';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogLine {
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly agent: string;
+  readonly instance: string;
+  readonly extension?: string;
+  readonly turnId?: string;
+  readonly traceId?: string;
+  /** For lines a program may look for: `middleware.short_circuit`, `message.ignored`, … */
+  readonly event?: string;
+  readonly data?: JsonValue;
+}

@@ -1,0 +1,85 @@
+/** Children that are no processes, for tests of whoever starts and supervises them. The test plays the child. */
+import type { Channel } from '../ipc/channel/channel.ts';
+import { connectInMemory } from '../ipc/connect-in-memory.ts';
+import type { Language } from '../ipc/codec.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ports/spawn.ts';
+
+export interface FakeChild<Down, Up> {
+  readonly pid: number;
+  readonly request: SpawnRequest;
+  /** The child's end. */
+  readonly channel: Channel<Up, Down>;
+  /** The grace of every `kill`, in order. */
+  readonly kills: readonly number[];
+  /** The child ends, as a process does: what it sent is heard, then its channel closes, then it is gone. */
+  exit(how?: Partial<ChildExit>): void;
+}
+
+export interface FakeSpawnOptions {
+  readonly clock?: Clock;
+  /** What a child does when it is killed; it ends at once, by SIGKILL, when absent. */
+  readonly onKill?: (child: FakeChild<unknown, unknown>, graceMs: number) => void;
+  /** Throws, to play a system that starts no more. */
+  readonly beforeSpawn?: (request: SpawnRequest) => void;
+}
+
+export interface FakeSpawn<Down, Up> {
+  readonly spawn: Spawn;
+  /** Everyone started so far, oldest first. */
+  readonly children: readonly FakeChild<Down, Up>[];
+}
+
+const FIRST_PID = 1_000_001;
+
+/** `Down` and `Up` are what the test speaks: `fakeSpawn<ToAgent, FromAgent>()`. */
+export function fakeSpawn<Down, Up>(options: FakeSpawnOptions = {}): FakeSpawn<Down, Up> {
+  const children: FakeChild<Down, Up>[] = [];
+  const spawn: Spawn = (language, request) => {
+    options.beforeSpawn?.(request);
+    const started = startChild(language, request, FIRST_PID + children.length, options);
+    // Whoever asks for a fake of one language starts children of that language.
+    children.push(started.child as unknown as FakeChild<Down, Up>);
+    return started.process;
+  };
+  return { spawn, children };
+}
+
+function startChild<Down, Up>(
+  language: Language<Down, Up>,
+  request: SpawnRequest,
+  pid: number,
+  { clock, onKill = endAtOnce }: FakeSpawnOptions,
+): { child: FakeChild<Down, Up>; process: ChildProcess<Down, Up> } {
+  const [parentEnd, childEnd] = connectInMemory(language, clock === undefined ? {} : { clock });
+  const exited = Promise.withResolvers<ChildExit>();
+  const kills: number[] = [];
+  const child: FakeChild<Down, Up> = {
+    pid,
+    request,
+    channel: childEnd,
+    kills,
+    exit({ code = null, signal = null, leftBehind = 0 } = { code: 0 }) {
+      childEnd.close();
+      parentEnd.onClose(() => exited.resolve({ code, signal, leftBehind }));
+    },
+  };
+  return {
+    child,
+    process: {
+      pid,
+      channel: parentEnd,
+      exited: exited.promise,
+      recentOutput: () => [],
+      async kill(graceMs) {
+        kills.push(graceMs);
+        onKill(child, graceMs);
+        return exited.promise;
+      },
+    },
+  };
+}
+
+function endAtOnce(child: FakeChild<unknown, unknown>): void {
+  child.exit({ signal: 'SIGKILL' });
+}
