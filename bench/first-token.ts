@@ -22,7 +22,7 @@ export async function benchFirstToken(): Promise<void> {
     ['goondan, openai-compatible', () => throughModel(compatible)],
   ];
   const times = contestants.map(() => [] as number[]);
-  for (let round = -20; round < ROUNDS; round++) {
+  for (let round = -300; round < ROUNDS; round++) {
     for (const [index, [, firstToken]] of contestants.entries()) {
       const taken = (await firstToken()) * 1_000;
       if (round >= 0) times[index]?.push(taken);
