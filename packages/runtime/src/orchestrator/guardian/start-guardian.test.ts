@@ -27,8 +27,15 @@ function tagForTest(): ProcessTag {
 
 const tagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged);
 
+/** Until it holds, and still does a moment later: a shell that is about to leave counts like what it leaves behind. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await Bun.sleep(5);
+  for (;;) {
+    if (await condition()) {
+      await Bun.sleep(60);
+      if (await condition()) return;
+    }
+    await Bun.sleep(5);
+  }
 }
 
 function isAlive(pid: number): boolean {
