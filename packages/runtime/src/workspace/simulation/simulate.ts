@@ -92,7 +92,7 @@ async function crashTwice(
   }
 }
 
-/** Gives one moment of that life, each as likely as any other. */
+/** Gives one moment of that life, each as likely as the next. */
 async function liveOn(disk: SimulatedDisk, life: Life, random: Random): Promise<Snapshot> {
   setSyncTicks(disk, life.workload, random);
   let moments = 1;
