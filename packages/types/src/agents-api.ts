@@ -14,6 +14,20 @@ export interface AgentRequest {
 
 export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
 
+/** One instance of an agent that has a process or a conversation. */
+export interface AgentInstance {
+  readonly agentName: string;
+  readonly instanceKey: string;
+  /** `waiting`: for a process, or for its restart. `asleep`: without a process, until somebody writes to it. */
+  readonly status: 'working' | 'idle' | 'starting' | 'waiting' | 'stopped' | 'asleep';
+}
+
+/** An agent of the swarm as the others see it. */
+export interface AgentCard {
+  readonly name: string;
+  readonly description?: string;
+}
+
 export interface AgentsApi {
   /**
    * Asks another agent and waits for its answer.
@@ -28,6 +42,12 @@ export interface AgentsApi {
 
   /** Leaves a message with another agent and does not wait. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;
+
+  /** Everyone in the swarm who can be asked, this agent included. */
+  catalog(): readonly AgentCard[];
+
+  /** The instances that run or have a conversation, now. Not recorded: a resumed turn may see another list. */
+  list(): Promise<readonly AgentInstance[]>;
 }
 
 /** The name the extension documents use. */

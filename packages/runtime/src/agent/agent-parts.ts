@@ -10,7 +10,7 @@ import type { LogLevel, LogLine } from './log.ts';
 import type { Mask } from './mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
 import type { LayerRegistry } from './pipeline/layer-registry.ts';
-import type { TurnPolicy } from './policy.ts';
+import type { TurnPolicy } from '../config/turn-policy.ts';
 import type { ToolRegistry } from './tool/tool-registry.ts';
 
 /** Finds a model by its reference; opens it when it is first used. */

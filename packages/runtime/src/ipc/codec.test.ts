@@ -54,12 +54,23 @@ type Samples<Message extends { type: string }> = { [Type in Message['type']]: Ex
 
 const toAgent: Samples<ToAgent> = {
   start: [{ type: 'start', plan: { agentName: 'coder', models: {} } }],
-  turn: [{ type: 'turn', event, seq: 3 }],
+  turn: [
+    { type: 'turn', event, seq: 3 },
+    { type: 'turn', event, seq: 4, deadLetter: true },
+  ],
   cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
   'call.ended': [
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'accepted' } },
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'answered', result } },
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
+  'reply.taken': [{ type: 'reply.taken', eventId: 'event-1' }],
+  'agents.listed': [
+    {
+      type: 'agents.listed',
+      callId: 'call-1',
+      instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }],
+    },
   ],
   ping: [{ type: 'ping', n: 0 }],
   drain: [{ type: 'drain', graceMs: 30_000 }],
@@ -78,6 +89,7 @@ const fromAgent: Samples<FromAgent> = {
       usage: { ...usage, cachedInputTokens: 1 },
     },
   ],
+  reply: [{ type: 'reply', eventId: 'event-1', result }],
   delta: [
     { type: 'delta', eventId: 'event-1', delta },
     { type: 'delta', eventId: 'event-1', delta: { ...delta, type: 'reasoning' } },
@@ -96,6 +108,7 @@ const fromAgent: Samples<FromAgent> = {
     },
   ],
   'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
+  'agents.list': [{ type: 'agents.list', callId: 'call-1' }],
   pong: [{ type: 'pong', n: 7 }],
   drained: [{ type: 'drained' }],
   dropped: [{ type: 'dropped', counts }],

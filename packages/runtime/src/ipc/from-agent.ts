@@ -70,6 +70,8 @@ export type FromAgent =
       readonly stepCount: number;
       readonly usage: TokenUsage;
     }
+  /** An answer that was committed before this process started, and that nobody is known to have got. */
+  | { readonly type: 'reply'; readonly eventId: string; readonly result: TurnResult }
   | { readonly type: 'delta'; readonly eventId: string; readonly delta: TurnDelta }
   | { readonly type: 'runtime.event'; readonly name: string; readonly payload: JsonObject }
   | { readonly type: 'log'; readonly line: LogLine }
@@ -84,6 +86,8 @@ export type FromAgent =
     }
   /** The caller no longer waits. */
   | { readonly type: 'call.cancelled'; readonly callId: string }
+  /** Answered by `agents.listed` with the same `callId`. */
+  | { readonly type: 'agents.list'; readonly callId: string }
   | { readonly type: 'pong'; readonly n: number }
   /** The last message: nothing runs and everything is cleaned up. */
   | { readonly type: 'drained' }
@@ -138,6 +142,7 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
     stepCount: count,
     usage: tokenUsage,
   }),
+  reply: object({ type: literal('reply'), eventId: name, result: turnResult }),
   delta: object({ type: literal('delta'), eventId: name, delta: turnDelta }),
   'runtime.event': object({ type: literal('runtime.event'), name, payload: jsonObject }),
   log: object({ type: literal('log'), line: logLine }),
@@ -150,6 +155,7 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
     timeoutMs: number,
   }),
   'call.cancelled': object({ type: literal('call.cancelled'), callId: name }),
+  'agents.list': object({ type: literal('agents.list'), callId: name }),
   pong: object({ type: literal('pong'), n: count }),
   drained: object({ type: literal('drained') }),
   dropped: object({ type: literal('dropped'), counts: droppedCounts }),

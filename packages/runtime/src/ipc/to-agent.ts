@@ -1,8 +1,20 @@
 /** What the orchestrator says to an agent's process. */
-import type { AgentEvent, JsonObject, TurnResult } from '@goondan/types';
-import { agentEvent } from './check/agent-event.ts';
+import type { AgentEvent, AgentInstance, JsonObject, TurnResult } from '@goondan/types';
+import { agentEvent, agentInstance } from './check/agent-event.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
-import { type Check, count, jsonObject, literal, name, object, oneByField, text } from './check/shape.ts';
+import {
+  type Check,
+  count,
+  flag,
+  jsonObject,
+  listOf,
+  literal,
+  name,
+  object,
+  oneByField,
+  optional,
+  text,
+} from './check/shape.ts';
 import { turnResult } from './check/turn-result.ts';
 
 /** How a call to another agent ended: a `send` is accepted, a `request` is answered, either can fail. */
@@ -12,12 +24,21 @@ export type CallOutcome =
   | { readonly status: 'failed'; readonly error: FrameError };
 
 export type ToAgent =
-  /** The first message, once. The plan is resolved: nothing in it is left to look up. */
+  /** The first message, once: an `AgentStart`. */
   | { readonly type: 'start'; readonly plan: JsonObject }
   /** One at a time: the next comes after the `turn.done` of this one. `seq` is the event's place in the inbox. */
-  | { readonly type: 'turn'; readonly event: AgentEvent; readonly seq: number }
+  | {
+      readonly type: 'turn';
+      readonly event: AgentEvent;
+      readonly seq: number;
+      /** It killed its process too often: fold it, run nothing of it. */
+      readonly deadLetter?: boolean;
+    }
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   | { readonly type: 'call.ended'; readonly callId: string; readonly outcome: CallOutcome }
+  /** The answer to that event was handed on: it need not be kept any more. */
+  | { readonly type: 'reply.taken'; readonly eventId: string }
+  | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
   | { readonly type: 'ping'; readonly n: number }
   /** Finish the running turn, clean up, say `drained`, all within `graceMs`. */
   | { readonly type: 'drain'; readonly graceMs: number };
@@ -30,9 +51,11 @@ const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('statu
 
 export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', {
   start: object({ type: literal('start'), plan: jsonObject }),
-  turn: object({ type: literal('turn'), event: agentEvent, seq: count }),
+  turn: object({ type: literal('turn'), event: agentEvent, seq: count, deadLetter: optional(flag) }),
   cancel: object({ type: literal('cancel'), eventId: name, reason: text }),
   'call.ended': object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
+  'reply.taken': object({ type: literal('reply.taken'), eventId: name }),
+  'agents.listed': object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
   ping: object({ type: literal('ping'), n: count }),
   drain: object({ type: literal('drain'), graceMs: count }),
 });

@@ -32,6 +32,8 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
   return {
     calls,
     add: (agentName, handler) => void handlers.set(agentName, handler),
+    catalog: () => [...handlers.keys()].map((name) => ({ name })),
+    list: async () => [],
     async deliver(to, event) {
       const handler = find(to);
       calls.push({ to, event });

@@ -21,7 +21,7 @@ import type { LogLine } from '../agent/log.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ScriptedRule } from '../agent/model/scripted/script.ts';
 import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';
-import type { Tier } from '../agent/pipeline/layer.ts';
+import type { Tier } from '../config/declared-extension.ts';
 import { type RunningAgent, startAgent } from '../agent/start-agent.ts';
 import type { TurnOptions, TurnOutcome } from '../agent/turn/run-turn.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';

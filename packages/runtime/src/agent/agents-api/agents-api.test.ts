@@ -17,6 +17,7 @@ import {
 } from '../../testing/index.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Engine } from './engine.ts';
+import { noEngine } from './no-engine.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',
@@ -133,6 +134,7 @@ describe('asking another agent', () => {
   test('A-03 the timeout is 15 000 ms unless the policy or the call says otherwise', async () => {
     const timeouts: number[] = [];
     const engine: Engine = {
+      ...noEngine,
       deliver: async () => ({ accepted: true }),
       request: async (_to, _event, timeoutMs) => {
         timeouts.push(timeoutMs);
@@ -232,7 +234,7 @@ describe('asking another agent', () => {
 
   test("A-08 the engine's own errors come through as they are", async () => {
     const full = new GoondanError('E_INBOX_FULL', 'Too much is waiting.');
-    const engine: Engine = { deliver: () => Promise.reject(full), request: () => Promise.reject(full) };
+    const engine: Engine = { ...noEngine, deliver: () => Promise.reject(full), request: () => Promise.reject(full) };
     expect(await use(engine, (agents) => agents.request({ target: 'busy' }))).toBe(full);
     expect(await use(engine, (agents) => agents.send({ target: 'busy' }))).toBe(full);
   });

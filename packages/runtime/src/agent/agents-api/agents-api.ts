@@ -18,6 +18,8 @@ export function agentsApi(run: TurnRun, scope: string): AgentsApi {
   return {
     request: async (params) => request(run, scope, check(params)),
     send: async (params) => send(run, scope, check(params)),
+    catalog: () => run.agent.engine.catalog(),
+    list: () => run.agent.engine.list(),
   };
 }
 

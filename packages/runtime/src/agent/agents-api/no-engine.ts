@@ -3,6 +3,8 @@ import type { Engine } from './engine.ts';
 
 /** For an agent that runs alone: there is nobody to call. */
 export const noEngine: Engine = {
+  catalog: () => [],
+  list: () => Promise.resolve([]),
   deliver: (to) => Promise.reject(nobody(to.agentName)),
   request: (to) => Promise.reject(nobody(to.agentName)),
 };

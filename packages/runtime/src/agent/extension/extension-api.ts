@@ -1,7 +1,7 @@
 /** The five parts an extension is given, and nothing else. */
 import { type ExtensionApi, GoondanError, type MiddlewareOptions } from '@goondan/types';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
-import type { Tier } from '../pipeline/layer.ts';
+import type { Tier } from '../../config/declared-extension.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
 import { type EventBus, eventsApi } from './event-bus.ts';
 import type { ExtensionStates } from './extension-states.ts';

@@ -1,28 +1,16 @@
 /** Loads one extension: its resource, its module, its config, its `register`. Every failure says which one and why. */
 import { pathToFileURL } from 'node:url';
-import {
-  type Cleanup,
-  type ExtensionModule,
-  type ExtensionResource,
-  GoondanError,
-  type JsonObject,
-} from '@goondan/types';
+import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
+import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
-import type { Tier } from '../pipeline/layer.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
 import { type ExtensionParts, openExtensionApi } from './extension-api.ts';
 import { extensionConfig } from './extension-config.ts';
 
 /** An extension as an agent's plan names it. */
-export interface ExtensionDeclaration {
-  readonly resource: ExtensionResource;
-  /** The bundle's folder: `spec.entry` is relative to it. */
-  readonly root: string;
-  /** Merged over the resource's own config. */
-  readonly config?: JsonObject;
-  readonly tier?: Tier;
+export interface ExtensionDeclaration extends DeclaredExtension {
   /** The module itself, when it need not be loaded from a file. */
   readonly module?: ExtensionModule;
 }

@@ -1,7 +1,8 @@
 import { GoondanError } from '@goondan/types';
 import type { ModelSource } from '../agent-parts.ts';
 import type { Model } from './model-port.ts';
-import type { ModelPorts, ModelSpec } from './model-spec.ts';
+import type { ModelSpec } from '../../config/model-spec.ts';
+import type { ModelPorts } from './model-ports.ts';
 import { openModel } from './open-model.ts';
 
 /** A model that is there already, or what to open one from. */

@@ -1,6 +1,7 @@
 /** Where extensions hang their layers while they register, and where chains find them afterwards. */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
-import { type Layer, sortLayers, type Tier } from './layer.ts';
+import type { Tier } from '../../config/declared-extension.ts';
+import { type Layer, sortLayers } from './layer.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Layer, sortLayers, type Tier } from './layer.ts';
+import type { Tier } from '../../config/declared-extension.ts';
+import { type Layer, sortLayers } from './layer.ts';
 
 function layer(name: string, priority = 0, tier: Tier = 'agent'): Layer {
   return {

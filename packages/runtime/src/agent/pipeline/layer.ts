@@ -1,8 +1,6 @@
 /** One registered middleware, and the order in which a chain's layers stand. */
 import type { MiddlewareKind } from '@goondan/types';
-
-/** Swarm-wide extensions stand outside the agent's own whatever the numbers, declarative hooks inside. */
-export type Tier = 'swarm' | 'agent' | 'hook';
+import type { Tier } from '../../config/declared-extension.ts';
 
 export interface Layer {
   readonly kind: MiddlewareKind;

@@ -1,29 +1,16 @@
 /** Loads one declared tool: its module's `handlers`, one for each export. */
 import { pathToFileURL } from 'node:url';
-import { GoondanError, type JsonSchema, type ToolHandler } from '@goondan/types';
+import { GoondanError, type ToolHandler } from '@goondan/types';
+import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
-export interface ToolExport {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters?: JsonSchema;
-  /** May run beside other calls of the same step. */
-  readonly parallel?: boolean;
-  /** May be run again when a crash left its outcome unknown. */
-  readonly idempotent?: boolean;
-  readonly effects?: 'none' | 'local' | 'external';
-}
-
 /** A tool as an agent's plan names it. */
-export interface ToolDeclaration {
+export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  readonly errorMessageLimit?: number;
-  /** Where the module is, unless `handlers` are given. */
-  readonly root?: string;
-  readonly entry?: string;
+  /** The functions themselves, when they need not be loaded from a file. */
   readonly handlers?: Readonly<Record<string, ToolHandler>>;
 }
 

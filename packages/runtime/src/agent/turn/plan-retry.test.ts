@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GoondanError } from '@goondan/types';
-import { defaultPolicy } from '../policy.ts';
+import { defaultPolicy } from '../../config/turn-policy.ts';
 import { planRetry } from './plan-retry.ts';
 
 const busy = Object.assign(new Error('busy'), { retryable: true });

@@ -1,5 +1,5 @@
 import { isRetryable, retryAfterMsOf } from '../pipeline/turn-error.ts';
-import type { TurnPolicy } from '../policy.ts';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
 
 /** Whether a failed step is run again, and after how long. `failures` counts this step's, this one included. */
 export function planRetry(error: unknown, failures: number, policy: TurnPolicy): { delayMs: number } | undefined {

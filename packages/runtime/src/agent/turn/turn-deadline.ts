@@ -1,7 +1,7 @@
 /** When a turn must end: somebody cancels it, or its time is up. Layers then get a moment to unwind, and no more. */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
-import type { TurnPolicy } from '../policy.ts';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
 
 export class TurnDeadline {
   private readonly controller = new AbortController();

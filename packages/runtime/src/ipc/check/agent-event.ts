@@ -1,7 +1,13 @@
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { AgentAddress, AgentEvent, AgentInstance } from '@goondan/types';
 import { type Check, date, type FieldsOf, jsonObject, listOf, name, object, oneOf, optional, text } from './shape.ts';
 
 export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
+
+export const agentInstance: Check<AgentInstance> = object({
+  agentName: name,
+  instanceKey: name,
+  status: oneOf('working', 'idle', 'starting', 'waiting', 'stopped', 'asleep'),
+} satisfies FieldsOf<AgentInstance>);
 
 /** An event as a frame carries it. Who sent it is not believed from here: the channel says that. */
 export const agentEvent: Check<AgentEvent> = object({

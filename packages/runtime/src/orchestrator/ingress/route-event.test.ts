@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import type { ConnectorEvent } from '../../ipc/from-connector.ts';
-import type { IngressRule } from './ingress-rule.ts';
+import type { IngressRule } from '../../config/ingress-rule.ts';
 import { routeEvent, type RoutedEvent } from './route-event.ts';
 
 const heard = (name: string, properties?: JsonObject): ConnectorEvent => ({

@@ -10,7 +10,7 @@ import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { ConnectorEvent } from '../../ipc/from-connector.ts';
 import { findKeyProblem } from '../find-key-problem.ts';
-import type { IngressRoute, IngressRule } from './ingress-rule.ts';
+import type { IngressRoute, IngressRule } from '../../config/ingress-rule.ts';
 
 export type RoutedEvent =
   | { readonly type: 'address'; readonly address: AgentAddress }

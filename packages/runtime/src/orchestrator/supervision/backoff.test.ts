@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { afterCrash, afterHealthy, backoffMs, defaultRestartPolicy, noCrashes, type RestartPolicy } from './backoff.ts';
+import { afterCrash, afterHealthy, backoffMs, defaultRestartPolicy, noCrashes } from './backoff.ts';
+import type { RestartPolicy } from '../../config/swarm-policy.ts';
 
 const crashTimes = (count: number, policy: RestartPolicy = defaultRestartPolicy) =>
   Array.from({ length: count }).reduce<typeof noCrashes>((history) => afterCrash(history, policy, 0), noCrashes);

@@ -11,14 +11,7 @@
  *    crashes before and after a reset are further apart than that).
  */
 
-/** `policy.restart` */
-export interface RestartPolicy {
-  /** Crashes after which a restart waits. */
-  readonly quickCrashes: number;
-  readonly baseMs: number;
-  readonly maxMs: number;
-  readonly healthyMs: number;
-}
+import type { RestartPolicy } from '../../config/swarm-policy.ts';
 
 export const defaultRestartPolicy: RestartPolicy = {
   quickCrashes: 5,

@@ -9,10 +9,7 @@
  * 3. Only an answer to a ping that was sent counts, and an older answer takes nothing back.
  */
 
-export interface HeartbeatPolicy {
-  readonly everyMs: number;
-  readonly missedPings: number;
-}
+import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 
 export const defaultHeartbeatPolicy: HeartbeatPolicy = { everyMs: 5_000, missedPings: 3 };
 

@@ -6,11 +6,7 @@
  * 2. After `hibernateAfterSeconds` without work, counted from the end of the last turn, or from readiness.
  */
 
-/** `policy.idle` */
-export interface IdlePolicy {
-  /** `undefined`: never for being idle, only to make room (`process-slots.ts`). */
-  readonly hibernateAfterSeconds: number | undefined;
-}
+import type { IdlePolicy } from '../../config/swarm-policy.ts';
 
 export const defaultIdlePolicy: IdlePolicy = { hibernateAfterSeconds: 300 };
 

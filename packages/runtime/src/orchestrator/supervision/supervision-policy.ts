@@ -1,5 +1,6 @@
-import { defaultIdlePolicy, type IdlePolicy } from './idle.ts';
-import { defaultRestartPolicy, type RestartPolicy } from './backoff.ts';
+import type { IdlePolicy, RestartPolicy } from '../../config/swarm-policy.ts';
+import { defaultRestartPolicy } from './backoff.ts';
+import { defaultIdlePolicy } from './idle.ts';
 
 /** Every number of one instance's supervision. */
 export interface SupervisionPolicy {

@@ -2,7 +2,8 @@
 import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import type { ModelPorts, ModelSpec } from '../model-spec.ts';
+import type { ModelSpec } from '../../../config/model-spec.ts';
+import type { ModelPorts } from '../model-ports.ts';
 import { openCassetteWriter, readCassette } from './cassette-file.ts';
 import { recordModel } from './record-model.ts';
 import { replayModel } from './replay-model.ts';

@@ -4,7 +4,8 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import type { ModelPorts, ModelSpec } from '../model-spec.ts';
+import type { ModelSpec } from '../../../config/model-spec.ts';
+import type { ModelPorts } from '../model-ports.ts';
 import { callProvider } from './call-provider.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';
 import { readProviderOptions } from './read-provider-options.ts';

@@ -1,0 +1,13 @@
+/** The first thing an agent's process is told: who it is, what it is made of, where its conversation lives. JSON. */
+import type { AgentAddress, AgentCard } from '@goondan/types';
+import type { DeclaredAgent } from './declared-agent.ts';
+
+export interface AgentStart {
+  readonly address: AgentAddress;
+  readonly agent: DeclaredAgent;
+  /** Everyone in the swarm, itself included. */
+  readonly agents: readonly AgentCard[];
+  readonly store: { readonly stateRoot: string; readonly workspaceId: string };
+  /** The folder to work in: a process that was started ahead of time does not know it yet. It exists. */
+  readonly cwd: string;
+}

@@ -1,0 +1,17 @@
+/** The first thing a connector's process is told: what to load and how it is configured here. JSON. */
+import type { JsonObject } from '@goondan/types';
+
+export interface ConnectorStart {
+  /** The Connection's name. */
+  readonly connection: string;
+  /** The Connector's name. */
+  readonly connector: string;
+  /** The folder that `entry` is relative to and must not leave. */
+  readonly root: string;
+  readonly entry: string;
+  /** The names it may emit; anything when absent. */
+  readonly events?: readonly string[];
+  readonly config: JsonObject;
+  /** Resolved values: never written down. */
+  readonly secrets: Readonly<Record<string, string>>;
+}

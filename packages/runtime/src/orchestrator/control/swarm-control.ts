@@ -1,0 +1,142 @@
+/**
+ * Everything that can be asked of a running swarm, from the same process or over its control socket. `startSwarm` gives
+ * this to whoever calls it, and the socket offers the same to everybody else: there is no third way in.
+ */
+import type { AgentAddress, AgentInstance, JsonObject, TokenUsage, TurnDelta, TurnResult } from '@goondan/types';
+import type { LogLine } from '../../ports/log-line.ts';
+
+/** Input for an agent. */
+export interface Delivery {
+  /** The entry agent when absent. */
+  readonly agent?: string;
+  /** `default` when absent. */
+  readonly instanceKey?: string;
+  readonly input?: string;
+  /** The same id again is the same event; made up when absent. */
+  readonly id?: string;
+  readonly metadata?: JsonObject;
+  readonly auth?: JsonObject;
+  /** 32 hexadecimal digits; made up when absent. */
+  readonly traceId?: string;
+}
+
+/** It is on disk: it will be handled, whatever happens. */
+export interface Acceptance {
+  readonly accepted: true;
+  readonly eventId: string;
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly turnId: string;
+  readonly traceId: string;
+  /** An event of this id had been accepted before; nothing was added. */
+  readonly duplicate: boolean;
+}
+
+/** The end of a turn. */
+export interface TurnEnd {
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly eventId: string;
+  readonly traceId: string;
+  readonly result: TurnResult;
+  readonly stepCount: number;
+  readonly usage: TokenUsage;
+}
+
+/** What happens in a swarm, for whoever watches. */
+export type SwarmNotice =
+  | { readonly type: 'delta'; readonly at: AgentAddress; readonly eventId: string; readonly delta: TurnDelta }
+  /** `turn.started`, `step.completed`, `tool.called`, …, as in `runtime-events.jsonl`. */
+  | { readonly type: 'runtime.event'; readonly at: AgentAddress; readonly name: string; readonly payload: JsonObject }
+  | { readonly type: 'turn.ended'; readonly end: TurnEnd }
+  | { readonly type: 'log'; readonly line: LogLine }
+  /** The watcher did not keep up: so many notices before this one were let go. */
+  | { readonly type: 'dropped'; readonly count: number };
+
+/** Everything when empty. */
+export interface WatchFilter {
+  readonly agent?: string;
+  readonly instanceKey?: string;
+  readonly eventId?: string;
+  readonly types?: readonly SwarmNotice['type'][];
+}
+
+export interface InstanceStatus extends AgentInstance {
+  /** Of its process, when it has one. */
+  readonly pid?: number;
+  /** Accepted events whose turn is not over. */
+  readonly queued: number;
+  /** Processes that died since it was last healthy. */
+  readonly crashes: number;
+  /** Why it does not start. */
+  readonly problem?: string;
+}
+
+export interface ConnectionStatus {
+  readonly connection: string;
+  readonly status: 'starting' | 'listening' | 'waiting' | 'stopped';
+  readonly pid?: number;
+  readonly crashes: number;
+  readonly problem?: string;
+}
+
+export interface SwarmStatus {
+  readonly swarm: string;
+  readonly workspaceId: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly version: string;
+  readonly entryAgent: string;
+  readonly agents: readonly string[];
+  /** Those that are running or have work; `instances()` has the sleeping ones too. */
+  readonly instances: readonly InstanceStatus[];
+  readonly connections: readonly ConnectionStatus[];
+}
+
+export interface DeadLetterSummary {
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly eventId: string;
+  readonly input?: string;
+  readonly crashes: number;
+  readonly reason: string;
+  readonly deadAt: string;
+}
+
+/** Which instances: all, those of one agent, or one. */
+export interface InstanceChoice {
+  readonly agent?: string;
+  readonly instanceKey?: string;
+}
+
+export interface SwarmControl {
+  /** Resolves when it is durable. */
+  deliver(delivery: Delivery): Promise<Acceptance>;
+  /** Delivers, tells `listener` what its turn does, and resolves with how it ended. Aborting `signal` cancels the turn. */
+  ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
+  /** Returns what ends it. `listener` must not throw. */
+  watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void;
+  /** Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none. */
+  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): boolean;
+  status(): SwarmStatus;
+  /** Those that sleep, too. */
+  instances(): Promise<readonly InstanceStatus[]>;
+  deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
+  /** Accepts the event again. False when there is no such letter. */
+  retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
+  restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
+  /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Resolves when the swarm is stopped, whoever asked for it. */
+  readonly stopped: Promise<void>;
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal;
+  /** Told once, before anything else, when the event is on disk. */
+  readonly onAccepted?: (acceptance: Acceptance) => void;
+  /** Hears only of this turn. */
+  readonly onNotice?: (notice: SwarmNotice) => void;
+}
