@@ -2,7 +2,6 @@
  * `api.logger`: the Console methods, written as structured lines that say who logged and in which turn. Written out
  * rather than built on `node:console`, whose import alone costs every agent process several milliseconds.
  */
-import { format } from 'node:util';
 import type { LogLevel } from '../log.ts';
 
 /** Takes one line of one logger. */
@@ -19,7 +18,7 @@ export function createLogger(write: LoggerWrite, elapsed: () => number): Console
   const line =
     (level: LogLevel) =>
     (...args: unknown[]) =>
-      write(level, '  '.repeat(depth) + format(...args));
+      write(level, '  '.repeat(depth) + process.getBuiltinModule('node:util').format(...args));
   const info = line('info');
   const warn = line('warn');
   const debug = line('debug');
