@@ -13,7 +13,7 @@ export { fold } from './agent/conversation/fold.ts';
 export { memoryStore } from './agent/conversation/memory-store.ts';
 export { textOf } from './agent/conversation/text-of.ts';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
-export { type LogLevel, type LogLine, type LogSink, stderrSink } from './agent/log.ts';
+export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
 export type { ModelEntry } from './agent/model/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';
