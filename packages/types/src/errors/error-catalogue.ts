@@ -326,6 +326,10 @@ export const errorCatalogue = {
     meaning: 'Something tried to change a conversation after its turn had ended.',
     suggestion: 'Emit events while the layer runs, and await everything it starts.',
   },
+  E_TURN_FORGOTTEN: {
+    meaning: 'An event was handled, and how its turn ended is no longer kept.',
+    suggestion: 'Do not send the event again: look at the conversation for the answer, or ask anew under another id.',
+  },
   E_TURN_TIMEOUT: {
     meaning: 'The turn ran past its deadline.',
     suggestion: 'Split the work, or raise the deadline.',
