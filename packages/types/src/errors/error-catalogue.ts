@@ -121,6 +121,10 @@ export const errorCatalogue = {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
+  E_INSTANCE_KEY: {
+    meaning: 'An instance key is empty, too long, or not valid text.',
+    suggestion: 'Use a key of 1 to 1024 characters.',
+  },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
@@ -281,6 +285,14 @@ export const errorCatalogue = {
   E_STORE_WRITE: {
     meaning: 'A file of the state folder cannot be written.',
     suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
+  },
+  E_SWARM_PLAN: {
+    meaning: 'What a swarm should be started from contradicts itself or lacks something.',
+    suggestion: 'Correct what the message names; it names everything at once.',
+  },
+  E_SWARM_STOPPED: {
+    meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
+    suggestion: 'Start it again: what was accepted before is handled then.',
   },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
