@@ -114,7 +114,8 @@ describe('the tools for calling other agents', () => {
     const tools = [
       { name: 'agents', exports: [{ name: 'send', description: 'Mine.' }], handlers: { send: () => 'mine' } },
     ];
-    await expect(scriptedAgent({ agentTools: true, tools })).rejects.toMatchObject({ code: 'E_TOOL_TAKEN' });
+    const refused = await scriptedAgent({ agentTools: true, tools }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_TOOL_TAKEN', message: 'Two declared tools are called "agents__send".' });
     expect((await scriptedAgent({ tools })).agent.parts.tools.get('agents__send')).toBeDefined();
   });
 
@@ -122,10 +123,8 @@ describe('the tools for calling other agents', () => {
     const usurper = extension('usurper', ({ tools }) =>
       tools.register({ name: 'agents__send', description: 'Mine.' }, () => 'mine'),
     );
-    await expect(scriptedAgent({ agentTools: true, extensions: [usurper] })).rejects.toMatchObject({
-      code: 'E_EXT_INIT',
-      cause: expect.objectContaining({ code: 'E_TOOL_TAKEN' }),
-    });
+    const refused = await scriptedAgent({ agentTools: true, extensions: [usurper] }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_EXT_INIT', cause: expect.objectContaining({ code: 'E_TOOL_TAKEN' }) });
   });
 
   test('P-19 pass the toolCall chain like any other tool', async () => {

@@ -84,8 +84,9 @@ describe('the spans of a turn', () => {
         return ctx.next();
       });
     });
-    const { told, say } = await scriptedAgent({ tools: [echo], extensions: [calling] });
-    await say('hello', { event: { traceId } });
+    const agent = await scriptedAgent({ tools: [echo], extensions: [calling] });
+    const { told } = agent;
+    await agent.say('hello', { event: { traceId } });
     const [byTurn, byStep] = [payloadOf(told, 'tool.called', 0), payloadOf(told, 'tool.called', 1)];
     expect(byTurn.parentSpanId).toBe(payloadOf(told, 'turn.started').spanId);
     expect(byStep.parentSpanId).toBe(payloadOf(told, 'step.started').spanId);
