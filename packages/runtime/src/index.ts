@@ -33,5 +33,6 @@ export { countedIds, type Ids, randomIds } from './ports/ids.ts';
 export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
 export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderTrace } from './trace/render-trace.ts';
+export { newTraceId } from './trace/span-id.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
