@@ -124,7 +124,7 @@ const toConnector: Samples<ToConnector> = {
 
 const fromConnector: Samples<FromConnector> = {
   ready: [{ type: 'ready' }],
-  'start.failed': [{ type: 'start.failed', error }],
+  failed: [{ type: 'failed', error }],
   'connector.event': [
     {
       type: 'connector.event',

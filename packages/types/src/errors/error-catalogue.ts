@@ -72,6 +72,23 @@ export const errorCatalogue = {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
+  E_CONNECTOR_ENDED: {
+    meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
+    suggestion: "Look at the connection's log: an error nobody caught, or something that ends or blocks the process.",
+  },
+  E_CONNECTOR_EVENT: {
+    meaning: 'A connector emitted an event that is malformed, or not one of those it declares.',
+    suggestion: 'Correct the field the message names, or add the event to `spec.events` of the Connector.',
+  },
+  E_CONNECTOR_LOAD: {
+    meaning:
+      'A connector module cannot be loaded: no such file, it does not parse, or its default export is no function.',
+    suggestion: 'Check `spec.entry`, and write `export default async function (ctx) { … }`.',
+  },
+  E_CONNECTOR_START: {
+    meaning: 'A connector failed, or its process ended or ran out of time, before it listened. It is started again.',
+    suggestion: "Look at the message and at the connection's log: often a port is taken, or a secret is missing.",
+  },
   E_DEAD_LETTER: {
     meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
