@@ -1,87 +1,24 @@
 // The swarm on agents that are no processes, and on a real disk: who gets what, in which order, and what a crash does.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { AgentAddress } from '@goondan/types';
 import { textOf as messageText } from '../agent/conversation/text-of.ts';
-import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
-import { systemClock } from '../ports/clock.ts';
-import type { LogLine } from '../ports/log-line.ts';
-import { fakeAgents, type FakeAnswer } from '../testing/fake-agents.ts';
-import { durableStore } from '../workspace/durable-store.ts';
-import { agentChildren } from './agent-children.ts';
+import type { FakeAnswer } from '../testing/fake-agents.ts';
+import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../testing/fake-swarm.ts';
 import type { TurnEnd } from './control/swarm-control.ts';
-import { Swarm } from './swarm.ts';
-import { swarmSettings } from './swarm-settings.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
-
-async function openSwarm(answer: FakeAnswer, policy: SwarmPolicy = {}, folder?: string) {
-  const stateRoot = folder ?? mkdtempSync(join(tmpdir(), 'goondan-swarm-'));
-  if (folder === undefined) cleanups.push(() => rmSync(stateRoot, { recursive: true, force: true }));
-  const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
-  const agents = fakeAgents(answer);
-  const model = { provider: 'scripted', model: 'none' };
-  const plan: SwarmPlan = {
-    name: 'test',
-    agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models: { 'Model/m': model } })),
-    policy: { ...quick, ...policy },
-  };
-  const settings = swarmSettings(plan);
-  const children = agentChildren({
-    spawn: agents.spawn,
-    runner: 'none',
-    folder: stateRoot,
-    restart: settings.supervision.restart,
-    clock: systemClock,
-    spares: settings.spares,
-  });
-  const lines: LogLine[] = [];
-  const swarm = new Swarm({
-    plan,
-    settings,
-    journal,
-    clock: systemClock,
-    store: { stateRoot, workspaceId: 'test' },
-    startChild: (agent, request) => children.start(agent, request),
-    log: (line) => void lines.push(line),
-    maskFor: () => (text) => text,
-  });
-  cleanups.push(async () => {
-    const hurry = new AbortController();
-    hurry.abort();
-    await swarm.drain(0, hurry.signal);
-    await children.close();
-    await journal.close();
-  });
-  const send = (agentName: string, input: string, options: Partial<AgentEvent> = {}): Promise<TurnEnd> => {
-    const event = eventOf(input, options);
-    const to = { agentName, instanceKey: event.instanceKey };
-    const { end } = swarm.waiters.wait(to, event.id);
-    return swarm.accept(to, event, true).then(() => end);
-  };
-  return { swarm, journal, agents, lines, send, stateRoot };
-}
-
-let count = 0;
-function eventOf(input: string, options: Partial<AgentEvent> = {}): AgentEvent {
-  return {
-    id: `event-${count++}`,
-    type: 'user.message',
-    input,
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: '0123456789abcdef0123456789abcdef',
-    createdAt: new Date(0),
-    ...options,
-  };
+async function openSwarm(answer: FakeAnswer, policy: SwarmPolicy = {}, stateRoot?: string) {
+  const opened = await openFakeSwarm(answer, { policy, ...(stateRoot === undefined ? {} : { stateRoot }) });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  return opened;
 }
 
 function textOf({ result }: TurnEnd): string {
@@ -231,9 +168,7 @@ describe('a process that dies', () => {
     for (const input of ['1', '2', '3']) {
       await before.swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf(input), false);
     }
-    const hurry = new AbortController();
-    hurry.abort();
-    await before.swarm.drain(0, hurry.signal);
+    await before.swarm.drain(0, AbortSignal.abort());
     const heard: string[] = [];
     const after = await openSwarm(
       async ({ event }) => {

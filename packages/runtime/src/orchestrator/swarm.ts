@@ -138,6 +138,7 @@ export class Swarm {
     };
     const callOff = clock.after(graceMs, endNow);
     hurry.addEventListener('abort', endNow, { once: true });
+    if (hurry.aborted) endNow();
     await this.instances.until(isOver);
     callOff();
     this.#calls.close();
@@ -148,8 +149,7 @@ export class Swarm {
       time: this.#parts.clock.now().toISOString(),
       level,
       message,
-      agent: address?.agentName ?? '',
-      instance: address?.instanceKey ?? '',
+      ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
       event,
     });
   }

@@ -33,26 +33,33 @@ function fits(filter: WatchFilter, notice: SwarmNotice): boolean {
   return filter.eventId === undefined || filter.eventId === about.eventId;
 }
 
-function subjectOf(notice: SwarmNotice): { agent?: string; instanceKey?: string; eventId?: string } {
+interface Subject {
+  readonly agent?: string | undefined;
+  readonly instanceKey?: string | undefined;
+  readonly eventId?: string | undefined;
+}
+
+function subjectOf(notice: SwarmNotice): Subject {
   switch (notice.type) {
     case 'delta':
       return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey, eventId: notice.eventId };
     case 'runtime.event': {
       const { turnId } = notice.payload;
-      const eventId = typeof turnId === 'string' ? { eventId: turnId.replace(/^turn-/, '') } : {};
-      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey, ...eventId };
+      const { agentName: agent, instanceKey } = notice.at;
+      return { agent, instanceKey, eventId: typeof turnId === 'string' ? eventIdOf(turnId) : undefined };
     }
     case 'turn.ended':
       return notice.end;
     case 'log': {
       const { agent, instance, turnId } = notice.line;
-      return {
-        agent,
-        instanceKey: instance,
-        ...(turnId === undefined ? {} : { eventId: turnId.replace(/^turn-/, '') }),
-      };
+      return { agent, instanceKey: instance, eventId: turnId === undefined ? undefined : eventIdOf(turnId) };
     }
     case 'dropped':
       return {};
   }
+}
+
+/** The turn of an event is called after it. */
+function eventIdOf(turnId: string): string {
+  return turnId.replace(/^turn-/, '');
 }

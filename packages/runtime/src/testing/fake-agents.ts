@@ -40,6 +40,8 @@ export interface FakeAgents {
   readonly children: readonly Child[];
   /** Those that were told who they are, by `agent/key`, in the order of their start. */
   readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
+  /** What one does instead of getting ready. */
+  onStart: ((child: Child) => void) | undefined;
 }
 
 /** Each remembers what it answered, as an agent's conversation does: the same event again gets the same answer. */
@@ -53,7 +55,8 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     if (newest !== undefined) play(newest);
     return child;
   };
-  return { spawn, children: fake.children, started };
+  const agents: FakeAgents = { spawn, children: fake.children, started, onStart: undefined };
+  return agents;
 
   function play(child: Child): void {
     const waiting = new Map<string, (outcome: CallOutcome) => void>();
@@ -66,6 +69,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
           // Made by the orchestrator from one.
           at = (message.plan as unknown as AgentStart).address;
           started.push({ at, child });
+          if (agents.onStart !== undefined) return agents.onStart(child);
           return void say({ type: 'ready', extensions: [], layers: [], tools: [] });
         }
         case 'turn': {
