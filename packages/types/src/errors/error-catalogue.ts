@@ -282,6 +282,10 @@ export const errorCatalogue = {
     meaning: 'A file of the state folder cannot be written.',
     suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
   },
+  E_SWARM_RUNNING: {
+    meaning: 'An orchestrator is running on this workspace already; there is one at a time.',
+    suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
+  },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
