@@ -307,6 +307,10 @@ export const errorCatalogue = {
     meaning: 'What a swarm should be started from contradicts itself or lacks something.',
     suggestion: 'Correct what the message names; it names everything at once.',
   },
+  E_SWARM_RUNNING: {
+    meaning: 'An orchestrator is running on this workspace already; there is one at a time.',
+    suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
+  },
   E_SWARM_STOPPED: {
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: what was accepted before is handled then.',
