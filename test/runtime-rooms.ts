@@ -4,4 +4,4 @@
 export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
 
 /** What those processes share. */
-export const sharedRooms: readonly string[] = ['config', 'ipc', 'json', 'ports', 'trace', 'workspace'];
+export const sharedRooms: readonly string[] = ['config', 'control', 'ipc', 'json', 'ports', 'trace', 'workspace'];
