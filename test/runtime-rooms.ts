@@ -7,6 +7,7 @@ export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connec
 export const sharedRooms: readonly string[] = [
   'bundle-imports',
   'config',
+  'control',
   'ipc',
   'json',
   'log',

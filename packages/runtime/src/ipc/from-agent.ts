@@ -106,7 +106,7 @@ const layerSummary: Check<LayerSummary> = object({
   buffers: flag,
 } satisfies FieldsOf<LayerSummary>);
 
-const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
+export const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
   text: object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
   reasoning: object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
   discard: object({ type: literal('discard'), turnId: name, stepId: name, stepIndex: count }),

@@ -89,6 +89,42 @@ export const errorCatalogue = {
     meaning: 'A connector failed, or its process ended or ran out of time, before it listened. It is started again.',
     suggestion: "Look at the message and at the connection's log: often a port is taken, or a secret is missing.",
   },
+  E_CONTROL_ANSWER: {
+    meaning: "A swarm's control socket answered something this version does not understand.",
+    suggestion: 'Use the version of Goondan that runs the swarm, or a newer one.',
+  },
+  E_CONTROL_CLOSED: {
+    meaning: 'No swarm is running for the workspace, or it went away while it was asked.',
+    suggestion: 'Start the swarm and ask again. What was accepted is on disk and is taken up when it starts.',
+  },
+  E_CONTROL_ENDPOINT: {
+    meaning: 'The control socket has no such endpoint, or has it under another method.',
+    suggestion: 'Use an endpoint of docs/control-socket.md.',
+  },
+  E_CONTROL_FAILED: {
+    meaning: 'The orchestrator could not carry out what its control socket was asked for.',
+    suggestion: "Look at the swarm's log: it has the reason.",
+  },
+  E_CONTROL_FULL: {
+    meaning: 'As many streams and waiting questions are open on the control socket as may be.',
+    suggestion: 'Close some of them, or try again later.',
+  },
+  E_CONTROL_PATH: {
+    meaning: 'The place of the control socket is not safe, or something else stands there.',
+    suggestion: 'Move away what the message names, or choose another state root.',
+  },
+  E_CONTROL_REQUEST: {
+    meaning: 'A request to the control socket is malformed or too large.',
+    suggestion: 'Correct the field the message names.',
+  },
+  E_CONTROL_SILENT: {
+    meaning: 'The swarm is there, but its control socket says nothing any more.',
+    suggestion: 'Find out what its orchestrator is doing: it is stopped, or the machine is overloaded.',
+  },
+  E_CONTROL_VERSION: {
+    meaning: 'The control socket does not speak this version of the protocol.',
+    suggestion: 'Use the version of Goondan that runs the swarm.',
+  },
   E_DEAD_LETTER: {
     meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
