@@ -7,7 +7,7 @@ import { textOf as messageText } from '../agent/conversation/text-of.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import type { FakeAnswer } from '../testing/fake-agents.ts';
 import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../testing/fake-swarm.ts';
-import type { TurnEnd } from './control/swarm-control.ts';
+import type { TurnEnd } from '../control/swarm-control.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

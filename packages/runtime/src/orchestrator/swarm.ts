@@ -11,7 +11,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import type { SwarmNotice } from './control/swarm-control.ts';
+import type { SwarmNotice } from '../control/swarm-control.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -145,7 +145,7 @@ export class Swarm {
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
-    this.#log({
+    this.log({
       time: this.#parts.clock.now().toISOString(),
       level,
       message,
@@ -161,10 +161,11 @@ export class Swarm {
     const agent = this.#agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
+    const mask = this.#parts.maskFor(agentName);
     const child = this.#parts.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
-      onOutput: (output) => this.#printed(address, output),
+      onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
     });
     const agents = plan.agents.map(({ agentName: name, description }) => ({
       name,
@@ -196,7 +197,7 @@ export class Swarm {
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
-        return this.#log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
+        return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;
         return this.report(
@@ -235,22 +236,18 @@ export class Swarm {
     this.waiters.failed(address, fromFrameError(error));
   }
 
-  #printed({ agentName, instanceKey }: AgentAddress, output: ChildOutput): void {
-    const message =
-      output.kind === 'line'
-        ? this.#parts.maskFor(agentName)(output.text)
-        : `${output.lines} lines were let go: too many at once.`;
-    this.#log({
+  /** A line that a child printed; secrets are masked in it. */
+  printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
+    this.log({
       time: this.#parts.clock.now().toISOString(),
       level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
-      message,
-      agent: agentName,
-      instance: instanceKey,
+      message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
+      ...whose,
       event: `process.${output.stream}`,
     });
   }
 
-  #log(line: LogLine): void {
+  log(line: LogLine): void {
     this.#parts.log(line);
     this.#tell(() => ({ type: 'log', line }));
   }
@@ -265,6 +262,10 @@ const MOST_LISTED = 1_000;
 
 function withSwarmPolicy(agent: DeclaredAgent, { turn }: SwarmSettings): DeclaredAgent {
   return { ...agent, policy: { ...turn, ...agent.policy } };
+}
+
+function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
+  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
 }
 
 function deadLetterText(event: AgentEvent, crashes: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { SwarmNotice } from './control/swarm-control.ts';
+import type { SwarmNotice } from '../control/swarm-control.ts';
 import { Watchers } from './watchers.ts';
 
 const at = { agentName: 'a', instanceKey: 'k' };

@@ -1,5 +1,5 @@
 /** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
-import type { SwarmNotice, WatchFilter } from './control/swarm-control.ts';
+import type { SwarmNotice, WatchFilter } from '../control/swarm-control.ts';
 
 interface Watcher {
   readonly filter: WatchFilter;
