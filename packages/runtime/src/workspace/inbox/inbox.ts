@@ -103,7 +103,7 @@ export class Inbox {
     return this.#serial.failed;
   }
 
-  /** **Errors** — `E_INBOX_FULL`; `E_DISK_FULL` or `E_STORE_WRITE`, and then it was not accepted. */
+  /** **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL` or `E_STORE_WRITE`, and then it was not accepted. */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
       if (this.#known.has(event.id)) return this.#duplicate(event.id);
@@ -142,7 +142,7 @@ export class Inbox {
     const { agentName, instanceKey } = this.#head;
     const waiting = `${this.#last - this.#handled} events waiting, ${this.#log.size} bytes`;
     const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
-    throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`);
+    throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
   }
 
   /** Rewriting costs what is still waiting; unless it must be, it is done when at least half was handled. */
