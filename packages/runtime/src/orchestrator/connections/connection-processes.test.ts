@@ -255,7 +255,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
   );
   await listening();
   const acknowledged: string[] = [];
-  let isOver = false;
+  const over = new AbortController();
   let unanswered = 0;
   /** As a sender does it: the same delivery until it is acknowledged. */
   const deliver = async (id: string) => {
@@ -271,7 +271,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
     }
   };
   const send = async (sender: number) => {
-    for (let n = 0; !isOver; n++) await deliver(`${sender}-${n}`);
+    for (let n = 0; !over.signal.aborted; n++) await deliver(`${sender}-${n}`);
   };
   const senders = Array.from({ length: 4 }, (_, sender) => send(sender));
   for (let kills = 1; kills <= 20; kills++) {
@@ -280,7 +280,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
     process.kill(pidOf('http'), 'SIGKILL');
     await until(() => statusOf('http')?.crashes === kills);
   }
-  isOver = true;
+  over.abort();
   await Promise.all(senders);
   expect(unanswered).toBeGreaterThan(0);
   expect(acknowledged.length).toBeGreaterThan(20);
