@@ -12,6 +12,7 @@ const runtime = join(import.meta.dir, '..', 'packages', 'runtime');
 /** Name in `dist` → source. */
 const runners: Readonly<Record<string, string>> = {
   'agent-runner.js': 'src/agent/main.ts',
+  'connector-runner.js': 'src/connector/main.ts',
 };
 
 export const distFolder = join(runtime, 'dist');

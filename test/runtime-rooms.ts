@@ -4,4 +4,14 @@
 export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
 
 /** What those processes share. */
-export const sharedRooms: readonly string[] = ['config', 'ipc', 'json', 'ports', 'trace', 'workspace'];
+export const sharedRooms: readonly string[] = [
+  'bundle-imports',
+  'config',
+  'control',
+  'ipc',
+  'json',
+  'log',
+  'ports',
+  'trace',
+  'workspace',
+];

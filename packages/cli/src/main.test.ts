@@ -96,7 +96,7 @@ describe('gdn demo', () => {
       agent: 'forecaster',
       instanceKey: 'default',
       turnId: expect.stringMatching(/^turn-event-./),
-      traceId: expect.stringMatching(/^trace-./),
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
       response: answer,
       finishReason: 'text_response',
       steps: 2,

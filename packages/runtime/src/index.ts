@@ -13,7 +13,7 @@ export { fold } from './agent/conversation/fold.ts';
 export { memoryStore } from './agent/conversation/memory-store.ts';
 export { textOf } from './agent/conversation/text-of.ts';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
-export { type LogLevel, type LogLine, type LogSink, stderrSink } from './agent/log.ts';
+export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
 export type { ModelEntry } from './agent/model/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';
@@ -27,11 +27,30 @@ export type { DeclaredAgent } from './config/declared-agent.ts';
 export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
 export type { ModelSpec } from './config/model-spec.ts';
+export { connectControl, type ControlClientOptions, type ControlPlace } from './control/connect-control.ts';
+export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
+export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
+export type { SwarmGreeting } from './control/endpoints.ts';
+export type {
+  Acceptance,
+  AskOptions,
+  ConnectionStatus,
+  DeadLetterSummary,
+  Delivery,
+  InstanceChoice,
+  InstanceStatus,
+  SwarmControl,
+  SwarmNotice,
+  SwarmStatus,
+  TurnEnd,
+  WatchFilter,
+} from './control/swarm-control.ts';
 export type { Change } from './json/diff-json.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
 export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
 export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderTrace } from './trace/render-trace.ts';
+export { newTraceId } from './trace/span-id.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';

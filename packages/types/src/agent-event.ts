@@ -33,8 +33,12 @@ export interface AgentEvent {
   readonly metadata?: JsonObject;
   /** The instances that wait for this event's answer, the first caller first. Stamped by the runtime. */
   readonly callChain?: readonly AgentAddress[];
+  /** Ties the turns of one question together. 32 lowercase hexadecimal digits; another text is carried as it is. */
   readonly traceId: string;
-  /** The span that asked for this turn, when another agent did: the turn's own span hangs under it. */
+  /**
+   * The span that asked for this turn, when another agent did: the turn's own span hangs under it. 16 lowercase
+   * hexadecimal digits; another text does not count.
+   */
   readonly parentSpanId?: string;
   readonly createdAt: Date;
 }

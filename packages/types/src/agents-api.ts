@@ -6,7 +6,7 @@ export interface AgentRequest {
   input?: string;
   /** The caller's own key when absent. */
   instanceKey?: string;
-  /** 15 000 when absent. */
+  /** `policy.requestTimeoutMs` when absent, which is 15 000 unless set. Nobody waits longer than the turn may last. */
   timeoutMs?: number;
   /** JSON; arrives as the callee's `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;

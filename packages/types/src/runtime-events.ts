@@ -2,7 +2,17 @@
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
 
-export interface TurnStarted {
+/** Which span an event is about, in the ids of OpenTelemetry. */
+export interface SpanFields {
+  /** The trace id of the turn's agent event, as it came. */
+  traceId: string;
+  /** 16 lowercase hexadecimal digits. The same for all events of one turn, step or tool call, also after a crash. */
+  spanId: string;
+  /** Of a turn: the span of the agent that asked for it. Of a step: its turn's. Of a tool call: that of who called it. */
+  parentSpanId?: string;
+}
+
+export interface TurnStarted extends SpanFields {
   turnId: string;
   agentName: string;
   instanceKey: string;
@@ -19,7 +29,7 @@ export interface TurnFailed extends TurnStarted {
   error: TurnError;
 }
 
-export interface StepStarted {
+export interface StepStarted extends SpanFields {
   stepId: string;
   stepIndex: number;
   turnId: string;
@@ -37,7 +47,7 @@ export interface StepFailed extends StepStarted {
   willRetry: boolean;
 }
 
-export interface ToolCalled {
+export interface ToolCalled extends SpanFields {
   toolCallId: string;
   toolName: string;
   stepId: string;

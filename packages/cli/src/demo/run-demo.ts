@@ -2,6 +2,7 @@
 import {
   type AgentPlan,
   type LogLine,
+  newTraceId,
   randomIds,
   recordTurn,
   startAgent,
@@ -76,7 +77,7 @@ function eventFor(input: string): AgentEvent {
     input,
     instanceKey: 'default',
     source: { kind: 'cli', name: 'gdn' },
-    traceId: randomIds.next('trace'),
+    traceId: newTraceId(),
     createdAt: systemClock.now(),
   };
 }

@@ -6,8 +6,8 @@ import type { ConversationStore, InstanceAddress } from './conversation/conversa
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
-import type { LogLevel, LogLine } from './log.ts';
-import type { Mask } from './mask-secrets.ts';
+import type { LogLevel, LogLine } from '../log/log-sink.ts';
+import type { Mask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
 import type { LayerRegistry } from './pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../config/turn-policy.ts';

@@ -3,17 +3,18 @@ import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/typ
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import { agentsTool } from './agents-api/agents-tool.ts';
 import type { Engine } from './agents-api/engine.ts';
 import { noEngine } from './agents-api/no-engine.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import { memoryStore } from './conversation/memory-store.ts';
 import { EventBus } from './extension/event-bus.ts';
-import { createLogger } from './extension/extension-logger.ts';
+import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import { loadExtensions } from './extension/load-extensions.ts';
-import { cutMessage, type LogSink, stderrSink } from './log.ts';
-import { maskJson, maskSecrets } from './mask-secrets.ts';
+import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
+import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
 import type { Fetch } from './model/model-ports.ts';
 import type { Layer } from './pipeline/layer.ts';
@@ -56,7 +57,8 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const clock = ports.clock ?? systemClock;
   const current: { event: AgentEvent | undefined } = { event: undefined };
   const parts = await assemble(plan, ports, clock, () => current.event);
-  for (const tool of plan.tools ?? []) await loadTool(tool, parts.tools);
+  const agentTools = plan.agentTools === true ? [agentsTool] : [];
+  for (const tool of [...(plan.tools ?? []), ...agentTools]) await loadTool(tool, parts.tools);
   const { layers, tools, states, bus } = parts;
   const loggerFor = (extension: string) =>
     createLogger(

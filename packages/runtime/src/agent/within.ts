@@ -1,9 +1,11 @@
 /** Waiting for foreign code: never without a deadline, never past an abort. */
 import type { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
+import { OwnTimeTimer, type Pausable } from './own-time-timer.ts';
 
 export interface Bounds {
   readonly clock: Clock;
+  /** Without the time in which the action paused its deadline. */
   readonly timeoutMs: number;
   /** The error when time runs out. */
   readonly whenLate: () => GoondanError;
@@ -17,7 +19,7 @@ export interface Bounds {
  */
 export async function within<Value>(
   bounds: Bounds,
-  action: (signal: AbortSignal) => Value | Promise<Value>,
+  action: (signal: AbortSignal, deadline: Pausable) => Value | Promise<Value>,
 ): Promise<Value> {
   const { signal: outer } = bounds;
   outer.throwIfAborted();
@@ -31,11 +33,12 @@ export async function within<Value>(
   };
   const onAbort = () => stop(outer.reason);
   outer.addEventListener('abort', onAbort, { once: true });
-  const callOff = bounds.clock.after(bounds.timeoutMs, () => stop(bounds.whenLate()));
+  const deadline = new OwnTimeTimer(bounds.clock, bounds.timeoutMs, () => stop(bounds.whenLate()));
+  deadline.start();
   try {
-    return await Promise.race([action(inner.signal), over.promise]);
+    return await Promise.race([action(inner.signal, deadline), over.promise]);
   } finally {
-    callOff();
+    deadline.stop();
     outer.removeEventListener('abort', onAbort);
   }
 }

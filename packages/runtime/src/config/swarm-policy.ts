@@ -5,7 +5,8 @@ export interface SwarmPolicy extends Partial<TurnPolicy> {
   /** Agent processes at a time; idle ones hibernate to make room. */
   readonly maxProcesses?: number;
   readonly restart?: Partial<RestartPolicy>;
-  readonly idle?: Partial<IdlePolicy>;
+  /** `null`: never for being idle, only to make room. */
+  readonly idle?: { readonly hibernateAfterSeconds?: number | null };
   readonly heartbeat?: Partial<HeartbeatPolicy>;
   readonly shutdown?: { readonly gracePeriodSeconds?: number };
   /** From the start of a process to its readiness. */

@@ -7,7 +7,12 @@ export interface TurnPolicy {
   /** The wait before the first retry; it doubles each time. An error's own `retryAfterMs` counts instead. */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
+  /** For a request to another agent that says nothing else. None waits longer than `turnTimeoutMs`. */
   readonly requestTimeoutMs: number;
+  /**
+   * One tool call, the time it waits for another agent excluded: a request has its own `timeoutMs`, and may say more than
+   * this.
+   */
   readonly toolTimeoutMs: number;
   /** One model call in all. */
   readonly modelTimeoutMs: number;

@@ -124,7 +124,7 @@ const toConnector: Samples<ToConnector> = {
 
 const fromConnector: Samples<FromConnector> = {
   ready: [{ type: 'ready' }],
-  'start.failed': [{ type: 'start.failed', error }],
+  failed: [{ type: 'failed', error }],
   'connector.event': [
     {
       type: 'connector.event',
@@ -132,7 +132,7 @@ const fromConnector: Samples<FromConnector> = {
       event: { name: 'message', input: 'hi', properties: { chat: 7 }, auth: {}, metadata: {}, createdAt },
     },
   ],
-  log: [{ type: 'log', line }],
+  log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', connection: 'chat', event: 'x' } }],
   pong: [{ type: 'pong', n: 1 }],
   drained: [{ type: 'drained' }],
   dropped: [{ type: 'dropped', counts }],

@@ -62,7 +62,7 @@ function codecOf<Out extends { readonly type: string }, In>(checkOut: Check<Out>
   };
 }
 
-function lossyKindOf({ type }: { readonly type: string }): LossyKind | undefined {
+export function lossyKindOf({ type }: { readonly type: string }): LossyKind | undefined {
   return type === 'delta' || type === 'log' || type === 'runtime.event' ? type : undefined;
 }
 

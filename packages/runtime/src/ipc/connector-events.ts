@@ -2,12 +2,12 @@
 import { GoondanError } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
-import type { ConnectorEvent, FromConnector } from './from-connector.ts';
+import type { FromConnector, HeardEvent } from './from-connector.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import type { ToConnector } from './to-connector.ts';
 
 /** Resolves when the event is accepted; rejects with why not, or `E_IPC_CLOSED` when that stays unknown. */
-export type EmitConnectorEvent = (id: string, event: ConnectorEvent) => Promise<void>;
+export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
 /** The connector's side. */
 export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): EmitConnectorEvent {

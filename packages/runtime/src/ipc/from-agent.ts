@@ -106,7 +106,7 @@ const layerSummary: Check<LayerSummary> = object({
   buffers: flag,
 } satisfies FieldsOf<LayerSummary>);
 
-const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
+export const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
   text: object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
   reasoning: object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
   discard: object({ type: literal('discard'), turnId: name, stepId: name, stepIndex: count }),
@@ -116,8 +116,9 @@ export const logLine: Check<LogLine> = object({
   time: name,
   level: oneOf('debug', 'info', 'warn', 'error'),
   message: text,
-  agent: text,
-  instance: text,
+  agent: optional(text),
+  instance: optional(text),
+  connection: optional(text),
   extension: optional(text),
   turnId: optional(text),
   traceId: optional(text),

@@ -1,5 +1,5 @@
 /** What a connector's process says to the orchestrator. */
-import type { JsonObject } from '@goondan/types';
+import type { ConnectorEvent } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
@@ -17,43 +17,38 @@ import {
 } from './check/shape.ts';
 import { type DroppedCounts, droppedCounts, logLine } from './from-agent.ts';
 
-/** Something a connector heard. It has no address yet: the rules of the Connection give it one. */
-export interface ConnectorEvent {
-  /** One of the events the connector declares. */
-  readonly name: string;
-  readonly input?: string;
-  /** What the rules match and take instance keys from. */
-  readonly properties?: JsonObject;
-  /** Who is asking, as the connector established it. */
-  readonly auth?: JsonObject;
-  readonly metadata?: JsonObject;
+/** What a connector heard, as it travels: the id stands beside it, and when it happened is known. */
+export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
   readonly createdAt: Date;
 }
 
 export type FromConnector =
+  /** It listens. */
   | { readonly type: 'ready' }
-  | { readonly type: 'start.failed'; readonly error: FrameError }
+  /** It cannot start, or cannot go on, and ends. */
+  | { readonly type: 'failed'; readonly error: FrameError }
   /** Answered by `connector.accepted` or `connector.refused`. The same id twice is the same event. */
-  | { readonly type: 'connector.event'; readonly id: string; readonly event: ConnectorEvent }
+  | { readonly type: 'connector.event'; readonly id: string; readonly event: HeardEvent }
   | { readonly type: 'log'; readonly line: LogLine }
   | { readonly type: 'pong'; readonly n: number }
+  /** The last message: it hears nothing more, and every event was answered. */
   | { readonly type: 'drained' }
   /** Sent by the channel itself. */
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
-const connectorEvent: Check<ConnectorEvent> = object({
+export const heardEvent: Check<HeardEvent> = object({
   name,
   input: optional(text),
   properties: optional(jsonObject),
   auth: optional(jsonObject),
   metadata: optional(jsonObject),
   createdAt: date,
-} satisfies FieldsOf<ConnectorEvent>);
+} satisfies FieldsOf<HeardEvent>);
 
 export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', {
   ready: object({ type: literal('ready') }),
-  'start.failed': object({ type: literal('start.failed'), error: frameError }),
-  'connector.event': object({ type: literal('connector.event'), id: name, event: connectorEvent }),
+  failed: object({ type: literal('failed'), error: frameError }),
+  'connector.event': object({ type: literal('connector.event'), id: name, event: heardEvent }),
   log: object({ type: literal('log'), line: logLine }),
   pong: object({ type: literal('pong'), n: count }),
   drained: object({ type: literal('drained') }),

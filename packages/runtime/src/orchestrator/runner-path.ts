@@ -4,3 +4,5 @@ import { join } from 'node:path';
 const dist = join(import.meta.dir, '..', '..', 'dist');
 
 export const agentRunner: string = join(dist, 'agent-runner.js');
+
+export const connectorRunner: string = join(dist, 'connector-runner.js');

@@ -12,7 +12,7 @@ import { openChannel } from '../ipc/channel/channel.ts';
 import { frameFolder } from '../ipc/channel/frame-files.ts';
 import { socketWire } from '../ipc/channel/socket-wire.ts';
 import type { Language } from '../ipc/codec.ts';
-import { type Clock, systemClock } from '../ports/clock.ts';
+import { type Clock, systemClock, waitAtMost } from '../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ports/spawn.ts';
 import { OutputCapture } from './child/capture-output.ts';
 import { childEnvironment } from './child/child-environment.ts';
@@ -67,9 +67,9 @@ export function spawnChild<Down, Up>(
     const leftBehind = canReadProcesses() ? (await killTagged(tag, { clock })).ended.length : 0;
     signalGroup('SIGKILL');
     gone = true;
-    await within(clock, LAST_WORDS_MS, new Promise<void>((resolve) => void channel.onClose(resolve)));
+    await waitAtMost(clock, LAST_WORDS_MS, new Promise<void>((resolve) => void channel.onClose(resolve)));
     channel.close();
-    await within(clock, LAST_LINES_MS, outputRead);
+    await waitAtMost(clock, LAST_LINES_MS, outputRead);
     outputOver.abort();
     await outputRead;
     files.remove();
@@ -124,11 +124,4 @@ function descriptorOf({ stdio }: Child): number {
   const descriptor: unknown = stdio[3];
   if (typeof descriptor === 'number') return descriptor;
   throw new GoondanError('E_PROCESS_START', 'The system gave a child no descriptor for its channel.');
-}
-
-async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const callOff = clock.after(ms, () => late.resolve());
-  await Promise.race([work, late.promise]);
-  callOff();
 }

@@ -31,3 +31,10 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', giveUp, { once: true });
   });
 }
+
+/** Waits for `work`, but no longer than `ms`. Rejects when it does in that time. */
+export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const callOff = clock.after(ms, () => late.resolve());
+  await Promise.race([work, late.promise]).finally(callOff);
+}

@@ -17,7 +17,7 @@ import type { ConversationStore } from '../agent/conversation/conversation-store
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { textOf } from '../agent/conversation/text-of.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
-import type { LogLine } from '../agent/log.ts';
+import type { LogLine } from '../log/log-sink.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ScriptedRule } from '../agent/model/scripted/script.ts';
 import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';

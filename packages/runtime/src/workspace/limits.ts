@@ -8,8 +8,10 @@ export interface StoreLimits {
   readonly inboxCompactionBytes: number;
   /** How many handled events are still known by id after that, so that a second delivery is not handled again. */
   readonly rememberedEvents: number;
-  /** How many finished turns are still known with their result. */
+  /** How many finished turns are still known with their result; as many as ids, so that most duplicates are answered. */
   readonly rememberedTurns: number;
+  /** The same in bytes of their results, which are in memory. */
+  readonly rememberedTurnBytes: number;
   /** Answers not yet fetched; no turn starts while there are more (`E_OUTBOX_FULL`). */
   readonly outboxEntries: number;
   /** The oldest ones are dropped, with a warning, when there are more. */
@@ -33,7 +35,8 @@ export const defaultLimits: StoreLimits = {
   inboxBytes: 64 * MEGABYTE,
   inboxCompactionBytes: 256 * 1024,
   rememberedEvents: 1024,
-  rememberedTurns: 256,
+  rememberedTurns: 1024,
+  rememberedTurnBytes: 4 * MEGABYTE,
   outboxEntries: 1000,
   deadLetters: 1000,
   queueCompactionLines: 512,

@@ -72,6 +72,59 @@ export const errorCatalogue = {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
+  E_CONNECTOR_ENDED: {
+    meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
+    suggestion: "Look at the connection's log: an error nobody caught, or something that ends or blocks the process.",
+  },
+  E_CONNECTOR_EVENT: {
+    meaning: 'A connector emitted an event that is malformed, or not one of those it declares.',
+    suggestion: 'Correct the field the message names, or add the event to `spec.events` of the Connector.',
+  },
+  E_CONNECTOR_LOAD: {
+    meaning:
+      'A connector module cannot be loaded: no such file, it does not parse, or its default export is no function.',
+    suggestion: 'Check `spec.entry`, and write `export default async function (ctx) { … }`.',
+  },
+  E_CONNECTOR_START: {
+    meaning: 'A connector failed, or its process ended or ran out of time, before it listened. It is started again.',
+    suggestion: "Look at the message and at the connection's log: often a port is taken, or a secret is missing.",
+  },
+  E_CONTROL_ANSWER: {
+    meaning: "A swarm's control socket answered something this version does not understand.",
+    suggestion: 'Use the version of Goondan that runs the swarm, or a newer one.',
+  },
+  E_CONTROL_CLOSED: {
+    meaning: 'No swarm is running for the workspace, or it went away while it was asked.',
+    suggestion: 'Start the swarm and ask again. What was accepted is on disk and is taken up when it starts.',
+  },
+  E_CONTROL_ENDPOINT: {
+    meaning: 'The control socket has no such endpoint, or has it under another method.',
+    suggestion: 'Use an endpoint of docs/control-socket.md.',
+  },
+  E_CONTROL_FAILED: {
+    meaning: 'The orchestrator could not carry out what its control socket was asked for.',
+    suggestion: "Look at the swarm's log: it has the reason.",
+  },
+  E_CONTROL_FULL: {
+    meaning: 'As many streams and waiting questions are open on the control socket as may be.',
+    suggestion: 'Close some of them, or try again later.',
+  },
+  E_CONTROL_PATH: {
+    meaning: 'The place of the control socket is not safe, or something else stands there.',
+    suggestion: 'Move away what the message names, or choose another state root.',
+  },
+  E_CONTROL_REQUEST: {
+    meaning: 'A request to the control socket is malformed or too large.',
+    suggestion: 'Correct the field the message names.',
+  },
+  E_CONTROL_SILENT: {
+    meaning: 'The swarm is there, but its control socket says nothing any more.',
+    suggestion: 'Find out what its orchestrator is doing: it is stopped, or the machine is overloaded.',
+  },
+  E_CONTROL_VERSION: {
+    meaning: 'The control socket does not speak this version of the protocol.',
+    suggestion: 'Use the version of Goondan that runs the swarm.',
+  },
   E_DEAD_LETTER: {
     meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
@@ -120,6 +173,10 @@ export const errorCatalogue = {
   E_INGRESS_RULE: {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
+  },
+  E_INSTANCE_KEY: {
+    meaning: 'An instance key is empty, too long, or not valid text.',
+    suggestion: 'Use a key of 1 to 1024 characters.',
   },
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
@@ -282,6 +339,18 @@ export const errorCatalogue = {
     meaning: 'A file of the state folder cannot be written.',
     suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
   },
+  E_SWARM_PLAN: {
+    meaning: 'What a swarm should be started from contradicts itself or lacks something.',
+    suggestion: 'Correct what the message names; it names everything at once.',
+  },
+  E_SWARM_RUNNING: {
+    meaning: 'An orchestrator is running on this workspace already; there is one at a time.',
+    suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
+  },
+  E_SWARM_STOPPED: {
+    meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
+    suggestion: 'Start it again: what was accepted before is handled then.',
+  },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
@@ -325,6 +394,10 @@ export const errorCatalogue = {
   E_TURN_ENDED: {
     meaning: 'Something tried to change a conversation after its turn had ended.',
     suggestion: 'Emit events while the layer runs, and await everything it starts.',
+  },
+  E_TURN_FORGOTTEN: {
+    meaning: 'An event was handled, and how its turn ended is no longer kept.',
+    suggestion: 'Do not send the event again: look at the conversation for the answer, or ask anew under another id.',
   },
   E_TURN_TIMEOUT: {
     meaning: 'The turn ran past its deadline.',

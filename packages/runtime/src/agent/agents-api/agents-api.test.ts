@@ -100,6 +100,7 @@ describe('asking another agent', () => {
           instanceKey: 'room-1',
           source: { kind: 'agent', name: 'coder' },
           traceId: 'trace-7',
+          parentSpanId: expect.stringMatching(/^[0-9a-f]{16}$/),
           createdAt: expect.any(Date),
         },
       },
@@ -148,6 +149,19 @@ describe('asking another agent', () => {
     });
     expect(timeouts).toEqual([15_000, 70, 5]);
   });
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 40])(
+    'A-03 a timeout of %p ms is one of the turn: nobody waits longer than that',
+    async (timeoutMs) => {
+      const timeouts: number[] = [];
+      const request: Engine['request'] = async (_to, _event, given) => {
+        timeouts.push(given);
+        return answer('');
+      };
+      await use({ ...noEngine, request }, (agents) => agents.request({ target: 'echo', timeoutMs }));
+      expect(timeouts).toEqual([1_800_000]);
+    },
+  );
 
   test('A-03 an answer that does not come in time is a coded error that says target and time', async () => {
     const engine = inProcessEngine(systemClock);
@@ -250,6 +264,28 @@ describe('asking another agent', () => {
       [auth, 'coder'],
       [auth, 'coder'],
       [undefined, 'coder'],
+    ]);
+  });
+
+  test.each(['turn', 'step', 'tool'] as const)(
+    'A-05 a %s sees who can be asked, and which instances there are',
+    async (from) => {
+      const instances = [{ agentName: 'echo', instanceKey: 'room-1', status: 'idle' as const }];
+      const engine: Engine = { ...engineWithEcho(), list: async () => instances };
+      const look = async (agents: AgentsApi) => [agents.catalog(), await agents.list()];
+      expect(await use(engine, look, { from })).toEqual([[{ name: 'echo' }], instances]);
+    },
+  );
+
+  test('A-05 what a layer does to the catalog it got, it does to its own', async () => {
+    const cards = [{ name: 'echo', description: 'Says it again.' }];
+    const catalog = async (agents: AgentsApi) => {
+      for (const card of agents.catalog()) Reflect.set(card, 'description', 'changed');
+      Reflect.set(agents.catalog(), 'length', 0);
+      return agents.catalog();
+    };
+    expect(await use({ ...noEngine, catalog: () => cards }, catalog)).toEqual([
+      { name: 'echo', description: 'Says it again.' },
     ]);
   });
 

@@ -8,43 +8,50 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOf } from '../effects.ts';
 import { textOf } from '../conversation/text-of.ts';
 import type { EffectOutcome } from '../conversation/conversation-store.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
-/** For one asker; `scope` keys its effects. */
-export function agentsApi(run: TurnRun, scope: string): AgentsApi {
+/** The layer or the tool call that asks. */
+export interface Asker {
+  /** Keys its effects. */
+  readonly scope: string;
+  /** The turn of the agent it calls hangs under this span. */
+  readonly spanIds: SpanIds;
+}
+
+export function agentsApi(run: TurnRun, asker: Asker): AgentsApi {
+  const { engine } = run.agent;
   return {
-    request: async (params) => request(run, scope, check(params)),
-    send: async (params) => send(run, scope, check(params)),
-    catalog: () => run.agent.engine.catalog(),
-    list: () => run.agent.engine.list(),
+    request: async (params) => request(run, asker, check(params)),
+    send: async (params) => send(run, asker, check(params)),
+    catalog: () => engine.catalog().map((card) => ({ ...card })),
+    list: () => engine.list(),
   };
 }
 
 async function request(
   run: TurnRun,
-  scope: string,
+  asker: Asker,
   params: AgentRequest,
 ): Promise<{ target: string; response: string }> {
-  const key = run.effects.nextKey(scope, 'agent');
+  const { agent, signal } = run;
+  const key = run.effects.nextKey(asker.scope, 'agent');
   const recorded = run.effects.recorded(key);
   if (recorded !== undefined) return { target: params.target, response: recordedResponse(recorded) };
-  const timeoutMs = params.timeoutMs ?? run.agent.policy.requestTimeoutMs;
+  // Nobody waits longer than the turn may last; and there are numbers no timer can count to.
+  const timeoutMs = Math.min(params.timeoutMs ?? agent.policy.requestTimeoutMs, agent.policy.turnTimeoutMs);
   run.effects.intend(key, 'agent');
   try {
-    const result = await run.agent.engine.request(
-      addressOf(run, params),
-      eventOf(run, key, params),
-      timeoutMs,
-      run.signal,
-    );
+    const event = eventOf(run, asker, key, params);
+    const result = await agent.engine.request(addressOf(run, params), event, timeoutMs, signal);
     const response = responseOf(params.target, result);
     run.effects.record(key, 'agent', { ok: true, value: response });
     return { target: params.target, response };
   } catch (error) {
-    if (error instanceof GoondanError && !run.signal.aborted) {
+    if (error instanceof GoondanError && !signal.aborted) {
       run.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
     }
     throw error;
@@ -57,11 +64,11 @@ function recordedResponse(recorded: EffectOutcome): string {
   return typeof response === 'string' ? response : JSON.stringify(response);
 }
 
-async function send(run: TurnRun, scope: string, params: AgentSend): Promise<{ accepted: boolean }> {
-  const key = run.effects.nextKey(scope, 'agent');
+async function send(run: TurnRun, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
+  const key = run.effects.nextKey(asker.scope, 'agent');
   const recorded = run.effects.recorded(key);
   if (recorded !== undefined) return { accepted: valueOf(recorded) === true };
-  const { accepted } = await run.agent.engine.deliver(addressOf(run, params), eventOf(run, key, params));
+  const { accepted } = await run.agent.engine.deliver(addressOf(run, params), eventOf(run, asker, key, params));
   run.effects.record(key, 'agent', { ok: true, value: accepted });
   return { accepted };
 }
@@ -71,7 +78,7 @@ function addressOf(run: TurnRun, params: AgentSend) {
 }
 
 /** The id is made of turn and effect, so that the same call after a crash is the same event. */
-function eventOf(run: TurnRun, key: string, params: AgentSend): AgentEvent {
+function eventOf(run: TurnRun, asker: Asker, key: string, params: AgentSend): AgentEvent {
   const { agent, event, traceId, turnId } = run;
   return {
     id: `${turnId}:${key}`,
@@ -79,6 +86,7 @@ function eventOf(run: TurnRun, key: string, params: AgentSend): AgentEvent {
     instanceKey: params.instanceKey ?? agent.address.instanceKey,
     source: { kind: 'agent', name: agent.address.agentName },
     traceId,
+    parentSpanId: asker.spanIds.spanId,
     createdAt: agent.clock.now(),
     ...(params.input === undefined ? {} : { input: params.input }),
     ...(params.metadata === undefined ? {} : { metadata: copyJsonObject(params.metadata, { omitUndefined: true }) }),

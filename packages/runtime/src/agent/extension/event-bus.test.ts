@@ -90,8 +90,9 @@ describe('the event bus', () => {
     const heard: unknown[][] = [];
     bus.on('turn.started', (payload) => void Reflect.set(Object(payload), 'turnId', 'changed'));
     bus.on('turn.started', (...args) => heard.push(args));
-    bus.tell('turn.started', () => ({ turnId: 't', agentName: 'a', instanceKey: 'i', timestamp: 'now' }));
-    expect(heard).toEqual([[{ turnId: 't', agentName: 'a', instanceKey: 'i', timestamp: 'now' }]]);
+    const started = { turnId: 't', agentName: 'a', instanceKey: 'i', timestamp: 'now', traceId: 'x', spanId: 'y' };
+    bus.tell('turn.started', () => ({ ...started }));
+    expect(heard).toEqual([[started]]);
   });
 
   test('X-14 a payload is only made when somebody listens', () => {

@@ -58,13 +58,24 @@ const thrower = (kind: 'turn' | 'step' | 'toolCall') =>
     else pipeline.register(kind, fail);
   });
 
-const turn = { turnId: 'turn-e1', agentName: 'coder', instanceKey: 'room-1', timestamp: expect.any(String) };
+const spanId = expect.stringMatching(/^[0-9a-f]{16}$/);
+const turn = {
+  turnId: 'turn-e1',
+  agentName: 'coder',
+  instanceKey: 'room-1',
+  timestamp: expect.any(String),
+  traceId: 'trace-1',
+  spanId,
+};
 const step = (stepIndex: number) => ({
   stepId: `turn-e1.step-${stepIndex}`,
   stepIndex,
   turnId: 'turn-e1',
   agentName: 'coder',
   timestamp: expect.any(String),
+  traceId: 'trace-1',
+  spanId,
+  parentSpanId: spanId,
 });
 const tool = {
   toolCallId: 'call_1',
@@ -73,6 +84,9 @@ const tool = {
   turnId: 'turn-e1',
   agentName: 'coder',
   timestamp: expect.any(String),
+  traceId: 'trace-1',
+  spanId,
+  parentSpanId: spanId,
 };
 const duration = expect.any(Number);
 const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number), totalTokens: expect.any(Number) };

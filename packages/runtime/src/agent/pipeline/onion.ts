@@ -10,6 +10,7 @@
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
+import { OwnTimeTimer } from '../own-time-timer.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
 import type { AskingLayer, LayerContext } from './layer-context.ts';
 import type { Layer } from './layer.ts';
@@ -64,7 +65,7 @@ class LayerRun<Result> implements AskingLayer {
   private calledTwice = false;
   private didNotWait = false;
   private ended = false;
-  private deadline: OwnTimeDeadline | undefined;
+  private deadline: OwnTimeTimer | undefined;
 
   constructor(
     private readonly chain: Chain<Result>,
@@ -109,11 +110,20 @@ class LayerRun<Result> implements AskingLayer {
 
   private call(): unknown {
     const { timeoutMs } = this.layer;
-    if (timeoutMs === undefined) return this.callLayer();
-    this.deadline = new OwnTimeDeadline(this.chain.clock, timeoutMs, () =>
-      this.mistake('E_MIDDLEWARE_TIMEOUT', `ran longer than its timeoutMs of ${timeoutMs}`),
+    return timeoutMs === undefined ? this.callLayer() : this.callInTime(timeoutMs);
+  }
+
+  private async callInTime(timeoutMs: number): Promise<unknown> {
+    const late = Promise.withResolvers<never>();
+    this.deadline = new OwnTimeTimer(this.chain.clock, timeoutMs, () =>
+      late.reject(this.mistake('E_MIDDLEWARE_TIMEOUT', `ran longer than its timeoutMs of ${timeoutMs}`)),
     );
-    return this.deadline.race(() => this.callLayer());
+    this.deadline.start();
+    try {
+      return await Promise.race([this.callLayer(), late.promise]);
+    } finally {
+      this.deadline.stop();
+    }
   }
 
   private callLayer(): unknown {
@@ -237,44 +247,4 @@ function refuse(mistake: GoondanError): Promise<never> {
 function isSettled(returned: unknown): boolean {
   if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
   return typeof returned !== 'object' || returned === null || !('then' in returned);
-}
-
-/** Counts only the layer's own time: the clock stands still while what is inside it runs. */
-class OwnTimeDeadline {
-  private callOff: (() => void) | undefined;
-  private startedAt = 0;
-  private remaining: number;
-  private finished = false;
-  private readonly expired = Promise.withResolvers<never>();
-
-  constructor(
-    private readonly clock: Clock,
-    timeoutMs: number,
-    private readonly whenExpired: () => GoondanError,
-  ) {
-    this.remaining = timeoutMs;
-  }
-
-  async race(run: () => unknown): Promise<unknown> {
-    this.resume();
-    try {
-      return await Promise.race([run(), this.expired.promise]);
-    } finally {
-      this.finished = true;
-      this.pause();
-    }
-  }
-
-  pause(): void {
-    if (this.callOff === undefined) return;
-    this.callOff();
-    this.callOff = undefined;
-    this.remaining -= this.clock.elapsed() - this.startedAt;
-  }
-
-  resume(): void {
-    if (this.finished) return;
-    this.startedAt = this.clock.elapsed();
-    this.callOff = this.clock.after(Math.max(0, this.remaining), () => this.expired.reject(this.whenExpired()));
-  }
 }

@@ -1,6 +1,6 @@
 /** What is known about a thrown thing: which extension threw it, and how it looks in results and events. */
 import { GoondanError, type TurnError } from '@goondan/types';
-import type { Mask } from '../mask-secrets.ts';
+import type { Mask } from '../../log/mask-secrets.ts';
 
 /**
  * Notes on what a layer threw which extension threw it, without wrapping it, so that an outer `catch` sees the very

@@ -7,9 +7,9 @@ import type { AgentStart } from '../../config/agent-start.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
-import { maskJson } from '../mask-secrets.ts';
+import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
 import { IpcEngine } from './ipc-engine.ts';
@@ -44,8 +44,8 @@ export interface OpenInstance {
 export async function openInstance(start: AgentStart, parts: InstanceParts): Promise<OpenInstance> {
   const { channel, host, log } = parts;
   const { address } = start;
-  host.settle(start.cwd, start.agent.environment ?? {});
-  if (hasBundleCode(start)) await host.shareOwnPackages();
+  host.moveTo(start.cwd);
+  if (hasBundleCode(start)) host.answerOwnPackages();
   const journal = await host.openJournal(start.store, ({ path, message }) =>
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
@@ -137,9 +137,6 @@ function recordEvents(
 const ANSWER_MS = 100;
 
 async function settlesBefore(deadline: number, turns: AskedTurns, clock: Clock): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const callOff = clock.after(Math.max(ANSWER_MS, deadline - clock.elapsed()), () => late.resolve(false));
-  const settled = await Promise.race([turns.settled().then(() => true), late.promise]);
-  callOff();
-  return settled;
+  await waitAtMost(clock, Math.max(ANSWER_MS, deadline - clock.elapsed()), turns.settled());
+  return turns.isIdle;
 }

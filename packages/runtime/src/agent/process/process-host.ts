@@ -6,11 +6,11 @@ import type { StoreWarning } from '../../workspace/store-ports.ts';
 
 export interface ProcessHost {
   readonly clock: Clock;
-  /** Makes `cwd` the working folder, and adds to the environment. Throws what the system says. */
-  settle(cwd: string, environment: Readonly<Record<string, string>>): void;
+  /** Makes it the working folder. Throws what the system says. */
+  moveTo(folder: string): void;
   openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
   /** From now on bundle code that imports our packages gets the copy this process itself runs. */
-  shareOwnPackages(): Promise<void>;
+  answerOwnPackages(): void;
   /** Somebody asks this process to end. */
   onTerminate(listener: () => void): void;
   /** Something was thrown and caught by nobody. */

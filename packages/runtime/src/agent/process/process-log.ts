@@ -1,17 +1,16 @@
 /** The log of an agent's process: lines for people, sent to the orchestrator, which writes them down. */
-import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { JsonObject } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { cutMessage, type LogLevel, type LogLine } from '../log.ts';
-import { type Mask, maskJson, maskSecrets } from '../mask-secrets.ts';
+import { cutMessage, type LogLevel, type LogLine } from '../../log/log-sink.ts';
+import { type Mask, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 
 export class ProcessLog {
   readonly #channel: Channel<FromAgent, ToAgent>;
   readonly #clock: Clock;
-  #address: AgentAddress = { agentName: '', instanceKey: '' };
   #mask: Mask = (text) => text;
 
   constructor(channel: Channel<FromAgent, ToAgent>, clock: Clock) {
@@ -19,9 +18,8 @@ export class ProcessLog {
     this.#clock = clock;
   }
 
-  /** From here on it is known whose process this is, and what must not be written down. */
-  identify(address: AgentAddress, secrets: readonly string[]): void {
-    this.#address = address;
+  /** These must not be written down. */
+  hide(secrets: readonly string[]): void {
     this.#mask = maskSecrets(secrets);
   }
 
@@ -29,14 +27,12 @@ export class ProcessLog {
     return cutMessage(this.#mask(text));
   }
 
-  /** A line of the process itself. */
+  /** A line of the process itself. Whose it is, the orchestrator knows by the channel. */
   write(level: LogLevel, event: string, message: string, data?: JsonObject): void {
     this.send({
       time: this.#clock.now().toISOString(),
       level,
       message: this.mask(message),
-      agent: this.#address.agentName,
-      instance: this.#address.instanceKey,
       event,
       ...(data === undefined ? {} : { data: maskJson(data, (text) => this.mask(text)) }),
     });

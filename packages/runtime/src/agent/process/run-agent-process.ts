@@ -12,6 +12,7 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { waitAtMost } from '../../ports/clock.ts';
 import { describeAgent } from './describe-agent.ts';
 import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -98,7 +99,7 @@ class AgentProcess {
 
   async #start(start: AgentStart): Promise<void> {
     try {
-      this.#log.identify(start.address, start.agent.secrets ?? []);
+      this.#log.hide(start.agent.secrets ?? []);
       const instance = await openInstance(start, {
         channel: this.#channel,
         host: this.#host,
@@ -160,10 +161,8 @@ class AgentProcess {
     if (this.#hasEnded()) return;
     this.#phase = { name: 'ending' };
     const { clock, exit } = this.#host;
-    const late = Promise.withResolvers<void>();
-    clock.after(LAST_WORDS_MS, () => late.resolve());
     const said = Promise.all([this.#instance?.flush(), this.#channel.closeAfterFlush()]);
-    await Promise.race([said, late.promise]).catch(() => undefined);
+    await waitAtMost(clock, LAST_WORDS_MS, said);
     exit(code);
   }
 

@@ -1,4 +1,5 @@
 /** The process this runs in. Taken once, at the start: bundle code may put other functions in the place of these. */
+import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { durableStore } from '../../workspace/durable-store.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -7,15 +8,9 @@ const exit = process.exit.bind(process);
 
 export const thisProcess: ProcessHost = {
   clock: systemClock,
-  settle(cwd, environment) {
-    process.chdir(cwd);
-    Object.assign(process.env, environment);
-  },
+  moveTo: (folder) => process.chdir(folder),
   openJournal: (location, warn) => durableStore({ ...location, warn }),
-  async shareOwnPackages() {
-    const { shareOwnPackages } = await import('./share-own-packages.ts');
-    shareOwnPackages();
-  },
+  answerOwnPackages,
   onTerminate(listener) {
     process.on('SIGTERM', listener);
     // Typed at a terminal it reaches everybody; who goes is the orchestrator's decision.

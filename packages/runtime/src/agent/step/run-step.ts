@@ -22,6 +22,7 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
     stepId,
     stepIndex,
     span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, run.span),
+    spanIds: run.spanIds.inside(stepId),
     catalog: new ToolCatalog(run.agent.tools.items()),
     replyId: undefined,
     toolStarted: false,

@@ -28,6 +28,7 @@ export function toToolCall(part: ToolCallPart): ToolCall {
 }
 
 function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined): ToolCallAsk {
+  const key = `${step.stepIndex}/call/${part.toolCallId}`;
   return {
     toolCallId: part.toolCallId,
     toolName: part.toolName,
@@ -35,9 +36,10 @@ function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefi
     stepIndex: step.stepIndex,
     stepId: step.stepId,
     offered: step.catalog,
-    key: `${step.stepIndex}/call/${part.toolCallId}`,
+    key,
     message,
     parent: step.span,
+    spanIds: step.spanIds.inside(key),
     onStart: () => {
       step.toolStarted = true;
     },

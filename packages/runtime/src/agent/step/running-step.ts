@@ -1,4 +1,5 @@
 import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { SpanIds } from '../../trace/span-id.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 
 /** One step while it runs. */
@@ -6,6 +7,7 @@ export interface RunningStep {
   readonly stepId: string;
   readonly stepIndex: number;
   readonly span: ChainSpan | undefined;
+  readonly spanIds: SpanIds;
   /** What was registered when it began; its layers may change it. */
   readonly catalog: ToolCatalog;
   /** The id the reply was appended under. */

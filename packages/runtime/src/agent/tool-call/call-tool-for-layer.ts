@@ -17,6 +17,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
     key,
     message: undefined,
     parent: step?.span ?? run.span,
+    spanIds: (step ?? run).spanIds.inside(key),
     onStart: () => {
       if (step !== undefined) step.toolStarted = true;
     },

@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue, Message, ToolCallResult } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { SpanIds } from '../../trace/span-id.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -24,6 +25,8 @@ export interface ToolCallAsk {
   readonly key: string;
   readonly message: Message | undefined;
   readonly parent: ChainSpan | undefined;
+  /** The call's own. */
+  readonly spanIds: SpanIds;
   /** The handler is about to begin. */
   onStart(): void;
 }
@@ -39,6 +42,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     turnId,
     agentName: agent.address.agentName,
     timestamp: agent.clock.now().toISOString(),
+    ...ask.spanIds.fields,
   });
   agent.bus.tell('tool.called', named);
 

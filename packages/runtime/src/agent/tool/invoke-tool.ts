@@ -2,13 +2,21 @@
  * The core of a tool call: was it done already, is it offered, do the arguments fit, then the handler. Never throws
  * for what the model or the tool got wrong.
  */
-import { GoondanError, type JsonObject, type JsonValue, type ToolCallResult, type ToolContext } from '@goondan/types';
+import {
+  type AgentsApi,
+  GoondanError,
+  type JsonObject,
+  type JsonValue,
+  type ToolCallResult,
+  type ToolContext,
+} from '@goondan/types';
 import { copyJson, copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
 import { errorResult } from '../tool-call/error-result.ts';
 import type { ToolCallAsk } from '../tool-call/run-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
+import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
 import { compileSchema } from './json-schema.ts';
 import type { RegisteredTool } from './tool-registry.ts';
@@ -87,8 +95,8 @@ async function runHandler(
   ask.onStart();
   let result: ToolCallResult;
   try {
-    const output = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
-      tool.handler(toolContext(run, ask, inner), input),
+    const output = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
+      tool.handler(toolContext(run, ask, inner, deadline), input),
     );
     result = {
       toolCallId: ask.toolCallId,
@@ -104,7 +112,7 @@ async function runHandler(
   return result;
 }
 
-function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal): ToolContext {
+function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal, deadline: Pausable): ToolContext {
   const { agent, turnId, traceId } = run;
   return Object.freeze({
     ...agent.address,
@@ -114,9 +122,25 @@ function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal): ToolC
     workdir: agent.workdir,
     logger: agent.toolLogger,
     signal,
-    agents: agentsApi(run, ask.key),
+    agents: agentsOf(run, ask, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
   });
+}
+
+/** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
+function agentsOf(run: TurnRun, ask: ToolCallAsk, deadline: Pausable): AgentsApi {
+  const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds });
+  return {
+    ...agents,
+    async request(params) {
+      deadline.pause();
+      try {
+        return await agents.request(params);
+      } finally {
+        deadline.resume();
+      }
+    },
+  };
 }
 
 function checkOutput(toolName: string, output: unknown): JsonValue {

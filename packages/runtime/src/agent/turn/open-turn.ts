@@ -1,5 +1,6 @@
 /** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
+import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
@@ -89,6 +90,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from
     event: inputEvent,
     turnId,
     traceId: event.traceId,
+    spanIds: SpanIds.ofTurn({ ...agent.address, turnId }, event),
     epoch: opened.epoch,
     version: opened.version,
     stateAtStart: stateAtStart(agent, opened),

@@ -26,8 +26,8 @@ export abstract class PowerfulContext extends ExecutionChainContext {
     return this[runOf].resumed;
   }
   get agents() {
-    const { run, scope } = askOf(this);
-    return agentsApi(run, scope);
+    const { run, step, scope } = askOf(this);
+    return agentsApi(run, { scope, spanIds: (step ?? run).spanIds });
   }
   get model() {
     const ask = askOf(this);

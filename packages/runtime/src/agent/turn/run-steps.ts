@@ -79,6 +79,7 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     turnId,
     agentName: agent.address.agentName,
     timestamp: agent.clock.now().toISOString(),
+    ...step.spanIds.fields,
   });
   agent.bus.tell('step.started', named);
   try {

@@ -171,5 +171,5 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
 
 function named(run: TurnRun) {
   const { address, clock } = run.agent;
-  return { turnId: run.turnId, ...address, timestamp: clock.now().toISOString() };
+  return { turnId: run.turnId, ...address, timestamp: clock.now().toISOString(), ...run.spanIds.fields };
 }

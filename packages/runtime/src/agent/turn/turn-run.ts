@@ -1,6 +1,7 @@
 /** The state of one running turn. Chains, steps and calls share it; `run-turn.ts` makes it. */
 import type { AgentEvent, JsonValue, TokenUsage, ToolCallResult, Turn } from '@goondan/types';
 import type { ChainSpan, TurnObserver, WatchedChain } from '../../trace/layer-span.ts';
+import type { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
@@ -14,6 +15,7 @@ export interface TurnRun {
   readonly turn: Turn;
   readonly turnId: string;
   readonly traceId: string;
+  readonly spanIds: SpanIds;
   /** The store's fence for this turn's writes. */
   readonly epoch: number;
   /** How many commits the base has seen. */

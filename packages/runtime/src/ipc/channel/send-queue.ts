@@ -11,8 +11,10 @@ import type { LossyKind } from '../codec.ts';
 import type { DroppedCounts } from '../from-agent.ts';
 import type { ChannelLimits } from '../limits.ts';
 
+export type SendLimits = Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
+
 export interface SendQueueParts {
-  readonly limits: ChannelLimits;
+  readonly limits: SendLimits;
   /** As {@link Wire.write}. */
   readonly write: (bytes: Uint8Array) => number;
   /** The bytes of a note about dropped frames. */

@@ -1,6 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { date, json, jsonObject, listOf, Misfit, name, object, oneByField, literal, optional, text } from './shape.ts';
+import {
+  date,
+  exactObject,
+  json,
+  jsonObject,
+  listOf,
+  Misfit,
+  name,
+  object,
+  oneByField,
+  literal,
+  optional,
+  text,
+} from './shape.ts';
 
 const person = object({ name, tags: optional(listOf(object({ label: text }))) });
 
@@ -22,6 +35,15 @@ describe('a check', () => {
     ['tags[1].label is false, not a text', { name: 'ada', tags: [{ label: 'a' }, { label: false }] }],
   ])('says where and why: %s', (message, value) => {
     expect(() => person(value)).toThrow(message);
+  });
+
+  test('refuses fields it does not name when it is to be exact', () => {
+    const exact = exactObject({ name, note: optional(text) });
+    expect(exact({ name: 'ada' })).toEqual({ name: 'ada' });
+    expect(() => exact({ name: 'ada', nmae: 1 })).toThrow('nmae is unknown; known: name, note');
+    expect(() => exact(JSON.parse('{"name":"ada","__proto__":{}}'))).toThrow('__proto__ is unknown');
+    expect(() => exact([])).toThrow('it is a list, not an object');
+    expect(() => exactObject({})({ a: 1 })).toThrow('a is unknown; known: none');
   });
 
   test('does not take a field from the prototype', () => {

@@ -127,6 +127,16 @@ export function object<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
   };
 }
 
+/** As `object`, but a field that the shape does not name is refused: for what people write, who mistype. */
+export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
+  const check = object(fields);
+  return (value) => {
+    const unknown = isPlainObject(value) ? Object.keys(value).find((key) => !Object.hasOwn(fields, key)) : undefined;
+    if (unknown === undefined) return check(value);
+    throw new Misfit(`is unknown; known: ${Object.keys(fields).join(', ') || 'none'}`, cut(unknown, LONGEST_QUOTE));
+  };
+}
+
 /** One of several shapes, told apart by a field with a fixed text in each. */
 export function oneByField<Key extends string, Value extends Record<Key, string>>(
   key: Key,

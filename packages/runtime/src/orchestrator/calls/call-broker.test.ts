@@ -115,6 +115,7 @@ describe('a request', () => {
       delivered(broker().call(at('a'), rootEvent(), ask(at('b'), { claims: { parentSpanId } }), moment));
     expect(spanOf('00f067aa0ba902b7')).toMatchObject({ traceId: 'trace-1', parentSpanId: '00f067aa0ba902b7' });
     expect(spanOf('not a span').parentSpanId).toBeUndefined();
+    expect(spanOf('0'.repeat(16)).parentSpanId).toBeUndefined();
   });
 
   test('A-06 to an unknown agent fails and lists the agents of the swarm, for sends too', () => {

@@ -82,6 +82,13 @@ export class CallBroker {
     return [...givenUp, ...this.#answer(address, event, result)];
   }
 
+  /** An answer that was committed by an earlier process of `address`. Whoever waits for it gets it; else it is old. */
+  replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
+    const call = this.#open.get(eventId);
+    if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
+    return this.#close(call, outcomeOf(call, result));
+  }
+
   /** The caller's process no longer waits for that frame. */
   cancelled(caller: AgentAddress, callId: string): CallAction[] {
     const call = this.#open.findFrame(caller, callId);

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
 /** `during` is the event whose turn runs at the caller. */
@@ -20,7 +21,7 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     ...(input === undefined ? {} : { input }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(during.auth === undefined ? {} : { auth: during.auth }),
-    ...(parentSpanId !== undefined && SPAN_ID.test(parentSpanId) ? { parentSpanId } : {}),
+    ...(isSpanId(parentSpanId) ? { parentSpanId } : {}),
     ...(frame.kind === 'send'
       ? {}
       : { callChain: chainOf(caller, during), replyTo: { target: caller.agentName, correlationId: id } }),
@@ -41,5 +42,3 @@ export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): s
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];
   return `call-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
 }
-
-const SPAN_ID = /^[0-9a-f]{16}$/;

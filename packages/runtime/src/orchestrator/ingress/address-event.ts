@@ -1,14 +1,14 @@
 /** The event of a connector as an agent gets it: who sent it is the Connection, whatever the connector says. */
 import { createHash } from 'node:crypto';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { ConnectorEvent } from '../../ipc/from-connector.ts';
+import type { HeardEvent } from '../../ipc/from-connector.ts';
 
 export interface Heard {
   /** The Connection's name. */
   readonly connection: string;
   /** As the connector numbers its events: the same id again is the same event. */
   readonly id: string;
-  readonly event: ConnectorEvent;
+  readonly event: HeardEvent;
 }
 
 export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, traceId: string): AgentEvent {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
-import type { ConnectorEvent } from '../../ipc/from-connector.ts';
+import type { HeardEvent } from '../../ipc/from-connector.ts';
 import type { IngressRule } from '../../config/ingress-rule.ts';
 import { routeEvent, type RoutedEvent } from './route-event.ts';
 
-const heard = (name: string, properties?: JsonObject): ConnectorEvent => ({
+const heard = (name: string, properties?: JsonObject): HeardEvent => ({
   name,
   createdAt: new Date(0),
   ...(properties === undefined ? {} : { properties }),
@@ -15,7 +15,7 @@ const address = (agentName: string, instanceKey: string): RoutedEvent => ({
   address: { agentName, instanceKey },
 });
 
-const route = (rules: readonly IngressRule[], event: ConnectorEvent) => routeEvent(rules, event, 'entry');
+const route = (rules: readonly IngressRule[], event: HeardEvent) => routeEvent(rules, event, 'entry');
 const problem = (routed: RoutedEvent) => (routed.type === 'refusal' ? routed.error : undefined);
 
 describe('the rules of a connection', () => {

@@ -8,7 +8,7 @@
  */
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
-import type { ConnectorEvent } from '../../ipc/from-connector.ts';
+import type { HeardEvent } from '../../ipc/from-connector.ts';
 import { findKeyProblem } from '../find-key-problem.ts';
 import type { IngressRoute, IngressRule } from '../../config/ingress-rule.ts';
 
@@ -16,7 +16,7 @@ export type RoutedEvent =
   | { readonly type: 'address'; readonly address: AgentAddress }
   | { readonly type: 'refusal'; readonly error: FrameError };
 
-export function routeEvent(rules: readonly IngressRule[], event: ConnectorEvent, entryAgent: string): RoutedEvent {
+export function routeEvent(rules: readonly IngressRule[], event: HeardEvent, entryAgent: string): RoutedEvent {
   const rule = rules.find((candidate) => fits(candidate, event));
   if (rule === undefined) return refuse('E_INGRESS_RULE', `No ingress rule fits the event "${event.name}".`);
   const key = keyOf(rule.route, event.properties ?? {});
@@ -25,7 +25,7 @@ export function routeEvent(rules: readonly IngressRule[], event: ConnectorEvent,
   return { type: 'address', address: { agentName: agentOf(rule.route, entryAgent), instanceKey: key.text } };
 }
 
-function fits({ match = {} }: IngressRule, { name, properties = {} }: ConnectorEvent): boolean {
+function fits({ match = {} }: IngressRule, { name, properties = {} }: HeardEvent): boolean {
   if (match.event !== undefined && match.event !== name) return false;
   return Object.entries(match.properties ?? {}).every(([property, value]) => properties[property] === value);
 }

@@ -42,6 +42,10 @@ export function readEntry({ seq, fields }: StoredLine, after: number): InboxEntr
   return { seq, event: { ...event, createdAt: new Date(event.createdAt) } };
 }
 
-export function turnIdOf(event: AgentEvent): string {
-  return `turn-${event.id}`;
+export function turnIdOf({ id }: AgentEvent): string {
+  return turnIdOfEvent(id);
+}
+
+export function turnIdOfEvent(eventId: string): string {
+  return `turn-${eventId}`;
 }

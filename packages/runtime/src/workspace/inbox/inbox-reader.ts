@@ -2,7 +2,6 @@
  * The agent's view of its inbox, which another process writes: reads what was added since the last look. A write that
  * is not finished yet is not seen yet.
  */
-import type { AgentEvent } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import { refuseOtherInstance } from '../journal/metadata.ts';
 import { readMetadata } from '../journal/read-metadata.ts';
@@ -10,8 +9,8 @@ import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { readEntry, turnIdOf, type InboxEntry } from './inbox-lines.ts';
-import { readInbox } from './read-inbox.ts';
+import { turnIdOf, turnIdOfEvent, type InboxEntry } from './inbox-lines.ts';
+import { readEntries, readInbox } from './read-inbox.ts';
 
 export class InboxReader {
   readonly #ports: StorePorts;
@@ -21,6 +20,8 @@ export class InboxReader {
   #offset = 0;
   #last = 0;
   #entries: InboxEntry[] = [];
+  /** Turns of handled events, as far as the file tells. Bounded by the file: reading it anew starts them anew. */
+  #handledTurns = new Set<string>();
 
   constructor(ports: StorePorts, path: string, address: InstanceAddress) {
     this.#ports = ports;
@@ -32,9 +33,15 @@ export class InboxReader {
   async pending(handled: number): Promise<readonly InboxEntry[]> {
     await this.#refresh(handled);
     if (this.#entries[0] && this.#entries[0].seq <= handled) {
+      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event));
       this.#entries = this.#entries.filter(({ seq }) => seq > handled);
     }
     return this.#entries;
+  }
+
+  /** Whether the event of this turn was handled, as of the last `pending`. False also when it is no longer known. */
+  wasHandled(turnId: string): boolean {
+    return this.#handledTurns.has(turnId);
   }
 
   async #refresh(handled: number): Promise<void> {
@@ -44,7 +51,7 @@ export class InboxReader {
       throw await corruptStore(this.#ports, this.#path, 'it is gone, but events of it were handled');
     }
     if (stat.identity !== this.#identity || stat.size < this.#offset) return this.#readAll(stat.identity);
-    if (stat.size > this.#offset) await this.#readNew();
+    if (stat.size > this.#offset) await this.#readNew(stat.identity);
   }
 
   async #readAll(identity: string): Promise<void> {
@@ -54,19 +61,18 @@ export class InboxReader {
     refuseOtherInstance(this.#path, this.#address, contents.head);
     this.#identity = identity;
     this.#entries = [...contents.entries];
+    this.#handledTurns = new Set(contents.head.handled.map(turnIdOfEvent));
     this.#last = contents.head.before + contents.entries.length;
     this.#offset = read.end;
   }
 
-  async #readNew(): Promise<void> {
+  async #readNew(identity: string): Promise<void> {
     const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
-    if (read.damage) throw await corruptStore(this.#ports, this.#path, read.damage);
-    for (const line of read.lines) {
-      const entry = readEntry(line, this.#last);
-      if (!entry) throw await corruptStore(this.#ports, this.#path, `event ${this.#last + 1} is missing`);
-      this.#entries.push(entry);
-      this.#last = entry.seq;
-    }
+    const entries = readEntries(read.lines, this.#last);
+    // Damage, or another file that got the identity of the one that was here: disks use them again.
+    if (read.damage || typeof entries === 'string') return this.#readAll(identity);
+    this.#entries.push(...entries);
+    this.#last += entries.length;
     this.#offset += read.end;
   }
 }
@@ -80,8 +86,7 @@ export async function readPending(
   ports: StorePorts,
   paths: InstancePaths,
   address: InstanceAddress,
-): Promise<readonly AgentEvent[]> {
+): Promise<readonly InboxEntry[]> {
   const metadata = await readMetadata(ports, paths.metadata);
-  const entries = await new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);
-  return entries.map(({ event }) => event);
+  return new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
 import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
@@ -11,7 +13,7 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const inboxPath = '/state/workspaces/simulation/instances/coder~default/inbox.jsonl';
 const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
 
-function open(disk: SimulatedDisk, limits: Partial<StoreLimits> = {}, life = 1) {
+function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
   return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
 }
 
@@ -28,12 +30,62 @@ test('accepted events are pending in their order, as they were, until their turn
 test('an event id is accepted once: at once, after a restart, after its turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
-  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false });
-  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
+  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false, seq: 1 });
+  expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(true);
   await runSimpleTurn(journal, coder, 'a');
   const again = await open(disk, {}, 2);
   expect(await again.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
   expect(await again.pending(coder)).toEqual([]);
+});
+
+test('a second delivery gives the event as it was stored while it is pending, and nothing once it is handled', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  await orchestrator.accept(coder, simpleEvent('a'));
+  expect(await orchestrator.accept(coder, simpleEvent('b'))).toMatchObject({ seq: 2 });
+  const again = { ...simpleEvent('b'), input: 'other words under the same id' };
+  const pending = { seq: 2, event: simpleEvent('b') };
+  expect(await orchestrator.accept(coder, again)).toEqual({ accepted: true, duplicate: true, pending });
+  await runSimpleTurn(agent, coder, 'a');
+  expect(await orchestrator.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
+  expect(await orchestrator.accept(coder, again)).toEqual({ accepted: true, duplicate: true, pending });
+  await runSimpleTurn(agent, coder, 'b');
+  expect(await orchestrator.accept(coder, again)).toEqual({ accepted: true, duplicate: true });
+});
+
+test('pending events come with their places, the same from whoever owns the instance and whoever does not', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  for (const id of ['a', 'b', 'c']) await orchestrator.accept(coder, simpleEvent(id));
+  await runSimpleTurn(agent, coder, 'a');
+  const left = [
+    { seq: 2, event: simpleEvent('b') },
+    { seq: 3, event: simpleEvent('c') },
+  ];
+  expect(await orchestrator.pendingEntries(coder)).toEqual(left);
+  expect(await agent.pendingEntries(coder)).toEqual(left);
+  expect(await (await open(disk, {}, 2)).pendingEntries(coder)).toEqual(left);
+});
+
+test('an inbox that was written anew under the same identity is read anew', async () => {
+  const disk = SimulatedDisk.empty();
+  const limits = { inboxCompactionBytes: 1 };
+  const orchestrator = await open(disk, limits);
+  // A disk may give a new file the identity of the one it replaced.
+  const forgetful = {
+    ...failingFs(disk, () => undefined),
+    async stat(path: string) {
+      const stat = await disk.stat(path);
+      return stat && { ...stat, identity: 'the same' };
+    },
+  };
+  const agent = await open(forgetful, limits);
+  await orchestrator.accept(coder, simpleEvent('a'));
+  await runSimpleTurn(agent, coder, 'a');
+  await orchestrator.accept(coder, simpleEvent('b', { input: 'x'.repeat(1000) }));
+  expect(ids(await agent.pending(coder))).toEqual(['b']);
 });
 
 test('many at once are accepted one after the other, each once', async () => {
@@ -94,6 +146,29 @@ test('an event delivered again beyond what the inbox remembers is not handled ag
   expect(finished?.turnId).toBe('turn-a');
   expect(await journal.pending(coder)).toEqual([]);
   expect(await journal.read(coder)).toEqual(before);
+});
+
+test.each([
+  ['still in the file', {}],
+  ['taken out of the file', { inboxCompactionBytes: 1 }],
+] as const)('a handled event whose result is forgotten is not handled again: %s', async (_, limits) => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, { rememberedTurns: 1, ...limits });
+  for (const id of ['a', 'b']) {
+    await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, id);
+  }
+  await journal.accept(coder, simpleEvent('c'));
+  const before = await journal.read(coder);
+  for (const life of [1, 2]) {
+    const reader = life === 1 ? journal : await open(disk, { rememberedTurns: 1, ...limits }, life);
+    expect(await rejectionOf(reader.open(coder, 'turn-a'))).toMatchObject({ code: 'E_TURN_FORGOTTEN' });
+    expect((await reader.open(coder, 'turn-b')).finished?.turnId).toBe('turn-b');
+    expect(await reader.read(coder)).toEqual(before);
+  }
+  const last = await open(disk, { rememberedTurns: 1, ...limits }, 3);
+  await runSimpleTurn(last, coder, 'c');
+  expect(await last.pending(coder)).toEqual([]);
 });
 
 test('the inbox of another instance in the folder is refused', async () => {

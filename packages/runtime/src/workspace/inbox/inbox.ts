@@ -24,11 +24,23 @@ import type { StorePorts } from '../store-ports.ts';
 import { entryText, headText, type InboxEntry, type InboxHead } from './inbox-lines.ts';
 import { readInbox, type InboxContents } from './read-inbox.ts';
 
-export interface Accepted {
-  readonly accepted: true;
-  /** It had been accepted before; nothing was written. */
-  readonly duplicate: boolean;
-}
+/** On disk, now or since an earlier delivery of the same event. */
+export type Accepted =
+  | {
+      readonly accepted: true;
+      readonly duplicate: false;
+      /** Its place in the order of the instance's events. */
+      readonly seq: number;
+      readonly pending?: never;
+    }
+  | {
+      readonly accepted: true;
+      /** It had been accepted before; nothing was written. */
+      readonly duplicate: true;
+      readonly seq?: never;
+      /** The event as it was stored, while no committed turn has handled it. */
+      readonly pending?: InboxEntry;
+    };
 
 export class Inbox {
   readonly #ports: StorePorts;
@@ -91,10 +103,10 @@ export class Inbox {
     return this.#serial.failed;
   }
 
-  /** **Errors** — `E_INBOX_FULL`; `E_DISK_FULL` or `E_STORE_WRITE`, and then it was not accepted. */
+  /** **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL` or `E_STORE_WRITE`, and then it was not accepted. */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
-      if (this.#known.has(event.id)) return { accepted: true, duplicate: true };
+      if (this.#known.has(event.id)) return this.#duplicate(event.id);
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([entryText(entry)]);
       await this.#makeRoom(line.length);
@@ -102,7 +114,7 @@ export class Inbox {
       await this.#log.append(line);
       this.#entries.push(entry);
       this.#known.add(event.id);
-      return { accepted: true, duplicate: false };
+      return { accepted: true, duplicate: false, seq: entry.seq };
     });
   }
 
@@ -114,6 +126,14 @@ export class Inbox {
     return this.#head.before + this.#entries.length;
   }
 
+  async #duplicate(eventId: string): Promise<Accepted> {
+    const found = this.#entries.find(({ event }) => event.id === eventId);
+    // Only the commit record knows: the agent's process handles events without telling this one.
+    if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.#ports, this.#paths);
+    const isPending = found !== undefined && found.seq > this.#handled;
+    return { accepted: true, duplicate: true, ...(isPending && { pending: found }) };
+  }
+
   async #makeRoom(bytes: number): Promise<void> {
     const { inboxEvents, inboxBytes, inboxCompactionBytes } = this.#limits;
     const isFull = () => this.#last - this.#handled >= inboxEvents || this.#log.size + bytes > inboxBytes;
@@ -122,7 +142,7 @@ export class Inbox {
     const { agentName, instanceKey } = this.#head;
     const waiting = `${this.#last - this.#handled} events waiting, ${this.#log.size} bytes`;
     const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
-    throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`);
+    throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
   }
 
   /** Rewriting costs what is still waiting; unless it must be, it is done when at least half was handled. */

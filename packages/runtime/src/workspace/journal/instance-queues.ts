@@ -1,11 +1,12 @@
 /** What an instance keeps for others to fetch: its answers and its dead letters. */
-import { GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
+import { GoondanError, type JsonValue } from '@goondan/types';
 import { decodeLetter, encodeLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { DurableQueue, type QueueEntry } from '../lines/durable-queue.ts';
 import { encodeReply } from '../outbox/reply.ts';
 import type { StorePorts } from '../store-ports.ts';
+import type { FinishedTurns } from './finished-turns.ts';
 import type { CommitRecord } from './metadata.ts';
 
 export class InstanceQueues {
@@ -41,7 +42,7 @@ export class InstanceQueues {
    * The answer of the last commit, when somebody waits for it. Idempotent, so that it can be done again after a crash;
    * beyond the bound too, because the turn is committed: the next one is what the bound stops.
    */
-  async putReply({ turn }: CommitRecord, finished: ReadonlyMap<string, TurnResult>): Promise<void> {
+  async putReply({ turn }: CommitRecord, finished: FinishedTurns): Promise<void> {
     const result = turn && finished.get(turn.id);
     if (turn?.replyTo && result) await this.#outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
   }

@@ -115,6 +115,7 @@ export class InstanceWriter {
         if (entry && entry === pending[0]) await this.#skip(entry);
         return { ...this.#openTurn(this.#context.nextEpoch(), []), finished };
       }
+      if (!entry) this.#refuseForgotten(turnId);
       this.#refuseOutOfOrder(turnId, pending, entry);
       this.#queues.refuseFullOutbox();
       if (this.#log[0] && this.#log[0].turnId !== turnId) await this.#discardLog(this.#log[0].turnId);
@@ -169,7 +170,7 @@ export class InstanceWriter {
       this.#extensions = plan.extensions;
       this.#log = [];
       this.#turn = undefined;
-      this.#remember(turnId, result);
+      this.#recovered.finished.add(turnId, result);
       await this.#apply(plan);
     });
   }
@@ -182,11 +183,8 @@ export class InstanceWriter {
     }));
   }
 
-  pending(): Promise<readonly AgentEvent[]> {
-    return this.#serial.run(async () => {
-      const entries = await this.#inbox.pending(this.#metadata.commit.inbox);
-      return entries.map(({ event }) => event);
-    });
+  pending(): Promise<readonly InboxEntry[]> {
+    return this.#serial.run(async () => [...(await this.#inbox.pending(this.#metadata.commit.inbox))]);
   }
 
   /** One action on the queues, between those on the conversation. */
@@ -215,6 +213,12 @@ export class InstanceWriter {
     if (!this.#turn) throw outOfOrder('No turn is open: the last one was committed, or none was opened');
     if (this.#turn.epoch === epoch) return this.#turn;
     throw new GoondanError('E_FENCED', `Turn ${this.#turn.turnId} was opened again since; this writer is an older one`);
+  }
+
+  /** Results are kept for less long than the ids of handled events: without this such a turn would be run again. */
+  #refuseForgotten(turnId: string): void {
+    if (!this.#inbox.wasHandled(turnId)) return;
+    throw new GoondanError('E_TURN_FORGOTTEN', `The event of ${turnId} was handled; how that ended is no longer kept`);
   }
 
   #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
@@ -281,13 +285,6 @@ export class InstanceWriter {
   async #putLetter(event: AgentEvent, reason: string): Promise<void> {
     const crashes = countCrashes(this.#log.map(({ record }) => record));
     await this.#queues.putLetter({ event, crashes, reason, deadAt: this.#context.ports.clock.now() });
-  }
-
-  #remember(turnId: string, result: TurnResult): void {
-    const { finished } = this.#recovered;
-    finished.set(turnId, result);
-    const [oldest] = finished.keys();
-    if (finished.size > this.#context.limits.rememberedTurns && oldest !== undefined) finished.delete(oldest);
   }
 
   /** The turn is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */

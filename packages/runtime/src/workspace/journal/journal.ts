@@ -11,6 +11,7 @@ import { readArchive, type ArchivedTurn } from '../archive/read-archive.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Accepted } from '../inbox/inbox.ts';
+import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
 import { instancesFolder, workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
@@ -25,10 +26,16 @@ import { listInstances } from './list-instances.ts';
 import { readCommitted } from './read-committed.ts';
 
 export interface Journal extends ConversationStore {
-  /** Durable when it resolves; idempotent on `event.id`. **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`. */
+  /**
+   * Durable when it resolves; idempotent on `event.id`: a second delivery says whether it is still to be handled.
+   *
+   * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
+   */
   accept(instance: InstanceAddress, event: AgentEvent): Promise<Accepted>;
   /** Accepted events whose turn is not committed, oldest first. The turn of an event has the id `turn-` + its id. */
   pending(instance: InstanceAddress): Promise<readonly AgentEvent[]>;
+  /** The same, each with its place. */
+  pendingEntries(instance: InstanceAddress): Promise<readonly InboxEntry[]>;
   /** The instances that have state or input, in no order. */
   instances(): Promise<readonly InstanceAddress[]>;
   /** Whether it must be woken: input to handle, a turn or a commit to finish, answers to deliver. */
@@ -64,6 +71,12 @@ export async function openJournal(
     return accepted;
   }
 
+  async function pendingEntries(instance: InstanceAddress): Promise<readonly InboxEntry[]> {
+    const slot = slots.of(instance);
+    const writer = await slot.ownedWriter();
+    return writer ? writer.pending() : readPending(ports, slot.paths, instance);
+  }
+
   return {
     open: async (instance, turnId) => (await slots.of(instance).openWriter()).open(turnId),
     append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
@@ -75,11 +88,8 @@ export async function openJournal(
       return writer ? writer.snapshot() : readCommitted(ports, slot.paths, instance);
     },
     accept,
-    async pending(instance) {
-      const slot = slots.of(instance);
-      const writer = await slot.ownedWriter();
-      return writer ? writer.pending() : readPending(ports, slot.paths, instance);
-    },
+    pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
+    pendingEntries,
     hasWork: (instance) => hasWork(ports, slots.of(instance).paths, instance),
     async recover(instance) {
       await slots.of(instance).openWriter();

@@ -5,7 +5,6 @@
  * Then the last commit is finished if it was not: base, archive, extension state, answer. What is left of a turn that
  * was not committed is its log. Anything a crash cannot explain is `E_STORE_CORRUPT`, and then nothing was changed.
  */
-import type { TurnResult } from '@goondan/types';
 import { archiveTexts } from '../archive/archive-lines.ts';
 import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
 import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
@@ -19,6 +18,7 @@ import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { placeExtensions, readExtensionFiles, removeStrayExtensions, type ExtensionFiles } from './extension-files.ts';
+import { FinishedTurns } from './finished-turns.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
 import type { InstanceQueues } from './instance-queues.ts';
 import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.ts';
@@ -32,8 +32,7 @@ export interface RecoveredInstance {
   readonly log: readonly LoggedRecord[];
   /** What is committed, by extension name. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** How the last turns ended, by turn id. */
-  readonly finished: Map<string, TurnResult>;
+  readonly finished: FinishedTurns;
 }
 
 /** **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
@@ -166,11 +165,11 @@ async function lastResults(
   paths: InstancePaths,
   limits: StoreLimits,
   { turn }: CommitRecord,
-): Promise<Map<string, TurnResult>> {
+): Promise<FinishedTurns> {
   const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
-  if (tail && (!turn || tail.finished.has(turn.id))) return tail.finished;
+  if (tail && (!turn || tail.finished.has(turn.id))) return new FinishedTurns(limits, tail.finished);
   const all = await readTail(fs, paths.archive, limits.rememberedTurns, Number.POSITIVE_INFINITY);
-  return all?.finished ?? new Map<string, TurnResult>();
+  return new FinishedTurns(limits, all?.finished);
 }
 
 /** Only now that nothing needs it any more. */

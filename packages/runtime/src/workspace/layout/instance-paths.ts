@@ -30,6 +30,11 @@ export function instancesFolder(workspace: string): string {
   return join(workspace, 'instances');
 }
 
+/** Who runs the workspace. */
+export function ownerPath(workspace: string): string {
+  return join(workspace, 'orchestrator.json');
+}
+
 export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
   return pathsIn(join(instancesFolder(workspace), instanceFolderName(agentName, instanceKey)));
 }

@@ -2,17 +2,19 @@
  * One writer at a time, by a file that names its owner: process id, start of that process, epoch.
  *
  * How two processes cannot both get it: the owner of epoch n+1 is whoever creates `<lock>.<n+1>` (only one can) and then
- * still finds the lock ownerless, at a lower epoch; it renames its file over the lock. While that file exists nobody
+ * still finds the lock ownerless, at epoch n; it renames its file over the lock. While that file exists nobody
  * else gets past n+1, and once it is renamed the lock has an owner. Nothing is synced: after a loss of power no owner
  * lives.
  */
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type JsonValue } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
 
 export interface Lock {
   /** Greater than that of every earlier owner. */
   readonly epoch: number;
+  /** The owner before, when it died without giving the lock back. */
+  readonly previous?: LockOwner;
   /** Reads the file: false once somebody else took over. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
@@ -24,8 +26,10 @@ interface LockFile {
   readonly owner: LockOwner | null;
 }
 
-interface LockOwner extends ProcessIdentity {
+export interface LockOwner extends ProcessIdentity {
   readonly holder: string;
+  /** What it says about itself. */
+  readonly about?: JsonValue;
 }
 
 /** Who wants the lock. */
@@ -36,18 +40,23 @@ export interface LockSeeker {
   readonly holder: string;
   /** The locked thing, in messages. */
   readonly what: string;
+  /** What the owner says about itself, for whoever it refuses and whoever takes over from it. `before`: who died with it. */
+  readonly about?: (before: LockOwner | undefined) => JsonValue;
+  /** The error for whoever is refused; `E_LOCKED` when absent. */
+  readonly refusal?: (owner: LockOwner) => GoondanError;
 }
 
 /** **Errors** — `E_LOCKED`, naming the owner, while that process lives. */
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
-  const { fs, processes, holder } = seeker;
-  const owner = { ...processes.self(), holder };
+  const { fs } = seeker;
   const abandoned: string[] = [];
-  let { epoch } = await readUnowned(seeker, path);
+  let found = await readUnowned(seeker, path);
+  let { epoch } = found;
   for (;;) {
     epoch += 1;
     const claim = `${path}.${epoch}`;
-    const mine = { epoch, owner };
+    const previous = found.owner ?? undefined;
+    const mine = { epoch, owner: newOwner(seeker, previous) };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
       // Its maker died before it could rename it, or this refuses: the claim of that epoch is lost, the next is free.
       await readUnowned(seeker, claim);
@@ -55,14 +64,29 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
       continue;
     }
     const now = await readLock(fs, path);
-    if (now.epoch < epoch && !isOwned(seeker, now)) {
+    // Nobody had it in between: it has no owner still, and what the claim says about the one before is true.
+    if (now.epoch === found.epoch) {
       await fs.rename(claim, path);
       for (const leftover of abandoned) await fs.remove(leftover);
-      return heldLock(fs, path, mine);
+      return { ...heldLock(fs, path, mine), ...(previous && { previous }) };
     }
     await fs.remove(claim);
-    ({ epoch } = await readUnowned(seeker, path));
+    found = await readUnowned(seeker, path);
+    ({ epoch } = found);
   }
+}
+
+/** Who has the lock and lives. */
+export async function readLockOwner(
+  { fs, processes }: Pick<LockSeeker, 'fs' | 'processes'>,
+  path: string,
+): Promise<LockOwner | undefined> {
+  const { owner } = await readLock(fs, path);
+  return owner && processes.isAlive(owner) ? owner : undefined;
+}
+
+function newOwner({ processes, holder, about }: LockSeeker, before: LockOwner | undefined): LockOwner {
+  return { ...processes.self(), holder, ...(about && { about: about(before) }) };
 }
 
 function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
@@ -86,8 +110,9 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
 
 async function readUnowned(seeker: LockSeeker, path: string): Promise<LockFile> {
   const found = await readLock(seeker.fs, path);
-  if (!isOwned(seeker, found)) return found;
-  throw new GoondanError('E_LOCKED', `${seeker.what} is in use by process ${found.owner?.pid}`);
+  if (!found.owner || !isOwned(seeker, found)) return found;
+  const { what, refusal = ({ pid }) => new GoondanError('E_LOCKED', `${what} is in use by process ${pid}`) } = seeker;
+  throw refusal(found.owner);
 }
 
 function isOwned({ processes, holder }: LockSeeker, { owner }: LockFile): boolean {

@@ -90,6 +90,8 @@ class Client {
     for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
       const again = await this.#orchestrator.accept(instance, event);
       if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
+      const isCommitted = world.committed.includes(`turn-${event.id}`);
+      if (again.pending && isCommitted) throw new Error(`${event.id} was handled and is said to be pending`);
     }
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { extension, scriptedAgent } from '../../testing/index.ts';
-import type { LogLevel } from '../log.ts';
-import { createLogger } from './extension-logger.ts';
+import { extension, scriptedAgent } from '../testing/index.ts';
+import type { LogLevel } from './log-sink.ts';
+import { createLogger } from './create-logger.ts';
 
 function openLogger() {
   const lines: [level: LogLevel, message: string][] = [];
@@ -49,14 +49,14 @@ describe('the logger', () => {
     const { logger, lines } = openLogger();
     logger.error('Failed to load state', new RangeError('no disk'));
     expect(lines[0]?.[1]).toStartWith('Failed to load state RangeError: no disk');
-    expect(lines[0]?.[1]).toContain('extension-logger.test.ts');
+    expect(lines[0]?.[1]).toContain('create-logger.test.ts');
   });
 
   test('X-15 trace says where it was called', () => {
     const { logger, lines } = openLogger();
     logger.trace('here');
     expect(lines[0]?.[0]).toBe('debug');
-    expect(lines[0]?.[1]).toMatch(/^here .*extension-logger\.test\.ts/s);
+    expect(lines[0]?.[1]).toMatch(/^here .*create-logger\.test\.ts/s);
   });
 
   test('X-15 assert speaks only when it fails', () => {

@@ -1,8 +1,8 @@
 /**
- * `api.logger`: the Console methods, written as structured lines that say who logged and in which turn. Written out
- * rather than built on `node:console`, whose import alone costs every agent process several milliseconds.
+ * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as lines for whoever writes them. Written
+ * out rather than built on `node:console`, whose import alone costs every process several milliseconds.
  */
-import type { LogLevel } from '../log.ts';
+import type { LogLevel } from './log-sink.ts';
 
 /** Takes one line of one logger. */
 export type LoggerWrite = (level: LogLevel, message: string) => void;
@@ -63,7 +63,7 @@ export function createLogger(write: LoggerWrite, elapsed: () => number): Console
       info(`${label}: ${counters.get(label)}`);
     },
     countReset: (label = 'default') => void counters.delete(label),
-    // No inspector listens to an agent process.
+    // No inspector listens to a child process.
     profile: () => undefined,
     profileEnd: () => undefined,
     timeStamp: () => undefined,

@@ -3,7 +3,7 @@
  * this to whoever calls it, and the socket offers the same to everybody else: there is no third way in.
  */
 import type { AgentAddress, AgentInstance, JsonObject, TokenUsage, TurnDelta, TurnResult } from '@goondan/types';
-import type { LogLine } from '../../ports/log-line.ts';
+import type { LogLine } from '../ports/log-line.ts';
 
 /** Input for an agent. */
 export interface Delivery {

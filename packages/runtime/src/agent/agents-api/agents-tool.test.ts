@@ -1,0 +1,434 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type AgentInstance,
+  createAssistantMessage,
+  GoondanError,
+  type JsonObject,
+  type ModelReply,
+  type ToolCallResult,
+  type TurnResult,
+} from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import {
+  extension,
+  inProcessEngine,
+  manualClock,
+  scriptedAgent,
+  type ScriptedAgentOptions,
+} from '../../testing/index.ts';
+import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
+import type { Engine } from './engine.ts';
+
+const answer = (text: string): TurnResult => ({
+  turnId: 'turn-x',
+  finishReason: 'text_response',
+  responseMessage: createAssistantMessage(text),
+});
+
+function engineWithEcho() {
+  const engine = inProcessEngine(systemClock);
+  engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
+  return engine;
+}
+
+interface Call {
+  readonly tool: string;
+  readonly args?: JsonObject;
+}
+
+/** A model that asks for these at once, and then says that it is done. */
+function askingModel(calls: readonly Call[]): Model {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const asked: ModelReply['content'] = calls.map(({ tool, args = {} }, number) => ({
+    type: 'tool-call',
+    toolCallId: `call_${number}`,
+    toolName: tool,
+    input: args,
+  }));
+  return {
+    generate: async ({ messages }) =>
+      messages.at(-1)?.role === 'user'
+        ? { content: asked, finishReason: 'tool-calls', usage }
+        : { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
+  };
+}
+
+/** An agent whose model makes these calls in its first step, and what came of them. */
+async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions) {
+  const results: ToolCallResult[] = [];
+  const watcher = extension('watcher', ({ pipeline }) => {
+    pipeline.register('step', async (ctx) => {
+      const result = await ctx.next();
+      results.push(...result.toolResults);
+      return result;
+    });
+  });
+  const agent = await scriptedAgent({
+    agentName: 'coder',
+    instanceKey: 'room-1',
+    agentTools: true,
+    model: askingModel(calls),
+    ...options,
+    extensions: [watcher, ...(options.extensions ?? [])],
+  });
+  return { agent, results, say: () => agent.say('go', { event: { id: 'e1', auth: { user: 'mina' } } }) };
+}
+
+/** One turn with these calls; it always goes on to its answer. */
+async function call(calls: readonly Call[], options: ScriptedAgentOptions): Promise<ToolCallResult[]> {
+  const { results, say } = await startCaller(calls, options);
+  expect((await say()).text).toBe('done');
+  return results;
+}
+
+const one = async (tool: string, args: JsonObject, options: ScriptedAgentOptions) =>
+  (await call([{ tool, args }], options))[0];
+
+describe('the tools for calling other agents', () => {
+  test('A-05 are offered when the plan says so, and only then', async () => {
+    const names = async (options: ScriptedAgentOptions) => {
+      const agent = await scriptedAgent(options);
+      await agent.say('hello');
+      return agent.requests[0]?.tools.map(({ name }) => name);
+    };
+    const all = ['agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
+    expect(await names({ agentTools: true })).toEqual(all);
+    expect(await names({ agentTools: false })).toEqual([]);
+    expect(await names({})).toEqual([]);
+  });
+
+  test('A-05 say what they do to the world, for layers that decide', async () => {
+    const agent = await scriptedAgent({ agentTools: true });
+    await agent.say('hello');
+    expect(agent.requests[0]?.tools.map(({ name, annotations }) => [name, annotations])).toEqual([
+      ['agents__request', { effects: 'external', idempotent: true }],
+      ['agents__send', { effects: 'external', idempotent: true }],
+      ['agents__list', { effects: 'none', idempotent: true }],
+      ['agents__catalog', { effects: 'none', idempotent: true }],
+    ]);
+  });
+
+  test('A-05 a declared tool of the same name is refused', async () => {
+    const tools = [
+      { name: 'agents', exports: [{ name: 'send', description: 'Mine.' }], handlers: { send: () => 'mine' } },
+    ];
+    const refused = await scriptedAgent({ agentTools: true, tools }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_TOOL_TAKEN', message: 'Two declared tools are called "agents__send".' });
+    expect((await scriptedAgent({ tools })).agent.parts.tools.get('agents__send')).toBeDefined();
+  });
+
+  test('A-05 an extension cannot take their place', async () => {
+    const usurper = extension('usurper', ({ tools }) =>
+      tools.register({ name: 'agents__send', description: 'Mine.' }, () => 'mine'),
+    );
+    const refused = await scriptedAgent({ agentTools: true, extensions: [usurper] }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_EXT_INIT', cause: expect.objectContaining({ code: 'E_TOOL_TAKEN' }) });
+  });
+
+  test('P-19 pass the toolCall chain like any other tool', async () => {
+    const engine = engineWithEcho();
+    const guard = extension('guard', ({ pipeline }) => {
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { ...ctx.args, input: 'guarded' };
+        return ctx.next();
+      });
+    });
+    expect(
+      await one('agents__request', { target: 'echo', input: 'tea' }, { engine, extensions: [guard] }),
+    ).toMatchObject({ output: { target: 'echo', response: 'echo: guarded' } });
+  });
+});
+
+describe('agents__request', () => {
+  test('A-01 gives target and response', async () => {
+    const result = await one('agents__request', { target: 'echo', input: 'tea' }, { engine: engineWithEcho() });
+    expect(result).toMatchObject({ status: 'ok', output: { target: 'echo', response: 'echo: tea' } });
+  });
+
+  test('A-08 hands on everything it is told, A-09 and auth, which it cannot be told', async () => {
+    const engine = engineWithEcho();
+    const metadata = { thread: { id: 1 } };
+    await one('agents__request', { target: 'echo', input: 'tea', instanceKey: 'room-2', metadata }, { engine });
+    expect(engine.calls).toMatchObject([
+      {
+        to: { agentName: 'echo', instanceKey: 'room-2' },
+        event: {
+          id: 'turn-e1:0/call/call_0/agent/0',
+          input: 'tea',
+          instanceKey: 'room-2',
+          metadata,
+          source: { kind: 'agent', name: 'coder' },
+          auth: { user: 'mina' },
+        },
+      },
+    ]);
+    const forged = await one('agents__request', { target: 'echo', auth: { user: 'root' } }, { engine });
+    expect(forged).toMatchObject({ status: 'error', error: { code: 'E_TOOL_ARGUMENTS' } });
+    expect(engine.calls).toHaveLength(1);
+  });
+
+  test.each<JsonObject>([
+    {},
+    { target: '' },
+    { target: 7 },
+    { target: 'echo', input: { text: 'tea' } },
+    { target: 'echo', instanceKey: '' },
+    { target: 'echo', timeoutMs: 0 },
+    { target: 'echo', timeoutMs: 'soon' },
+    { target: 'echo', metadata: 'none' },
+  ])('A-01 %j is refused as arguments that do not fit, and nobody is called', async (args) => {
+    const engine = engineWithEcho();
+    expect(await one('agents__request', args, { engine })).toMatchObject({ error: { code: 'E_TOOL_ARGUMENTS' } });
+    expect(engine.calls).toEqual([]);
+  });
+
+  test('A-06 an unknown target is an error result that lists the agents', async () => {
+    expect(await one('agents__request', { target: 'nobody' }, { engine: engineWithEcho() })).toMatchObject({
+      status: 'error',
+      error: { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "nobody". Agents: echo.' },
+    });
+  });
+
+  test('A-08 a callee that fails, or has no room, is an error result with its code', async () => {
+    const engine = engineWithEcho();
+    engine.add('broken', async () => ({ turnId: 'x', finishReason: 'error', error: { message: 'overloaded' } }));
+    engine.add('full', () => Promise.reject(new GoondanError('E_INBOX_FULL', 'Too much is waiting.')));
+    const results = await call(
+      [
+        { tool: 'agents__request', args: { target: 'broken' } },
+        { tool: 'agents__request', args: { target: 'full' } },
+      ],
+      { engine },
+    );
+    expect(results.map(({ error }) => [error?.code, error?.message])).toEqual([
+      ['E_AGENT_FAILED', 'Agent "broken" failed: overloaded'],
+      ['E_INBOX_FULL', 'Too much is waiting.'],
+    ]);
+  });
+
+  test('A-03 waits as long as the policy says, unless the call says otherwise', async () => {
+    const timeouts: number[] = [];
+    const engine: Engine = {
+      ...engineWithEcho(),
+      request: async (_to, _event, timeoutMs) => {
+        timeouts.push(timeoutMs);
+        return answer('');
+      },
+    };
+    const calls = [
+      { tool: 'agents__request', args: { target: 'echo' } },
+      { tool: 'agents__request', args: { target: 'echo', timeoutMs: 5 } },
+    ];
+    await call(calls, { engine });
+    await call(calls, { engine, policy: { requestTimeoutMs: 70 } });
+    expect(timeouts).toEqual([15_000, 5, 70, 5]);
+  });
+
+  test('A-03 ends by its own timeout, however short a tool’s time is', async () => {
+    const clock = manualClock();
+    const engine = inProcessEngine(clock);
+    engine.add('sleeper', () => new Promise(() => undefined));
+    const args = { target: 'sleeper', timeoutMs: 5_000 };
+    const { results, say } = await startCaller([{ tool: 'agents__request', args }], {
+      engine,
+      clock,
+      policy: { toolTimeoutMs: 100 },
+    });
+    const turn = say();
+    await clock.advance(4_999);
+    expect(results).toEqual([]);
+    await clock.advance(1);
+    await turn;
+    expect(results).toMatchObject([
+      { error: { code: 'E_AGENT_TIMEOUT', message: 'Agent "sleeper" did not answer within 5000 ms.' } },
+    ]);
+  });
+
+  test('A-03 the time a tool of your own waits for an agent is not its own, the rest is', async () => {
+    const clock = manualClock();
+    const engine = inProcessEngine(clock);
+    engine.add('slow', async () => {
+      await new Promise<void>((resolve) => void clock.after(5_000, resolve));
+      return answer('at last');
+    });
+    const { results, say } = await startCaller([{ tool: 'lazy__ask' }], {
+      engine,
+      clock,
+      policy: { toolTimeoutMs: 100 },
+      tools: [
+        {
+          name: 'lazy',
+          exports: [{ name: 'ask', description: 'Asks, and then sleeps.' }],
+          handlers: {
+            ask: async (ctx) => {
+              await ctx.agents.request({ target: 'slow' });
+              await new Promise(() => undefined);
+            },
+          },
+        },
+      ],
+    });
+    const turn = say();
+    await clock.advance(5_099);
+    expect(results).toEqual([]);
+    await clock.advance(1);
+    await turn;
+    expect(results).toMatchObject([{ error: { code: 'E_TOOL_TIMEOUT' } }]);
+  });
+
+  test('A-01 several in one step wait together, each with its own event', async () => {
+    const engine = inProcessEngine(systemClock);
+    const waiting: string[] = [];
+    const all = Promise.withResolvers<void>();
+    for (const name of ['one', 'two', 'three']) {
+      engine.add(name, async () => {
+        waiting.push(name);
+        if (waiting.length === 3) all.resolve();
+        await all.promise;
+        return answer(`I am ${name}`);
+      });
+    }
+    const calls = ['one', 'two', 'three'].map((target) => ({ tool: 'agents__request', args: { target } }));
+    const results = await call(calls, { engine });
+    expect(results.map(({ output }) => output)).toEqual(
+      ['one', 'two', 'three'].map((target) => ({ target, response: `I am ${target}` })),
+    );
+    expect(new Set(engine.calls.map(({ event }) => event.id)).size).toBe(3);
+  });
+});
+
+describe('agents__send', () => {
+  test('A-02 says that it was accepted, and does not wait', async () => {
+    const engine = inProcessEngine(systemClock);
+    engine.add('sleeper', () => new Promise(() => undefined));
+    const args = { target: 'sleeper', input: 'good night', metadata: { tired: true } };
+    expect(await one('agents__send', args, { engine })).toMatchObject({ status: 'ok', output: { accepted: true } });
+    expect(engine.calls).toMatchObject([{ event: { input: 'good night', metadata: { tired: true } } }]);
+  });
+
+  test('A-02 has no time to wait: a timeout is refused', async () => {
+    const args = { target: 'echo', timeoutMs: 5 };
+    expect(await one('agents__send', args, { engine: engineWithEcho() })).toMatchObject({
+      error: { code: 'E_TOOL_ARGUMENTS' },
+    });
+  });
+
+  test('A-02 messages of one step arrive in the order they were sent', async () => {
+    const engine = engineWithEcho();
+    const delivered: unknown[] = [];
+    let slow = 3;
+    const slower: Engine = {
+      ...engine,
+      async deliver(to, event) {
+        // The first takes longest.
+        await Bun.sleep(slow--);
+        delivered.push(event.input);
+        return engine.deliver(to, event);
+      },
+    };
+    const inputs = ['first', 'second', 'third'];
+    const calls = inputs.map((input) => ({ tool: 'agents__send', args: { target: 'echo', input } }));
+    await call(calls, { engine: slower });
+    expect(delivered).toEqual(inputs);
+  });
+
+  test('A-06 an unknown target is an error result that lists the agents', async () => {
+    expect(await one('agents__send', { target: 'nobody' }, { engine: engineWithEcho() })).toMatchObject({
+      error: { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "nobody". Agents: echo.' },
+    });
+  });
+});
+
+describe('agents__catalog and agents__list', () => {
+  test('A-05 tell who can be asked', async () => {
+    const cards = [{ name: 'coder' }, { name: 'echo', description: 'Says it again.' }];
+    const engine: Engine = { ...engineWithEcho(), catalog: () => cards };
+    expect(await one('agents__catalog', {}, { engine })).toMatchObject({ output: { agents: cards } });
+    expect(await one('agents__catalog', {}, {})).toMatchObject({ output: { agents: [] } });
+  });
+
+  test('A-05 tell which instances there are, at most a hundred', async () => {
+    const instances = Array.from({ length: 130 }, (_, number): AgentInstance => ({
+      agentName: 'echo',
+      instanceKey: `room-${number}`,
+      status: 'asleep',
+    }));
+    const listing = (count: number): Engine => ({
+      ...engineWithEcho(),
+      list: async () => instances.slice(0, count),
+    });
+    const output = async (count: number): Promise<unknown> =>
+      (await one('agents__list', {}, { engine: listing(count) }))?.output;
+    expect(await output(1)).toEqual({
+      instances: [{ agentName: 'echo', instanceKey: 'room-0', status: 'asleep' }],
+    });
+    expect(await output(100)).not.toHaveProperty('more');
+    expect(await output(130)).toEqual({ instances: instances.slice(0, 100), more: 30 });
+  });
+});
+
+describe('a call that a crash interrupted', () => {
+  const address = { agentName: 'coder', instanceKey: 'room-1' };
+
+  /** The records a turn with this call writes, up to the first that fits; that is where its process dies. */
+  async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
+    const inner = memoryStore();
+    const records: TurnRecord[] = [];
+    const store: ConversationStore = {
+      ...inner,
+      append: async (...given) => {
+        records.push(...given[3]);
+        return inner.append(...given);
+      },
+    };
+    const { say } = await startCaller([calling], { engine: engineWithEcho(), store });
+    await say();
+    const place = records.findIndex(fits);
+    expect(place).toBeGreaterThan(-1);
+    return records.slice(0, place + 1);
+  }
+
+  /** A new process takes the turn on. */
+  async function resume(calling: Call, records: readonly TurnRecord[]) {
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'turn-e1');
+    await store.append(address, epoch, 0, records);
+    const engine = engineWithEcho();
+    const { results, say } = await startCaller([calling], { engine, store });
+    await say();
+    return { results, ids: engine.calls.map(({ event }) => event.id) };
+  }
+
+  const isIntent = (kind: string) => (record: TurnRecord) => record.type === 'intent' && record.kind === kind;
+  const isEffect = (kind: string) => (record: TurnRecord) => record.type === 'effect' && record.kind === kind;
+  const request = { tool: 'agents__request', args: { target: 'echo', input: 'tea' } };
+  const send = { tool: 'agents__send', args: { target: 'echo', input: 'tea' } };
+  const ok = { status: 'ok', output: { target: 'echo', response: 'echo: tea' } };
+
+  test.each([
+    ['before it was asked', isIntent('tool')],
+    ['while it was waited for', isIntent('agent')],
+  ])('A-01 %s is made again, as the same event', async (_, fits) => {
+    const { results, ids } = await resume(request, await recordUpTo(request, fits));
+    expect(results).toMatchObject([ok]);
+    expect(ids).toEqual(['turn-e1:0/call/call_0/agent/0']);
+  });
+
+  test('A-01 after its answer had come is not made again', async () => {
+    const { results, ids } = await resume(request, await recordUpTo(request, isEffect('agent')));
+    expect(results).toMatchObject([ok]);
+    expect(ids).toEqual([]);
+  });
+
+  test('A-02 a message that may have been sent is sent again, as the same event; one that was is not', async () => {
+    const again = await resume(send, await recordUpTo(send, isIntent('tool')));
+    expect(again).toMatchObject({
+      results: [{ output: { accepted: true } }],
+      ids: ['turn-e1:0/call/call_0/agent/0'],
+    });
+    const done = await resume(send, await recordUpTo(send, isEffect('agent')));
+    expect(done).toMatchObject({ results: [{ output: { accepted: true } }], ids: [] });
+  });
+});

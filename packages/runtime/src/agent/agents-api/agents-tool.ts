@@ -1,0 +1,84 @@
+/**
+ * Calling other agents as tools of the model: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`. The
+ * handlers are `ctx.agents` and nothing else, so that a model takes the same road as a layer.
+ *
+ * All are idempotent: a call is an effect under the key of its tool call, and its event has an id made of that key. Run
+ * again after a crash, it gets the recorded answer, joins the call that is still under way, or is delivered once.
+ */
+import type { AgentRequest, AgentSend, JsonSchema } from '@goondan/types';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+/** Instances that a model is shown; past it they are only counted. */
+const MOST_LISTED = 100;
+
+const message: Record<string, JsonSchema> = {
+  target: { type: 'string', minLength: 1, description: 'The name of the agent, as agents__catalog gives it.' },
+  input: { type: 'string', description: 'What to tell it. It sees nothing of this conversation.' },
+  instanceKey: {
+    type: 'string',
+    minLength: 1,
+    description: 'Which of its conversations to use; the one with the key of this conversation when absent.',
+  },
+  metadata: { type: 'object', description: 'Further values for the agent, as JSON.' },
+};
+
+const timeoutMs: JsonSchema = {
+  type: 'integer',
+  minimum: 1,
+  description: 'How many milliseconds to wait for the answer, when the usual time is not right.',
+};
+
+export const agentsTool: ToolDeclaration = {
+  name: 'agents',
+  exports: [
+    {
+      name: 'request',
+      description: 'Asks another agent and waits for its answer.',
+      parameters: parametersOf({ ...message, timeoutMs }, ['target']),
+      effects: 'external',
+      idempotent: true,
+      // Several agents are asked at once, and waited for together.
+      parallel: true,
+    },
+    {
+      // Not parallel: an agent gets its messages in the order they were sent.
+      name: 'send',
+      description: 'Leaves a message with another agent and does not wait for an answer.',
+      parameters: parametersOf(message, ['target']),
+      effects: 'external',
+      idempotent: true,
+    },
+    {
+      name: 'list',
+      description: 'Lists the conversations that agents have now, and what each is doing.',
+      parameters: parametersOf({}, []),
+      effects: 'none',
+      idempotent: true,
+      parallel: true,
+    },
+    {
+      name: 'catalog',
+      description: 'Lists the agents that can be asked, and what each is for.',
+      parameters: parametersOf({}, []),
+      effects: 'none',
+      idempotent: true,
+      parallel: true,
+    },
+  ],
+  handlers: {
+    // The schemas above have been checked, and `ctx.agents` looks again.
+    request: (ctx, input) => ctx.agents.request(input as unknown as AgentRequest),
+    send: (ctx, input) => ctx.agents.send(input as unknown as AgentSend),
+    list: async (ctx) => {
+      const instances = await ctx.agents.list();
+      const shown = instances.slice(0, MOST_LISTED).map((instance) => ({ ...instance }));
+      const more = instances.length - shown.length;
+      return { instances: shown, ...(more > 0 ? { more } : {}) };
+    },
+    catalog: (ctx) => ({ agents: ctx.agents.catalog().map((card) => ({ ...card })) }),
+  },
+};
+
+function parametersOf(properties: Record<string, JsonSchema>, required: string[]): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}

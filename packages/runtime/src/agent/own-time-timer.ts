@@ -1,0 +1,56 @@
+/**
+ * A deadline for one's own time: the count stands still while somebody else is waited for, who has a deadline of its
+ * own. Used for layers, which wait for what is inside them, and for tools, which wait for other agents.
+ */
+import type { Clock } from '../ports/clock.ts';
+
+/** Stops the count and lets it go on. Pauses nest: each one needs its own `resume`. */
+export interface Pausable {
+  pause(): void;
+  resume(): void;
+}
+
+/** Runs `action` once, when `ms` of own time have passed since `start`. Nothing happens after `stop`. */
+export class OwnTimeTimer implements Pausable {
+  private callOff: (() => void) | undefined;
+  private countingSince = 0;
+  private remaining: number;
+  private pauses = 0;
+  private stopped = false;
+
+  constructor(
+    private readonly clock: Clock,
+    ms: number,
+    private readonly action: () => void,
+  ) {
+    this.remaining = ms;
+  }
+
+  start(): void {
+    if (this.stopped || this.pauses > 0) return;
+    this.countingSince = this.clock.elapsed();
+    this.callOff = this.clock.after(Math.max(0, this.remaining), this.action);
+  }
+
+  pause(): void {
+    this.pauses++;
+    this.halt();
+  }
+
+  resume(): void {
+    this.pauses--;
+    this.start();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.halt();
+  }
+
+  private halt(): void {
+    if (this.callOff === undefined) return;
+    this.callOff();
+    this.callOff = undefined;
+    this.remaining -= this.clock.elapsed() - this.countingSince;
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test';
+import { checkSwarmPlan } from './check-swarm-plan.ts';
+import type { SwarmPlan } from './swarm-plan.ts';
+
+const models = { 'Model/m': { provider: 'scripted', model: 'm' } };
+const plan: SwarmPlan = { name: 'shop', agents: [{ agentName: 'clerk', models }] };
+const connection = {
+  connection: 'web',
+  connector: 'http',
+  root: '.',
+  entry: 'x.ts',
+  config: {},
+  secrets: {},
+  rules: [{ route: {} }],
+};
+
+describe('a plan', () => {
+  test('that is one comes back as a copy', () => {
+    const whole: SwarmPlan = {
+      ...plan,
+      entryAgent: 'clerk',
+      connections: [{ ...connection, rules: [{ route: { agentRef: 'Agent/clerk' } }] }],
+      policy: { maxProcesses: 1, spares: 0, restart: { quickCrashes: 0 }, idle: { hibernateAfterSeconds: null } },
+    };
+    expect(checkSwarmPlan(whole)).toEqual(whole);
+    expect(checkSwarmPlan(whole)).not.toBe(whole);
+  });
+
+  test.each<[Partial<SwarmPlan>, string]>([
+    [{ name: 'My Shop' }, '"My Shop" is not a name for a swarm'],
+    [{ agents: [] }, 'it has no agent'],
+    [{ agents: [{ agentName: '../x', models }] }, '"../x" is not a name for an agent'],
+    [{ agents: [...plan.agents, ...plan.agents] }, 'two agents are called "clerk"'],
+    [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
+    [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
+    [{ entryAgent: 'boss' }, 'its entry agent "boss" is none of its agents'],
+    [{ connections: [connection, connection] }, 'two connections are called "web"'],
+    [{ connections: [{ ...connection, rules: [] }] }, 'connection "web" has no ingress rule'],
+    [
+      { connections: [{ ...connection, rules: [{ route: { agentRef: { kind: 'Agent', name: 'boss' } } }] }] },
+      'a rule of connection "web" names the agent "boss", which is not there',
+    ],
+    [{ policy: { maxProcesses: 0 } }, 'policy.maxProcesses is 0, not a number from 1'],
+    [{ policy: { maxProcesses: '3' as never } }, 'policy.maxProcesses is "3", not a number from 1'],
+    [{ policy: { restart: { baseMs: -1 } } }, 'policy.restart.baseMs is -1, not a number from 0'],
+    [{ policy: { heartbeat: { everyMs: 0 } } }, 'policy.heartbeat.everyMs is 0, not a number from 1'],
+    [{ policy: { shutdown: { gracePeriodSeconds: -1 } } }, 'policy.shutdown.gracePeriodSeconds is -1'],
+    [{ policy: { idle: { hibernateAfterSeconds: -1 } } }, 'policy.idle.hibernateAfterSeconds is -1'],
+    [{ policy: { maxProcesses: NaN } }, 'a plan is JSON, but policy.maxProcesses is NaN'],
+    [
+      { agents: [{ agentName: 'clerk', models, params: { f: () => 1 } as never }] },
+      'a plan is JSON, but agents[0].params.f',
+    ],
+  ])('is refused: %#', (change, problem) => {
+    const check = () => checkSwarmPlan({ ...plan, ...change });
+    expect(check).toThrow(problem);
+    expect(check).toThrow(expect.objectContaining({ code: 'E_SWARM_PLAN' }));
+  });
+
+  test('that has several problems is told all of them', () => {
+    expect(() => checkSwarmPlan({ name: '', agents: [], entryAgent: 'x' })).toThrow(
+      'The swarm cannot be started: "" is not a name for a swarm; it has no agent; its entry agent "x" is none of its agents.',
+    );
+  });
+});

@@ -1,0 +1,103 @@
+/** Whether a plan is one, before anything is started: every problem at once. */
+import { GoondanError } from '@goondan/types';
+import { copyJsonObject, NotJson } from '../json/copy-json.ts';
+import type { IngressRule } from './ingress-rule.ts';
+import type { SwarmPlan } from './swarm-plan.ts';
+import type { SwarmPolicy } from './swarm-policy.ts';
+
+/** As resources are named (architecture, §8). */
+const resourceName = /^[a-z][a-z0-9-]{0,62}$/;
+
+/** A copy of its own. **Errors** — `E_SWARM_PLAN`. */
+export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
+  const plan = copyPlan(given);
+  const problems = [...findProblems(plan)];
+  if (problems.length === 0) return plan;
+  throw refusal(problems.join('; '));
+}
+
+function copyPlan(given: SwarmPlan): SwarmPlan {
+  try {
+    // The copy of a plan is a plan.
+    return copyJsonObject(given, { omitUndefined: true }) as unknown as SwarmPlan;
+  } catch (error) {
+    if (error instanceof NotJson) throw refusal(`a plan is JSON, but ${error.message}`);
+    throw error;
+  }
+}
+
+function refusal(problem: string): GoondanError {
+  return new GoondanError('E_SWARM_PLAN', `The swarm cannot be started: ${problem}.`);
+}
+
+function* findProblems(plan: SwarmPlan): Generator<string> {
+  if (!resourceName.test(plan.name)) yield `"${plan.name}" is not a name for a swarm`;
+  const names = plan.agents.map(({ agentName }) => agentName);
+  if (names.length === 0) yield 'it has no agent';
+  yield* findNameProblems('agent', names);
+  for (const { agentName, models, modelRef } of plan.agents) {
+    const refs = Object.keys(models ?? {});
+    if (refs.length === 0) yield `agent "${agentName}" has no model`;
+    if (modelRef !== undefined && !refs.includes(modelRef)) yield `agent "${agentName}" has no ${modelRef}`;
+  }
+  const { entryAgent, connections = [], policy = {} } = plan;
+  if (entryAgent !== undefined && !names.includes(entryAgent))
+    yield `its entry agent "${entryAgent}" is none of its agents`;
+  yield* findNameProblems(
+    'connection',
+    connections.map(({ connection }) => connection),
+  );
+  for (const { connection, rules } of connections) yield* findRuleProblems(connection, rules, names);
+  yield* findPolicyProblems(policy);
+}
+
+function* findNameProblems(kind: string, names: readonly string[]): Generator<string> {
+  for (const name of names) if (!resourceName.test(name)) yield `"${name}" is not a name for an ${kind}`;
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) yield `two ${kind}s are called "${twice}"`;
+}
+
+function* findRuleProblems(
+  connection: string,
+  rules: readonly IngressRule[],
+  agents: readonly string[],
+): Generator<string> {
+  if (rules.length === 0) yield `connection "${connection}" has no ingress rule`;
+  for (const { route } of rules) {
+    const { agentRef } = route;
+    if (agentRef === undefined) continue;
+    const name = typeof agentRef === 'string' ? agentRef.replace(/^Agent\//, '') : agentRef.name;
+    if (!agents.includes(name))
+      yield `a rule of connection "${connection}" names the agent "${name}", which is not there`;
+  }
+}
+
+/** From the number on that makes sense. */
+const leastNumbers = {
+  maxProcesses: 1,
+  startTimeoutMs: 1,
+  spares: 0,
+  maxStepsPerTurn: 1,
+  maxStepRetries: 0,
+  requestTimeoutMs: 1,
+  toolTimeoutMs: 1,
+  modelTimeoutMs: 1,
+  turnTimeoutMs: 1,
+  crashesBeforeDeadLetter: 1,
+} as const satisfies Partial<Record<keyof SwarmPolicy, number>>;
+
+function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
+  for (const [name, least] of Object.entries(leastNumbers)) {
+    yield* findNumberProblem(name, policy[name as keyof typeof leastNumbers], least);
+  }
+  const { restart = {}, idle = {}, heartbeat = {}, shutdown = {} } = policy;
+  for (const [name, value] of Object.entries(restart)) yield* findNumberProblem(`restart.${name}`, value, 0);
+  for (const [name, value] of Object.entries(heartbeat)) yield* findNumberProblem(`heartbeat.${name}`, value, 1);
+  yield* findNumberProblem('idle.hibernateAfterSeconds', idle.hibernateAfterSeconds ?? undefined, 0);
+  yield* findNumberProblem('shutdown.gracePeriodSeconds', shutdown.gracePeriodSeconds, 0);
+}
+
+function* findNumberProblem(name: string, value: unknown, least: number): Generator<string> {
+  if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) return;
+  yield `policy.${name} is ${JSON.stringify(value)}, not a number from ${least}`;
+}

@@ -1,0 +1,2 @@
+/** The version of every package of Goondan; a test compares it with theirs. */
+export const VERSION = '0.1.0';

@@ -1,0 +1,375 @@
+// The runner with everything but a process: a real channel in memory, a real module on disk, a clock that stands still.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
+import type { ConnectorStart } from '../config/connector-start.ts';
+import { connectorLanguage } from '../ipc/codec.ts';
+import { connectInMemory } from '../ipc/connect-in-memory.ts';
+import { acceptConnectorEvents, type EmitConnectorEvent } from '../ipc/connector-events.ts';
+import type { FromConnector } from '../ipc/from-connector.ts';
+import { countedIds } from '../ports/ids.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { ConnectorRun } from './connector-run.ts';
+
+/** What a test's connector does; the module on disk only hands over to it. */
+type Listen = (ctx: ConnectorContext) => Promise<void>;
+const listeners: Record<string, Listen> = {};
+const never = new Promise<never>(() => undefined);
+let root: string;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'run-connector-'));
+  Object.assign(globalThis, { listenersOfRunConnectorTest: listeners });
+});
+afterAll(() => {
+  Reflect.deleteProperty(globalThis, 'listenersOfRunConnectorTest');
+  rmSync(root, { recursive: true });
+});
+
+interface Options {
+  readonly accept?: EmitConnectorEvent;
+  readonly secrets?: ConnectorStart['secrets'];
+  readonly config?: JsonObject;
+  readonly entry?: string;
+}
+
+function open(listen: Listen, { accept = async () => undefined, secrets = {}, config = {}, entry }: Options = {}) {
+  const name = `connector-${crypto.randomUUID()}`;
+  listeners[name] = listen;
+  writeFileSync(join(root, `${name}.ts`), `export default globalThis.listenersOfRunConnectorTest['${name}'];`);
+  const clock = manualClock();
+  const [parent, child] = connectInMemory(connectorLanguage);
+  const exits: number[] = [];
+  const run = new ConnectorRun({ channel: child, clock, ids: countedIds(), exit: (code) => exits.push(code) });
+  const heard: FromConnector[] = [];
+  parent.onMessage((message) => heard.push(message));
+  acceptConnectorEvents(parent, accept);
+  run.begin();
+  const plan: ConnectorStart = {
+    connection: 'inbound',
+    connector: 'chat',
+    root,
+    entry: entry ?? `${name}.ts`,
+    config,
+    secrets,
+  };
+  const types = () => heard.filter(({ type }) => type !== 'log').map(({ type }) => type);
+  return {
+    run,
+    parent,
+    clock,
+    exits,
+    heard,
+    types,
+    start: () => parent.send({ type: 'start', plan: plan as unknown as JsonObject }),
+    lines: () => heard.flatMap((message) => (message.type === 'log' ? [message.line] : [])),
+    error: () => heard.flatMap((message) => (message.type === 'failed' ? [message.error] : []))[0],
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(1);
+}
+
+describe('a connector', () => {
+  test('is called once, with its config, its secrets and a signal', async () => {
+    const given: ConnectorContext[] = [];
+    const connector = open(async (ctx) => void given.push(ctx), {
+      config: { port: 7 },
+      secrets: { token: 'abc' },
+    });
+    await connector.start();
+    await connector.start();
+    await until(() => connector.types().length > 0);
+    expect(given).toMatchObject([{ config: { port: 7 }, secrets: { token: 'abc' } }]);
+    expect(given[0]?.signal.aborted).toBe(false);
+    expect(connector.types()).toEqual(['ready']);
+  });
+
+  test('that resolved listens, and the process lives on', async () => {
+    const connector = open(async () => undefined);
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    await connector.clock.advance(60_000);
+    expect(connector.exits).toEqual([]);
+  });
+
+  test('that stays pending listens after a second', async () => {
+    let isCalled = false;
+    const connector = open(async () => {
+      isCalled = true;
+      await never;
+    });
+    await connector.start();
+    await until(() => isCalled);
+    await connector.clock.advance(999);
+    expect(connector.types()).toEqual([]);
+    await connector.clock.advance(1);
+    await until(() => connector.types().includes('ready'));
+  });
+
+  test('emits from its first line on, before it listens', async () => {
+    const accepted: string[] = [];
+    const connector = open(
+      async ({ emit }) => {
+        await emit({ name: 'message', id: 'delivery-1' });
+        await never;
+      },
+      { accept: async (id) => void accepted.push(id) },
+    );
+    await connector.start();
+    await until(() => accepted.length > 0);
+    expect([accepted, connector.types()]).toEqual([['delivery-1'], ['connector.event']]);
+  });
+
+  test('hears why an event was refused, and lives on when nobody looks', async () => {
+    const refusals: unknown[] = [];
+    const connector = open(
+      async ({ emit }) => {
+        void emit({ name: 'message' });
+        await emit({ name: 'message' }).catch((error: unknown) => refusals.push(error));
+      },
+      {
+        accept: async () => {
+          throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
+        },
+      },
+    );
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    expect(refusals).toMatchObject([{ code: 'E_INBOX_FULL', retryable: true }]);
+    expect(connector.exits).toEqual([]);
+  });
+
+  test('answers pings, also before it was started', async () => {
+    const connector = open(async () => undefined);
+    await connector.parent.send({ type: 'ping', n: 3 });
+    await until(() => connector.heard.length > 0);
+    expect(connector.heard).toEqual([{ type: 'pong', n: 3 }]);
+  });
+
+  test('ends at once when the orchestrator is gone', async () => {
+    const connector = open(async () => undefined);
+    connector.parent.close();
+    await until(() => connector.exits.length > 0);
+    expect(connector.exits).toEqual([0]);
+  });
+});
+
+describe('a connector that fails', () => {
+  test.each<[when: string, listen: Listen]>([
+    [
+      'at once',
+      () => {
+        throw new RangeError('port taken');
+      },
+    ],
+    ['before it listens', () => Promise.reject(new RangeError('port taken'))],
+  ])('%s says so and ends', async (_, listen) => {
+    const connector = open(listen);
+    await connector.start();
+    await until(() => connector.exits.length > 0);
+    expect(connector.exits).toEqual([1]);
+    expect(connector.types()).toEqual(['failed']);
+    expect(connector.error()).toEqual({
+      code: 'E_CONNECTOR_START',
+      message: 'Connector/chat failed before it listened: port taken',
+    });
+    expect(connector.lines()).toMatchObject([
+      { level: 'error', event: 'connector.failed', message: expect.stringContaining('RangeError: port taken') },
+    ]);
+  });
+
+  test('while it listens says so and ends', async () => {
+    const failure = Promise.withResolvers<void>();
+    let isCalled = false;
+    const connector = open(() => {
+      isCalled = true;
+      return failure.promise;
+    });
+    await connector.start();
+    await until(() => isCalled);
+    await connector.clock.advance(1_000);
+    failure.reject(new GoondanError('E_INGRESS_RULE', 'no rule'));
+    await until(() => connector.exits.length > 0);
+    expect(connector.exits).toEqual([1]);
+    expect(connector.types()).toEqual(['ready', 'failed']);
+    expect(connector.error()).toEqual({
+      code: 'E_CONNECTOR_ENDED',
+      message: 'Connector/chat failed: no rule (E_INGRESS_RULE)',
+    });
+  });
+
+  test('with an error nobody caught says so and ends, once', async () => {
+    const connector = open(async () => undefined);
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    await Promise.all([connector.run.fail('a text'), connector.run.fail(new Error('another'))]);
+    await until(() => connector.types().includes('failed'));
+    expect(connector.exits).toEqual([1]);
+    expect(connector.error()).toEqual({ code: 'E_CONNECTOR_ENDED', message: 'Connector/chat failed: a text' });
+  });
+
+  test('with something that cannot even be shown says so and ends', async () => {
+    class Hostile extends Error {
+      override get message(): string {
+        throw new Error('no');
+      }
+    }
+    const connector = open(() => Promise.reject(new Hostile()));
+    await connector.start();
+    await until(() => connector.exits.length > 0);
+    expect([connector.exits, connector.error()?.code]).toEqual([[1], 'E_CONNECTOR_START']);
+  });
+
+  test('to load says what is wrong with the file', async () => {
+    const connector = open(async () => undefined, { entry: 'nothing.ts' });
+    await connector.start();
+    await until(() => connector.exits.length > 0);
+    expect(connector.error()?.code).toBe('E_CONNECTOR_LOAD');
+  });
+
+  test('ends also when the orchestrator reads nothing', async () => {
+    const clock = manualClock();
+    const exits: number[] = [];
+    // Less room than one message takes, and nobody at the other end.
+    const [, channel] = connectInMemory(connectorLanguage, { room: 10 });
+    const run = new ConnectorRun({ channel, clock, ids: countedIds(), exit: (code) => exits.push(code) });
+    run.begin();
+    const failing = run.fail(new Error('no'));
+    await clock.advance(1_999);
+    expect(exits).toEqual([]);
+    await clock.advance(1);
+    await failing;
+    expect(exits).toEqual([1]);
+  });
+});
+
+describe('R-07 a connector that drains', () => {
+  test('is told by its signal, may finish, and then ends', async () => {
+    const finish = Promise.withResolvers<void>();
+    let signal: AbortSignal | undefined;
+    const connector = open(async (ctx) => {
+      signal = ctx.signal;
+      await finish.promise;
+    });
+    await connector.start();
+    await until(() => signal !== undefined);
+    await connector.parent.send({ type: 'drain', graceMs: 10_000 });
+    await until(() => signal?.aborted === true);
+    await connector.clock.advance(9_000);
+    expect(connector.exits).toEqual([]);
+    finish.resolve();
+    await connector.clock.advance(50);
+    await until(() => connector.types().includes('drained'));
+    expect(connector.exits).toEqual([0]);
+  });
+
+  test('waits for what it emitted, also meanwhile, and for the answer to its sender', async () => {
+    const writes: PromiseWithResolvers<void>[] = [];
+    let context: ConnectorContext | undefined;
+    const connector = open(async (ctx) => void (context = ctx), {
+      accept: () => {
+        const write = Promise.withResolvers<void>();
+        writes.push(write);
+        return write.promise;
+      },
+    });
+    await connector.start();
+    await until(() => context !== undefined);
+    const first = context?.emit({ name: 'first' });
+    await until(() => writes.length === 1);
+    await connector.parent.send({ type: 'drain', graceMs: 10_000 });
+    await until(() => context?.signal.aborted === true);
+    const second = context?.emit({ name: 'second' });
+    await until(() => writes.length === 2);
+    writes[0]?.resolve();
+    await first;
+    await connector.clock.advance(1_030);
+    expect(connector.exits).toEqual([]);
+    writes[1]?.resolve();
+    await second;
+    await connector.clock.advance(49);
+    expect(connector.exits).toEqual([]);
+    await connector.clock.advance(1);
+    await until(() => connector.types().includes('drained'));
+    expect(connector.exits).toEqual([0]);
+  });
+
+  test('ends when its time is over, whatever it does', async () => {
+    let isCalled = false;
+    const connector = open(async () => {
+      isCalled = true;
+      await never;
+    });
+    await connector.start();
+    await until(() => isCalled);
+    await connector.parent.send({ type: 'drain', graceMs: 500 });
+    await until(() => connector.clock.pending > 1);
+    await connector.clock.advance(499);
+    expect(connector.exits).toEqual([]);
+    await connector.clock.advance(1);
+    await until(() => connector.types().includes('drained'));
+    expect(connector.exits).toEqual([0]);
+  });
+
+  test('may reject: with the reason of its signal in silence, with anything else in the log', async () => {
+    for (const [reject, logged] of [
+      [(signal: AbortSignal) => signal.reason as unknown, 0],
+      [() => new Error('late'), 1],
+    ] as const) {
+      let isCalled = false;
+      const connector = open(({ signal }) => {
+        isCalled = true;
+        return new Promise((_, fail) => {
+          signal.addEventListener('abort', () => fail(reject(signal)));
+        });
+      });
+      await connector.start();
+      await until(() => isCalled);
+      await connector.parent.send({ type: 'drain', graceMs: 10_000 });
+      await connector.clock.advance(0);
+      await until(() => connector.clock.pending > 0);
+      await connector.clock.advance(50);
+      await until(() => connector.types().includes('drained'));
+      expect(connector.exits).toEqual([0]);
+      expect(connector.types()).not.toContain('failed');
+      expect(connector.lines()).toHaveLength(logged);
+    }
+  });
+
+  test('before it was started has nothing to finish, and is not called any more', async () => {
+    let isCalled = false;
+    const connector = open(async () => void (isCalled = true));
+    await Promise.all([connector.parent.send({ type: 'drain', graceMs: 10_000 }), connector.start()]);
+    await until(() => connector.clock.pending > 0);
+    await connector.clock.advance(50);
+    await until(() => connector.types().includes('drained'));
+    await Bun.sleep(20);
+    expect([connector.exits, isCalled]).toEqual([[0], false]);
+  });
+});
+
+describe('X-15 the secrets of a connection', () => {
+  const secrets = { token: 'sk-live-12345', short: 'abc' };
+
+  test('are masked in what it logs', async () => {
+    const connector = open(
+      async ({ logger }) => logger.warn('using %s of %o, %s', 'sk-live-12345', { token: 'sk-live-12345' }, 'abc'),
+      { secrets },
+    );
+    await connector.start();
+    await until(() => connector.lines().length > 0);
+    expect(connector.lines()).toMatchObject([{ level: 'warn', message: "using *** of { token: '***' }, abc" }]);
+  });
+
+  test('are masked in why it failed', async () => {
+    const connector = open(() => Promise.reject(new Error('401 for sk-live-12345')), { secrets });
+    await connector.start();
+    await until(() => connector.exits.length > 0);
+    expect(connector.error()?.message).toEndWith('401 for ***');
+    expect(JSON.stringify(connector.heard)).not.toContain('sk-live');
+  });
+});

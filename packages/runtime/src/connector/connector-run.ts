@@ -1,0 +1,200 @@
+/**
+ * One connector, from the first message of the orchestrator to the end of its process.
+ *
+ * Invariants:
+ * 1. `ready` is said once the connector's promise resolved, or `LISTENING_AFTER_MS` after the call if it is pending
+ *    then. That it resolved ends nothing: whoever registered listeners is done.
+ * 2. It ends in one of three ways: drained (exit 0), failed (`failed`, exit 1), or the orchestrator is gone (at once).
+ * 3. While it drains nothing counts as a failure: an aborted connector may reject as it likes.
+ * 4. Nothing leaves with a secret in it.
+ */
+import { inspect } from 'node:util';
+import { type ConnectorContext, GoondanError } from '@goondan/types';
+import type { ConnectorStart } from '../config/connector-start.ts';
+import type { Channel } from '../ipc/channel/channel.ts';
+import { toFrameError } from '../ipc/check/frame-error.ts';
+import { connectorEmitter } from '../ipc/connector-events.ts';
+import type { FromConnector } from '../ipc/from-connector.ts';
+import type { ToConnector } from '../ipc/to-connector.ts';
+import { createLogger } from '../log/create-logger.ts';
+import { cutMessage, type LogLevel } from '../log/log-sink.ts';
+import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
+import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import { Emits } from './emits.ts';
+import { loadConnector } from './load-connector.ts';
+
+export interface ConnectorPorts {
+  readonly channel: Channel<FromConnector, ToConnector>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Ends the process. */
+  readonly exit: (code: number) => void;
+}
+
+/** A connector that has not failed by then listens. */
+const LISTENING_AFTER_MS = 1_000;
+/** From the last accepted event to the end: its sender may still have to be answered. */
+const LAST_ANSWERS_MS = 50;
+/** For an orchestrator that reads slowly. */
+const LAST_WORDS_MS = 2_000;
+
+export class ConnectorRun {
+  readonly #ports: ConnectorPorts;
+  readonly #emits: Emits;
+  readonly #stopping = new AbortController();
+  #mask: Mask = (text) => text;
+  #plan: ConnectorStart | undefined;
+  /** What the connector's function returned. */
+  #listening: Promise<void> | undefined;
+  #isReady = false;
+  #ending: Promise<void> | undefined;
+  #exitCode = 0;
+  #hasExited = false;
+
+  constructor(ports: ConnectorPorts) {
+    this.#ports = ports;
+    const { channel, clock, ids } = ports;
+    const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
+    this.#emits = new Emits({ send: connectorEmitter(channel), clock, ids, onMalformed });
+  }
+
+  /** From here on it does what it is told. */
+  begin(): void {
+    const { channel } = this.#ports;
+    channel.onClose(() => this.#exit());
+    channel.onMessage((message) => this.#hear(message));
+  }
+
+  /** Stops listening, finishes what was heard, ends the process; within `graceMs`. */
+  drain(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    return (this.#ending ??= this.#drain(graceMs));
+  }
+
+  /** Something went wrong that the connector did not catch. */
+  async fail(thrown: unknown): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted && thrown === signal.reason) return;
+    const error = toShowable(thrown);
+    if (signal.aborted || this.#ending !== undefined) return this.#log('warn', inspect(error), 'connector.failed');
+    this.#ending = this.#fail(error);
+    await this.#ending;
+  }
+
+  #hear(message: ToConnector): void {
+    switch (message.type) {
+      case 'start':
+        // Our own orchestrator wrote it, and this is the only thing it is written for.
+        return void this.#start(message.plan as unknown as ConnectorStart);
+      case 'ping':
+        return this.#tell({ type: 'pong', n: message.n });
+      case 'drain':
+        return void this.drain(message.graceMs);
+      case 'connector.accepted':
+      case 'connector.refused':
+      // For whoever emitted it.
+    }
+  }
+
+  async #start(plan: ConnectorStart): Promise<void> {
+    if (this.#plan !== undefined) return;
+    this.#plan = plan;
+    this.#mask = maskSecrets(Object.values(plan.secrets));
+    try {
+      const connector = await loadConnector(plan);
+      if (this.#stopping.signal.aborted) return;
+      this.#listening = Promise.try(connector, this.#contextFor(plan));
+      await waitAtMost(this.#ports.clock, LISTENING_AFTER_MS, this.#listening);
+      this.#isReady = true;
+      this.#tell({ type: 'ready' });
+      await this.#listening;
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  #contextFor({ config, secrets }: ConnectorStart): ConnectorContext {
+    const { clock } = this.#ports;
+    return {
+      emit: this.#emits.emit,
+      config,
+      secrets,
+      logger: createLogger(
+        (level, message) => this.#log(level, message),
+        () => clock.elapsed(),
+      ),
+      signal: this.#stopping.signal,
+    };
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    await waitAtMost(this.#ports.clock, graceMs, this.#settled());
+    await this.#end(0, { type: 'drained' });
+  }
+
+  async #settled(): Promise<void> {
+    // Why it failed was told when it did.
+    await this.#listening?.catch(() => undefined);
+    do {
+      await this.#emits.settled();
+      await sleep(this.#ports.clock, LAST_ANSWERS_MS);
+    } while (this.#emits.underWay > 0);
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    this.#log('error', inspect(error), 'connector.failed');
+    const failed = toFrameError(this.#explain(error), 'E_CONNECTOR_ENDED');
+    await this.#end(1, { type: 'failed', error: { ...failed, message: cutMessage(this.#mask(failed.message)) } });
+  }
+
+  /** An error about loading says all there is to say; any other is the connector's own. */
+  #explain(error: unknown): GoondanError {
+    if (error instanceof GoondanError && aboutLoading.has(error.code)) return error;
+    const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
+    const reason = error instanceof GoondanError ? `${message} (${code})` : message;
+    const what = `Connector/${this.#plan?.connector ?? '?'}`;
+    return this.#isReady
+      ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, { cause: error })
+      : new GoondanError('E_CONNECTOR_START', `${what} failed before it listened: ${reason}`, { cause: error });
+  }
+
+  async #end(code: number, lastWord: FromConnector): Promise<void> {
+    const { channel, clock } = this.#ports;
+    this.#exitCode = code;
+    this.#tell(lastWord);
+    await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
+    this.#exit();
+  }
+
+  #exit(): void {
+    if (this.#hasExited) return;
+    this.#hasExited = true;
+    this.#ports.exit(this.#exitCode);
+  }
+
+  /** Whose line it is, the orchestrator knows from the channel. */
+  #log(level: LogLevel, text: string, event?: string): void {
+    const time = this.#ports.clock.now().toISOString();
+    const message = cutMessage(this.#mask(text));
+    this.#tell({ type: 'log', line: { time, level, message, ...(event === undefined ? {} : { event }) } });
+  }
+
+  #tell(message: FromConnector): void {
+    // It fails when the orchestrator is gone, and then so is this.
+    this.#ports.channel.send(message).catch(() => undefined);
+  }
+}
+
+const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
+
+/** A foreign object may refuse to be looked at, and then nobody would hear that anything failed. */
+function toShowable(thrown: unknown): unknown {
+  try {
+    inspect(thrown);
+    toFrameError(thrown, 'E_CONNECTOR_ENDED');
+    return thrown;
+  } catch {
+    return new Error(`it threw an ${typeof thrown} that cannot be shown`);
+  }
+}

@@ -1,0 +1,33 @@
+/** Loads a connector's module. Every failure says which one and why. */
+import { pathToFileURL } from 'node:url';
+import { type Connector, GoondanError } from '@goondan/types';
+import type { ConnectorStart } from '../config/connector-start.ts';
+import { resolveEntry } from '../config/resolve-entry.ts';
+
+type Source = Pick<ConnectorStart, 'connector' | 'root' | 'entry'>;
+
+/** Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
+export async function loadConnector(source: Source): Promise<Connector> {
+  const { connector, root, entry } = source;
+  const file = await resolveEntry(root, entry, `Connector/${connector}`);
+  if (file === undefined) throw loadError(source, 'there is no such file');
+  const module = await importFile(source, file);
+  const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
+  if (typeof listen !== 'function') throw loadError(source, 'its default export is not a function');
+  // A function is all that can be known; what it does with its context is its own affair.
+  return listen as Connector;
+}
+
+async function importFile(source: Source, file: string): Promise<unknown> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw loadError(source, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function loadError({ connector, entry }: Source, problem: string, cause?: unknown): GoondanError {
+  return new GoondanError('E_CONNECTOR_LOAD', `Connector/${connector}: "${entry}" cannot be loaded: ${problem}`, {
+    cause,
+  });
+}

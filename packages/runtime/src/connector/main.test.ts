@@ -1,0 +1,108 @@
+// The program of a connector's process, as a process.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import type { ConnectorStart } from '../config/connector-start.ts';
+import { connectorLanguage } from '../ipc/codec.ts';
+import { acceptConnectorEvents } from '../ipc/connector-events.ts';
+import type { FromConnector } from '../ipc/from-connector.ts';
+import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
+import { newTag } from '../orchestrator/guardian/process-tag.ts';
+import { childSpawner } from '../orchestrator/spawn-child.ts';
+
+setDefaultTimeout(60_000);
+
+const runTag = newTag('GOONDAN_RUN');
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'connector-main-'));
+});
+afterAll(async () => {
+  expect((await killTagged(runTag)).ended).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+function start(text: string) {
+  const root = join(folder, crypto.randomUUID());
+  mkdirSync(root);
+  writeFileSync(join(root, 'connector.ts'), text);
+  const child = childSpawner({ runTag })(connectorLanguage, {
+    name: 'connection inbound',
+    runner: join(import.meta.dir, 'main.ts'),
+    cwd: root,
+    frameFolder: join(root, 'frames'),
+  });
+  const heard: FromConnector[] = [];
+  const events: string[] = [];
+  child.channel.onMessage((message) => heard.push(message));
+  acceptConnectorEvents(child.channel, async (_, { name }) => void events.push(name));
+  const plan: ConnectorStart = {
+    connection: 'inbound',
+    connector: 'chat',
+    root,
+    entry: 'connector.ts',
+    config: {},
+    secrets: {},
+  };
+  // A plan is JSON.
+  void child.channel.send({ type: 'start', plan: plan as unknown as JsonObject });
+  const says = async (type: FromConnector['type']) => {
+    for (;;) {
+      const message = heard.find((each) => each.type === type);
+      if (message !== undefined) return message;
+      await Bun.sleep(5);
+    }
+  };
+  return { child, heard, events, says };
+}
+
+describe('the process of a connector', () => {
+  test('ends at once when its orchestrator is gone, though it has a timer and ignores its signal', async () => {
+    const { child, says } = start('export default async () => { setInterval(() => undefined, 10); };');
+    await says('ready');
+    child.channel.close();
+    expect(await child.exited).toMatchObject({ code: 0, signal: null });
+  });
+
+  test('R-07 SIGTERM is a drain: the last event is emitted, then it ends', async () => {
+    const { child, says, events } = start(`
+      export default ({ emit, signal }) => new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(emit({ name: 'last' })));
+      });`);
+    await says('ready');
+    process.kill(child.pid, 'SIGTERM');
+    expect(await child.exited).toMatchObject({ code: 0, signal: null });
+    expect(events).toEqual(['last']);
+    await says('drained');
+  });
+
+  test.each([
+    ['an error nobody caught', `setTimeout(() => { throw new RangeError('a bug'); }, 1)`],
+    ['a rejection nobody looked at', `setTimeout(async () => { throw new RangeError('a bug'); }, 1)`],
+  ])('ends by %s, and says so', async (_, bug) => {
+    const { child, says, heard } = start(`export default async () => { ${bug}; };`);
+    expect(await says('failed')).toMatchObject({
+      error: { code: expect.stringMatching(/^E_CONNECTOR_(START|ENDED)$/), message: expect.stringContaining('a bug') },
+    });
+    expect(await child.exited).toMatchObject({ code: 1, signal: null });
+    expect(heard).toContainEqual({
+      type: 'log',
+      line: expect.objectContaining({ level: 'error', message: expect.stringContaining('connector.ts') }),
+    });
+  });
+
+  test('lives on when a refusal is not looked at, and answers with the class a bundle imports', async () => {
+    const { child, says, events } = start(`
+      import { GoondanError } from '@goondan/types';
+      export default async ({ emit }) => {
+        void emit({});
+        const error = await emit({}).catch((thrown) => thrown);
+        await emit({ name: error instanceof GoondanError ? error.code : 'no instance' });
+      };`);
+    await says('ready');
+    expect(events).toEqual(['E_CONNECTOR_EVENT']);
+    await child.kill(0);
+  });
+});

@@ -1,0 +1,22 @@
+/** The program of a connector's process. Its first argument is the folder for long messages. */
+import { answerOwnPackages } from '../bundle-imports/answer-own-packages.ts';
+import { connectorLanguage } from '../ipc/codec.ts';
+import { connectToParent } from '../ipc/connect-to-parent.ts';
+import { systemClock } from '../ports/clock.ts';
+import { randomIds } from '../ports/ids.ts';
+import { ConnectorRun } from './connector-run.ts';
+
+/** Whoever sends SIGTERM by hand follows with SIGKILL when it takes too long. */
+const SIGTERM_GRACE_MS = 30_000;
+
+answerOwnPackages();
+const run = new ConnectorRun({
+  channel: connectToParent(connectorLanguage, process.argv[2] ?? ''),
+  clock: systemClock,
+  ids: randomIds,
+  exit: (code) => process.exit(code),
+});
+process.on('uncaughtException', (error) => void run.fail(error));
+process.on('unhandledRejection', (reason) => void run.fail(reason));
+process.on('SIGTERM', () => void run.drain(SIGTERM_GRACE_MS));
+run.begin();

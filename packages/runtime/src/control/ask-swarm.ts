@@ -1,0 +1,55 @@
+import { GoondanError } from '@goondan/types';
+import { callSocket, openStream } from './call-socket.ts';
+import type { ControlSocket } from './control-socket.ts';
+import { acceptance, cancelAnswer, swarmNotice, turnEnd } from './check-answer.ts';
+import type { RemoteAskOptions } from './control-client.ts';
+import { endpoints } from './endpoints.ts';
+import { checkAnswer, readRefusal } from './read-answer.ts';
+import type { Acceptance, Delivery, TurnEnd } from './swarm-control.ts';
+
+/** `SwarmControl.ask` over a socket: a delivery that is answered as a stream. */
+export async function askSwarm(
+  socket: ControlSocket,
+  delivery: Delivery,
+  { signal, onAccepted, onNotice, cancelOnDisconnect = false }: RemoteAskOptions = {},
+): Promise<TurnEnd> {
+  if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
+  const query = cancelOnDisconnect ? { cancelOnDisconnect: 'true' } : {};
+  const { events, end } = await openStream(socket, endpoints.deliver, { query, body: delivery });
+  let accepted: Acceptance | undefined;
+  const cancel = () => {
+    if (accepted !== undefined) void cancelTurn(socket, accepted);
+  };
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    for await (const { event, data } of events) {
+      if (event === 'ended') return checkAnswer(turnEnd, data);
+      if (event === 'error') throw readRefusal(data);
+      if (event === 'accepted') {
+        accepted = checkAnswer(acceptance, data);
+        onAccepted?.(accepted);
+        if (signal?.aborted) cancel();
+        continue;
+      }
+      if (isNotice(event)) onNotice?.(checkAnswer(swarmNotice, data));
+    }
+    throw new GoondanError('E_CONTROL_CLOSED', `${socket.what} went away before the turn ended.`);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    end();
+  }
+}
+
+const noticeTypes: readonly string[] = ['delta', 'runtime.event', 'turn.ended', 'log', 'dropped'];
+
+/** A newer server may tell more. */
+export function isNotice(event: string): boolean {
+  return noticeTypes.includes(event);
+}
+
+/** Whether it worked shows in how the turn ends. */
+async function cancelTurn(socket: ControlSocket, { agent, instanceKey, eventId }: Acceptance): Promise<void> {
+  await callSocket(socket, endpoints.cancel, cancelAnswer, { body: { agent, instanceKey, eventId } }).catch(
+    () => undefined,
+  );
+}

@@ -1,0 +1,51 @@
+/** A running swarm, as whoever talks to its control socket sees it: `SwarmControl`, with a wire in between. */
+import type { AgentAddress } from '@goondan/types';
+import type { SwarmGreeting } from './endpoints.ts';
+import type {
+  Acceptance,
+  AskOptions,
+  DeadLetterSummary,
+  Delivery,
+  InstanceChoice,
+  InstanceStatus,
+  SwarmControl,
+  SwarmNotice,
+  SwarmStatus,
+  TurnEnd,
+  WatchFilter,
+} from './swarm-control.ts';
+
+/**
+ * **Errors** — those of the swarm, with their code, message and suggestion; `E_CONTROL_CLOSED` when it is gone,
+ * `E_CONTROL_SILENT` when it says nothing, `E_CONTROL_ANSWER` when it says what this version does not understand.
+ */
+export interface ControlClient {
+  readonly path: string;
+  greet(): Promise<SwarmGreeting>;
+  deliver(delivery: Delivery): Promise<Acceptance>;
+  ask(delivery: Delivery, options?: RemoteAskOptions): Promise<TurnEnd>;
+  /** Resolves when nothing is missed any more. `listener` must not throw. */
+  watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
+  cancel(...parameters: Parameters<SwarmControl['cancel']>): Promise<boolean>;
+  status(): Promise<SwarmStatus>;
+  instances(): Promise<readonly InstanceStatus[]>;
+  deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
+  retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  restart(...parameters: Parameters<SwarmControl['restart']>): Promise<number>;
+  /** Resolves when the swarm is gone. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Resolves when the swarm is gone, whoever stopped it and however. */
+  whenStopped(): Promise<void>;
+}
+
+export interface RemoteAskOptions extends AskOptions {
+  /** Cancels the turn when this process dies or the connection is lost, too. False when absent: the turn goes on. */
+  readonly cancelOnDisconnect?: boolean;
+}
+
+export interface SwarmWatch {
+  end(): void;
+  /** Resolves when the swarm stopped or `end` was called; rejects when the connection was lost. */
+  readonly ended: Promise<void>;
+}

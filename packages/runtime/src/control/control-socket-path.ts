@@ -1,0 +1,53 @@
+/**
+ * Where the control socket of a workspace is. Server and client ask the same function, and it looks at nothing but its
+ * arguments: the same inputs give the same path.
+ */
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { shortHash } from '../workspace/layout/path-segment.ts';
+
+/** What decides where a socket goes whose workspace is too deep in the disk. */
+export interface SocketEnvironment {
+  /** `XDG_RUNTIME_DIR`. One that is not absolute counts as absent. */
+  readonly runtimeFolder?: string;
+  readonly temporaryFolder: string;
+  readonly userId: number;
+}
+
+/** The system takes 107 bytes for the path of a socket, on some systems 103. */
+const LONGEST_PATH = 100;
+
+/**
+ * `control.sock` in the workspace's folder. Where that is longer than 100 bytes, a name made of the workspace in a
+ * folder of the user's own: in the runtime folder of the system, else in its temporary folder, else in `/tmp`.
+ */
+export function controlSocketPath(
+  workspaceFolder: string,
+  workspaceId: string,
+  { runtimeFolder = '', temporaryFolder, userId }: SocketEnvironment,
+): string {
+  const inWorkspace = join(workspaceFolder, 'control.sock');
+  if (fits(inWorkspace)) return inWorkspace;
+  const name = `${workspaceId.slice(0, 8)}-${shortHash(workspaceFolder)}.sock`;
+  const elsewhere = [runtimeFolder, temporaryFolder].filter(isAbsolute);
+  const places = [...elsewhere, '/tmp'].map((folder) => join(folder, `goondan-${userId}`, name));
+  return places.find(fits) ?? join('/tmp', `goondan-${userId}`, name);
+}
+
+export function systemSocketEnvironment(): SocketEnvironment {
+  const runtimeFolder = process.env['XDG_RUNTIME_DIR'];
+  return {
+    ...(runtimeFolder === undefined ? {} : { runtimeFolder }),
+    temporaryFolder: tmpdir(),
+    userId: currentUserId(),
+  };
+}
+
+/** -1 on systems without user ids. */
+export function currentUserId(): number {
+  return process.getuid?.() ?? -1;
+}
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= LONGEST_PATH;
+}

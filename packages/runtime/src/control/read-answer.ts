@@ -1,0 +1,39 @@
+/** What a control socket answered, checked; or the error it stands for. */
+import { GoondanError } from '@goondan/types';
+import { fromFrameError } from '../ipc/check/frame-error.ts';
+import { type Check, Misfit } from '../ipc/check/shape.ts';
+import { errorAnswer, foreignErrorAnswer } from './check-answer.ts';
+
+/** Throws `E_CONTROL_ANSWER`. */
+export async function readJson(response: Response): Promise<unknown> {
+  const answer = await response.text();
+  try {
+    return JSON.parse(answer);
+  } catch (error) {
+    throw notUnderstood(`${response.status} without JSON`, error);
+  }
+}
+
+/** Throws `E_CONTROL_ANSWER`. */
+export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answer {
+  try {
+    return check(value);
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw notUnderstood(`something else than was asked for: ${error.message}`, error);
+  }
+}
+
+/** The swarm's own error. A code that is newer than this catalogue is named in the message. */
+export function readRefusal(body: unknown): GoondanError {
+  try {
+    return fromFrameError(errorAnswer(body).error);
+  } catch {
+    const { code, message, suggestion } = checkAnswer(foreignErrorAnswer, body).error;
+    return new GoondanError('E_CONTROL_ANSWER', `${code}: ${message}`, suggestion === undefined ? {} : { suggestion });
+  }
+}
+
+export function notUnderstood(what: string, cause?: unknown): GoondanError {
+  return new GoondanError('E_CONTROL_ANSWER', `The control socket answered ${what}.`, { cause });
+}

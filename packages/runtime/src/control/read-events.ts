@@ -1,0 +1,40 @@
+/** The events of a stream, one after the other; comments are let go. */
+import { FrameSplitter } from '../ipc/channel/frame-splitter.ts';
+import { notUnderstood } from './read-answer.ts';
+
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Bytes; an event is one line of JSON. */
+const LONGEST_LINE = 64_000_000;
+
+/** Ends with the stream. Throws `E_CONTROL_ANSWER` for what is no event stream, and what `bytes` throws. */
+export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const splitter = new FrameSplitter(LONGEST_LINE);
+  const decoder = new TextDecoder();
+  let event = 'message';
+  let data: string | undefined;
+  for await (const chunk of bytes) {
+    splitter.push(chunk);
+    for (let split = splitter.next(); split !== undefined; split = splitter.next()) {
+      if ('tooLong' in split) throw notUnderstood(`an event of more than ${LONGEST_LINE} bytes`);
+      const line = decoder.decode(split.frame);
+      if (line.startsWith('event: ')) event = line.slice('event: '.length);
+      if (line.startsWith('data: ')) data = line.slice('data: '.length);
+      if (line !== '') continue;
+      if (data !== undefined) yield { event, data: parse(data) };
+      event = 'message';
+      data = undefined;
+    }
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw notUnderstood('an event that is not JSON', error);
+  }
+}

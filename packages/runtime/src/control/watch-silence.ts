@@ -1,0 +1,39 @@
+import { GoondanError } from '@goondan/types';
+import type { ControlSocket } from './control-socket.ts';
+
+/** A deadline that every sign of life puts off, and the signal that ends a request when it passes. */
+export interface Silence {
+  /** Aborts with `E_CONTROL_SILENT`, or because the reader left. */
+  readonly signal: AbortSignal;
+  readonly break: () => void;
+  /** The reader has enough. */
+  readonly leave: () => void;
+  readonly hasLeft: () => boolean;
+  readonly end: () => void;
+}
+
+/** `patient`: there is no deadline. */
+export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean): Silence {
+  const controller = new AbortController();
+  const message = `${what} has said nothing for ${silenceMs} ms.`;
+  let hasLeft = false;
+  const arm = () => {
+    if (patient) return () => undefined;
+    return clock.after(silenceMs, () => controller.abort(new GoondanError('E_CONTROL_SILENT', message)));
+  };
+  let callOff = arm();
+  return {
+    signal: controller.signal,
+    break: () => {
+      callOff();
+      callOff = arm();
+    },
+    leave: () => {
+      hasLeft = true;
+      callOff();
+      controller.abort();
+    },
+    hasLeft: () => hasLeft,
+    end: () => callOff(),
+  };
+}

@@ -1,0 +1,331 @@
+// Supervision without processes: the test plays the connectors, and time stands still until it is moved.
+import { describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import type { ConnectionPlan } from '../../config/swarm-plan.ts';
+import { connectorEmitter } from '../../ipc/connector-events.ts';
+import type { FromConnector } from '../../ipc/from-connector.ts';
+import type { ToConnector } from '../../ipc/to-connector.ts';
+import type { LogLine } from '../../ports/log-line.ts';
+import type { ChildOutput } from '../../ports/spawn.ts';
+import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import type { AcceptEvent } from './accept-heard.ts';
+import { Connections } from './connections.ts';
+
+const policy = {
+  restart: { quickCrashes: 2, baseMs: 100, maxMs: 1_000, healthyMs: 10_000 },
+  heartbeat: { everyMs: 1_000, missedPings: 3 },
+  startTimeoutMs: 2_000,
+};
+
+function planOf(connection: string, over: Partial<ConnectionPlan> = {}): ConnectionPlan {
+  return {
+    connection,
+    connector: 'chat',
+    root: '/bundle',
+    entry: 'chat.ts',
+    config: { port: 1 },
+    secrets: { token: 'sk-live-12345' },
+    rules: [{ route: {} }],
+    ...over,
+  };
+}
+
+const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
+
+interface Options extends FakeSpawnOptions {
+  readonly plans?: readonly ConnectionPlan[];
+  readonly accept?: AcceptEvent;
+}
+
+function open({ plans = [planOf('one')], accept = async () => undefined, ...options }: Options = {}) {
+  const clock = manualClock();
+  const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
+  const lines: LogLine[] = [];
+  const output: [string, ChildOutput][] = [];
+  const connections = new Connections({
+    plans,
+    ports: {
+      spawn,
+      clock,
+      runner: '/runner.js',
+      frameFolderFor: (connection) => `/frames/${connection}`,
+      makeWorkFolder: (connection) => `/scratch/${connection}`,
+    },
+    ingress: { entryAgent: 'coder', newTraceId: () => 'f'.repeat(32), accept },
+    listeners: { report: (line) => lines.push(line), onOutput: (...each) => output.push(each) },
+    policy,
+  });
+  /** The newest child of that connection. */
+  const child = (connection = 'one') => {
+    const found = children.findLast(({ request }) => request.name === `connection ${connection}`);
+    if (found === undefined) throw new Error(`${connection} has no child`);
+    return found;
+  };
+  const say = async (message: FromConnector, connection?: string) => {
+    await child(connection).channel.send(message);
+    await clock.advance(0);
+  };
+  return { connections, clock, children, child, say, lines, output, events: () => lines.map((line) => line.event) };
+}
+
+describe('the connections of a swarm', () => {
+  test('each get a process that is told what it is, and nothing of the rules', async () => {
+    const { connections, child, clock } = open({
+      plans: [planOf('one', { environment: { TZ: 'UTC' }, events: ['message'] }), planOf('two')],
+    });
+    const told: ToConnector[] = [];
+    connections.start();
+    expect(child('one').request).toMatchObject({
+      runner: '/runner.js',
+      cwd: '/scratch/one',
+      frameFolder: '/frames/one',
+      environment: { TZ: 'UTC' },
+    });
+    expect(child('two').request.cwd).toBe('/scratch/two');
+    child('one').channel.onMessage((message) => told.push(message));
+    await clock.advance(0);
+    expect(told).toEqual([
+      {
+        type: 'start',
+        plan: {
+          connection: 'one',
+          connector: 'chat',
+          root: '/bundle',
+          entry: 'chat.ts',
+          events: ['message'],
+          config: { port: 1 },
+          secrets: { token: 'sk-live-12345' },
+        },
+      },
+    ]);
+  });
+
+  test('R-03 crash each for itself', async () => {
+    const { connections, child, children, clock, say } = open({ plans: [planOf('one'), planOf('two')] });
+    connections.start();
+    await say({ type: 'ready' }, 'one');
+    await say({ type: 'ready' }, 'two');
+    const { pid } = child('two');
+    child('one').exit({ code: 1 });
+    await clock.advance(0);
+    child('one').exit({ code: 1 });
+    await clock.advance(0);
+    expect(connections.status()).toEqual([
+      {
+        connection: 'one',
+        status: 'waiting',
+        crashes: 2,
+        problem: 'E_CONNECTOR_START: The connector did not start: its process ended with code 1.',
+      },
+      { connection: 'two', status: 'listening', crashes: 0, pid },
+    ]);
+    expect(children).toHaveLength(3);
+    await clock.advance(99);
+    expect(children).toHaveLength(3);
+    await clock.advance(1);
+    expect(children).toHaveLength(4);
+  });
+
+  test('R-03 wait out their backoff also when nothing can be started at all', async () => {
+    let tries = 0;
+    const { connections, clock } = open({
+      beforeSpawn: () => {
+        tries += 1;
+        throw new GoondanError('E_PROCESS_START', 'out of processes');
+      },
+    });
+    connections.start();
+    // Nothing but the backoff is left of the ones that never were.
+    expect([tries, clock.pending]).toEqual([2, 1]);
+    expect(connections.status()).toEqual([
+      { connection: 'one', status: 'waiting', crashes: 2, problem: 'E_PROCESS_START: out of processes' },
+    ]);
+    await clock.advance(100);
+    expect(tries).toBe(3);
+    await clock.advance(199);
+    expect(tries).toBe(3);
+    await connections.drain(1_000);
+    await clock.advance(100_000);
+    expect([tries, clock.pending]).toEqual([3, 0]);
+  });
+
+  test('that fail say why, and are killed and replaced', async () => {
+    const { connections, child, children, clock, say } = open();
+    connections.start();
+    const first = child();
+    await say({ type: 'failed', error: { code: 'E_CONNECTOR_LOAD', message: 'no such file' } });
+    expect(first.kills).toEqual([0]);
+    expect(children).toHaveLength(2);
+    expect(connections.status()[0]?.problem).toBe('E_CONNECTOR_LOAD: no such file');
+    await clock.advance(0);
+    // What the first one had left to say changes nothing for the second.
+    await first.channel.send({ type: 'ready' }).catch(() => undefined);
+    await clock.advance(0);
+    expect(connections.status()[0]?.status).toBe('starting');
+  });
+
+  test('that answer no ping are killed; those that do are not', async () => {
+    const { connections, child, clock, say } = open({ plans: [planOf('deaf'), planOf('alive')] });
+    connections.start();
+    for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
+    const alive = child('alive');
+    alive.channel.onMessage((message) => {
+      if (message.type === 'ping') void alive.channel.send({ type: 'pong', n: message.n });
+    });
+    const deaf = child('deaf');
+    await clock.advance(3_999);
+    expect(deaf.kills).toEqual([]);
+    await clock.advance(1);
+    expect(deaf.kills).toEqual([0]);
+    await clock.advance(30_000);
+    expect(alive.kills).toEqual([]);
+  });
+
+  test('may say what they log, under no name but their own', async () => {
+    const { connections, say, lines } = open();
+    connections.start();
+    const line = { time: 't', level: 'info', message: 'hello', agent: 'coder', instance: 'kim', connection: 'two' };
+    await say({ type: 'log', line: { ...line, level: 'info' } });
+    await say({ type: 'dropped', counts: { delta: 0, log: 7, 'runtime.event': 0 } });
+    expect(lines).toEqual([
+      { time: 't', level: 'info', message: 'hello', connection: 'one' },
+      expect.objectContaining({ event: 'log.dropped', message: expect.stringContaining('7 lines') }),
+    ]);
+  });
+
+  test('X-15 may print their secrets, and nobody reads them', () => {
+    const { connections, child, output } = open();
+    connections.start();
+    const print = child().request.onOutput;
+    print?.({ kind: 'line', stream: 'stdout', text: 'token: sk-live-12345' });
+    print?.({ kind: 'dropped', stream: 'stderr', lines: 3 });
+    expect(output).toEqual([
+      ['one', { kind: 'line', stream: 'stdout', text: 'token: ***' }],
+      ['one', { kind: 'dropped', stream: 'stderr', lines: 3 }],
+    ]);
+  });
+});
+
+describe('what a connection hears', () => {
+  test('is accepted after the durable write, from the first moment on', async () => {
+    const written = Promise.withResolvers<void>();
+    const accepted: string[] = [];
+    const { connections, child, clock } = open({
+      accept: async ({ agentName, instanceKey }) => {
+        accepted.push(`${agentName}/${instanceKey}`);
+        await written.promise;
+      },
+    });
+    connections.start();
+    let isAccepted = false;
+    const emitted = connectorEmitter(child().channel)('delivery-1', event).then(() => (isAccepted = true));
+    await clock.advance(0);
+    expect([accepted, isAccepted]).toEqual([['coder/default'], false]);
+    written.resolve();
+    expect(await emitted).toBe(true);
+  });
+
+  test('is refused with its code, and told in the log once a second', async () => {
+    const { connections, child, clock, lines } = open({ plans: [planOf('one', { rules: [] })] });
+    connections.start();
+    const emit = connectorEmitter(child().channel);
+    const codes = async (count: number) => {
+      const emitting = Array.from({ length: count }, (_, n) => emit(`${n}`, event).catch((error: unknown) => error));
+      const errors = await Promise.all(emitting);
+      return new Set(errors.map((error) => (error instanceof GoondanError ? error.code : error)));
+    };
+    expect(await codes(50)).toEqual(new Set(['E_INGRESS_RULE']));
+    await clock.advance(1_000);
+    expect(await codes(50)).toEqual(new Set(['E_INGRESS_RULE']));
+    expect(lines.map(({ event: what, message }) => [what, message])).toEqual([
+      [
+        'event.refused',
+        'The event "message" was not accepted: E_INGRESS_RULE: No ingress rule fits the event "message".',
+      ],
+      ['event.refused', expect.stringMatching(/fits the event "message"\. \(and 49 events before it\)$/)],
+    ]);
+  });
+
+  test('stays accepted when the process dies before it hears of it, and hurts nobody', async () => {
+    const written = Promise.withResolvers<void>();
+    let accepted = 0;
+    const { connections, child, clock, children } = open({
+      accept: async () => {
+        accepted += 1;
+        await written.promise;
+      },
+    });
+    connections.start();
+    const emitted = connectorEmitter(child().channel)('delivery-1', event).catch((error: unknown) => error);
+    await clock.advance(0);
+    child().exit({ signal: 'SIGKILL' });
+    expect(await emitted).toMatchObject({ code: 'E_IPC_CLOSED' });
+    await clock.advance(0);
+    written.resolve();
+    // The sender asks again, and the next process does.
+    await connectorEmitter(child().channel)('delivery-1', event);
+    expect([accepted, children.length]).toEqual([2, 2]);
+  });
+
+  test('is accepted also while the connection drains', async () => {
+    const { connections, child, clock, say } = open();
+    connections.start();
+    await say({ type: 'ready' });
+    const drained = connections.drain(5_000);
+    await connectorEmitter(child().channel)('delivery-1', event);
+    child().exit({ code: 0 });
+    await clock.advance(0);
+    await drained;
+  });
+});
+
+describe('R-07 draining', () => {
+  test('asks everybody to go and resolves when all have gone', async () => {
+    const { connections, child, clock, say, events } = open({ plans: [planOf('one'), planOf('two')] });
+    connections.start();
+    await say({ type: 'ready' }, 'one');
+    const told: ToConnector[] = [];
+    child('one').channel.onMessage((message) => told.push(message));
+    let isDrained = false;
+    const drained = connections.drain(5_000).then(() => (isDrained = true));
+    await clock.advance(0);
+    expect(told).toContainEqual({ type: 'drain', graceMs: 5_000 });
+    await say({ type: 'drained' }, 'one');
+    child('one').exit({ code: 0 });
+    await clock.advance(4_999);
+    expect([isDrained, child('two').kills]).toEqual([false, []]);
+    await clock.advance(1);
+    expect(child('two').kills).toEqual([0]);
+    await drained;
+    expect(connections.status()).toMatchObject([{ status: 'stopped' }, { status: 'stopped' }]);
+    expect(connections.status()[0]).not.toHaveProperty('pid');
+    expect(events()).not.toContain('connection.exited');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('asked again hurries, and both resolve', async () => {
+    const { connections, child, clock } = open();
+    connections.start();
+    const patient = connections.drain(60_000);
+    await clock.advance(1_000);
+    const hurried = connections.drain(0);
+    expect(child().kills).toEqual([0]);
+    await clock.advance(0);
+    await Promise.all([patient, hurried]);
+  });
+
+  test('before anything was started resolves, and nothing starts any more', async () => {
+    const { connections, children } = open();
+    await connections.drain(1_000);
+    connections.start();
+    expect(children).toEqual([]);
+  });
+
+  test('of a swarm without connections resolves', async () => {
+    const { connections } = open({ plans: [] });
+    connections.start();
+    await connections.drain(1_000);
+    expect(connections.status()).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+import type { SwarmControl, SwarmNotice } from '../../control/swarm-control.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { BodyRoom } from './body-room.ts';
+import type { ControlLimits } from './control-limits.ts';
+import type { OpenRequests } from './open-requests.ts';
+
+/** What every request of one socket is answered with. */
+export interface ControlHost {
+  readonly control: SwarmControl;
+  readonly limits: ControlLimits;
+  readonly clock: Clock;
+  readonly open: OpenRequests;
+  readonly bodies: BodyRoom;
+  readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
+  /** Throws `E_CONTROL_FULL` when there is no room for a request that stays. */
+  readonly checkRoom: () => void;
+  /** Told what has no code of its own. */
+  readonly report: (error: unknown, what: string) => void;
+}

@@ -1,0 +1,121 @@
+/**
+ * The control socket of a running swarm: HTTP and event streams on a Unix socket (docs/control-socket.md).
+ *
+ * 1. Only the owner of the swarm can open it.
+ * 2. Whatever comes in is answered, and every refusal has a code; nothing that comes in gets out of here as an exception.
+ * 3. Nobody who does not read, or never finishes a request, costs more than a bounded amount of memory.
+ * 4. No CORS headers: no page of a browser has any business here.
+ */
+import { GoondanError } from '@goondan/types';
+import { type EndpointName, type Endpoint, endpoints } from '../../control/endpoints.ts';
+import type { SwarmControl } from '../../control/swarm-control.ts';
+import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { answerEndpoint } from './answer-endpoint.ts';
+import { BodyRoom } from './body-room.ts';
+import type { ControlHost } from './control-host.ts';
+import { type ControlLimits, controlLimits } from './control-limits.ts';
+import { noticeEncoder } from './event-stream.ts';
+import { listenPrivately } from './listen-privately.ts';
+import { OpenRequests } from './open-requests.ts';
+import { codedError, ControlRefusal, refuse } from './refuse.ts';
+
+export interface ControlServerOptions {
+  /** From `controlSocketPath`. */
+  readonly path: string;
+  readonly limits?: Partial<ControlLimits>;
+  readonly clock?: Clock;
+  /** Told what went wrong inside, which whoever asked is not told. */
+  readonly report?: (error: unknown, what: string) => void;
+}
+
+export interface ControlServer {
+  readonly path: string;
+  /** Requests that wait and streams that are open. */
+  readonly open: number;
+  /** Tells every stream that the swarm is stopped, refuses what waits, and ends. The socket is gone when it resolves. */
+  close(): Promise<void>;
+}
+
+/** **Errors** — `E_CONTROL_PATH` when the socket cannot be made safely. */
+export async function serveControl(control: SwarmControl, options: ControlServerOptions): Promise<ControlServer> {
+  const { path, clock = systemClock, report = () => undefined } = options;
+  const limits = { ...controlLimits, ...options.limits };
+  const open = new OpenRequests();
+  const { server, remove } = listenPrivately(path, (unix) => listen(unix, (request) => answer(host, request)));
+  const host: ControlHost = {
+    control,
+    limits,
+    clock,
+    open,
+    bodies: new BodyRoom(limits.mostBodyBytes),
+    encodeNotice: noticeEncoder(),
+    checkRoom: () => checkRoom(server.pendingRequests, limits),
+    report,
+  };
+
+  const close = async () => {
+    open.closeAll();
+    await Promise.race([server.stop(), sleep(clock, limits.closeMs)]);
+    await server.stop(true);
+    remove();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    path,
+    get open() {
+      return open.size;
+    },
+    close: () => (closed ??= close()),
+  };
+}
+
+function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
+  const options = {
+    unix,
+    // A stream may be quiet for hours; bodies have a deadline of their own.
+    idleTimeout: 0,
+    // Ours are smaller, and say so in words.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch,
+  };
+  // Bun's types leave `idleTimeout` out for Unix sockets, where it works, and closes what is quiet for 10 s without it.
+  return Bun.serve(options as Omit<typeof options, 'idleTimeout'>);
+}
+
+async function answer(host: ControlHost, request: Request): Promise<Response> {
+  try {
+    const url = URL.parse(request.url);
+    if (url === null) throw new ControlRefusal(400, 'E_CONTROL_REQUEST', 'The address of the request is not a URL.');
+    return await answerEndpoint[findEndpoint(request.method, url.pathname)](host, request, url);
+  } catch (error) {
+    return refuse(codedError(host, error, 'The request'));
+  }
+}
+
+// An object literal's keys are exactly its type's.
+const table = Object.entries(endpoints) as [EndpointName, Endpoint][];
+
+function findEndpoint(method: string, path: string): EndpointName {
+  const atPath = table.filter(([, endpoint]) => endpoint.path === path);
+  const [name] = atPath.find(([, endpoint]) => endpoint.method === method) ?? [];
+  if (name !== undefined) return name;
+  const shown = path.slice(0, 100);
+  if (atPath.length > 0) {
+    const allowed = atPath.map(([, endpoint]) => endpoint.method).join(', ');
+    throw new ControlRefusal(405, 'E_CONTROL_ENDPOINT', `${shown} takes ${allowed}, not ${method}.`, {
+      Allow: allowed,
+    });
+  }
+  const [version] = /^\/v\d+(?=\/|$)/.exec(path) ?? [];
+  if (version !== undefined && version !== '/v1') {
+    throw new GoondanError('E_CONTROL_VERSION', `This swarm speaks /v1, not ${version.slice(0, 20)}.`);
+  }
+  throw new GoondanError('E_CONTROL_ENDPOINT', `There is no endpoint ${shown}.`);
+}
+
+/** Counted by Bun, which knows when a connection is really gone. The request that asks is one of them. */
+function checkRoom(pending: number, { mostOpen }: ControlLimits): void {
+  if (pending <= mostOpen) return;
+  throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
+}

@@ -1,0 +1,34 @@
+import { EventStream, encodeEvent } from './event-stream.ts';
+import type { ControlHost } from './control-host.ts';
+import { codedError, errorBody } from './refuse.ts';
+import { stoppedEvent } from './watch-events.ts';
+
+/**
+ * Begins to stop, and answers before the socket goes away. As a stream it says `stopping` and, when nothing is left,
+ * `stopped`. Not refused when the socket is full: there must be a way out.
+ */
+export function stopSwarm(host: ControlHost, options: StopOptions, { asStream, left }: StopReader): object {
+  const stopping = { stopping: true };
+  const stopped = host.control.stop(options);
+  if (!asStream) {
+    stopped.catch((error: unknown) => codedError(host, error, 'Stopping'));
+    return stopping;
+  }
+  const stream = new EventStream({ ...host, left });
+  const end = () => stream.end(stoppedEvent());
+  stream.send(encodeEvent('stopping', stopping));
+  stopped.then(end, (error: unknown) =>
+    stream.end(encodeEvent('error', errorBody(codedError(host, error, 'Stopping')))),
+  );
+  stream.onOver(host.open.add(end));
+  return stream.response();
+}
+
+export interface StopOptions {
+  readonly graceMs?: number;
+}
+
+export interface StopReader {
+  readonly asStream: boolean;
+  readonly left: AbortSignal;
+}

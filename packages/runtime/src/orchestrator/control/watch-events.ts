@@ -1,0 +1,28 @@
+import type { SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
+import { lossyKindOf } from '../../ipc/codec.ts';
+import type { ControlHost } from './control-host.ts';
+import { encodeEvent, EventStream, greeting } from './event-stream.ts';
+
+/** Everything that fits the filter, until the reader leaves or the swarm stops. */
+export function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Response {
+  host.checkRoom();
+  const stream = new EventStream({ ...host, left });
+  stream.send(greeting);
+  stream.onOver(host.control.watch(filter, (notice) => sendNotice(host, stream, notice)));
+  stream.onOver(host.open.add(() => stream.end(stoppedEvent())));
+  return stream.response();
+}
+
+/** Never throws: it is called in the middle of whatever the notice is about. */
+export function sendNotice({ encodeNotice, report }: ControlHost, stream: EventStream, notice: SwarmNotice): void {
+  try {
+    stream.send(encodeNotice(notice), lossyKindOf(notice));
+  } catch (error) {
+    report(error, `A notice "${notice.type}"`);
+  }
+}
+
+/** The last event of a stream that outlived the swarm. */
+export function stoppedEvent(): Uint8Array {
+  return encodeEvent('stopped', {});
+}

@@ -1,0 +1,224 @@
+/**
+ * One agent instance as the orchestrator knows it: the machine of `supervision/`, fed with what happens, and its actions
+ * done. It decides nothing itself.
+ */
+import type { AgentAddress, AgentEvent, AgentInstance, TokenUsage, TurnResult } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LogLevel } from '../../ports/log-line.ts';
+import { NamedTimers } from '../named-timers.ts';
+import { stepInstance } from '../supervision/instance-machine.ts';
+import {
+  type InstanceAction,
+  type InstanceInput,
+  type InstanceState,
+  type InstanceTimer,
+  newInstance,
+} from '../supervision/instance-state.ts';
+import { hasProcess, hasTurn } from '../supervision/instance-step.ts';
+import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
+import type { AgentProcess, AgentProcessListener } from './agent-process.ts';
+
+/** Frames that are not about the process itself. */
+export type AgentFrame = Exclude<
+  FromAgent,
+  { readonly type: 'ready' | 'start.failed' | 'turn.done' | 'pong' | 'drained' }
+>;
+
+/** How a turn ended, with what only its process knows. */
+export interface FinishedTurn {
+  readonly event: AgentEvent;
+  readonly result: TurnResult;
+  readonly stepCount: number;
+  readonly usage: TokenUsage;
+}
+
+/** What an instance needs from the swarm around it. */
+export interface InstanceHost {
+  readonly clock: Clock;
+  readonly policy: SupervisionPolicy;
+  /** Puts an input into the line of all inputs: nothing is stepped inside a step. */
+  post(instance: Instance, input: InstanceInput): void;
+  /** May throw `E_PROCESS_START`. */
+  spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess;
+  askSlot(instance: Instance): void;
+  releaseSlot(instance: Instance): void;
+  turnFinished(instance: Instance, turn: FinishedTurn): void;
+  requestsFailed(instance: Instance, error: FrameError): void;
+  deadLettered(instance: Instance, event: AgentEvent, crashes: number): void;
+  heard(instance: Instance, frame: AgentFrame): void;
+  processGone(instance: Instance): void;
+  report(instance: Instance, level: LogLevel, event: string, message: string): void;
+}
+
+export class Instance {
+  readonly address: AgentAddress;
+  readonly key: string;
+  readonly #host: InstanceHost;
+  readonly #timers: NamedTimers<InstanceTimer>;
+  #state: InstanceState = newInstance;
+  #process: AgentProcess | undefined;
+  /** Of the turn whose end is being told. */
+  #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
+
+  constructor(address: AgentAddress, key: string, host: InstanceHost) {
+    this.address = address;
+    this.key = key;
+    this.#host = host;
+    this.#timers = new NamedTimers(host.clock, (timer) => host.post(this, { type: 'timer', timer }));
+  }
+
+  get state(): InstanceState {
+    return this.#state;
+  }
+
+  /** The event whose turn runs. */
+  get running(): AgentEvent | undefined {
+    return hasTurn(this.#state.phase) ? this.#state.queue[0]?.event : undefined;
+  }
+
+  get hasProcess(): boolean {
+    return hasProcess(this.#state.phase);
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  get status(): AgentInstance['status'] {
+    return statusOf(this.#state);
+  }
+
+  /** Only from the line of inputs: see `InstanceHost.post`. */
+  step(input: InstanceInput): void {
+    const { clock, policy } = this.#host;
+    const { state, actions } = stepInstance(this.#state, input, clock.elapsed(), policy);
+    this.#state = state;
+    for (const action of actions) this.#perform(action);
+  }
+
+  /** To its process, if it has one. */
+  say(message: ToAgent): void {
+    this.#process?.say(message);
+  }
+
+  #perform(action: InstanceAction): void {
+    const host = this.#host;
+    switch (action.type) {
+      case 'slot.ask':
+        return host.askSlot(this);
+      case 'slot.release':
+        return host.releaseSlot(this);
+      case 'process.spawn':
+        return this.#spawn(action.process);
+      case 'process.drain':
+        return this.say({ type: 'drain', graceMs: Math.round(action.graceMs) });
+      case 'process.kill':
+        return this.#process?.kill();
+      case 'turn.send': {
+        const { event, seq, deadLetter } = action;
+        return this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}) });
+      }
+      case 'turn.cancel':
+        return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
+      case 'turn.finished':
+        return this.#finish(action.event, action.result);
+      case 'event.deadLettered':
+        return host.deadLettered(this, action.event, action.crashes);
+      case 'requests.fail':
+        return host.requestsFailed(this, action.error);
+      case 'timer.set':
+        return this.#timers.set(action.timer, action.at);
+      case 'timer.clear':
+        return this.#timers.clear(action.timer);
+      case 'report':
+        return host.report(this, action.level, action.event, action.message);
+    }
+  }
+
+  #spawn(process: number): void {
+    try {
+      this.#process = this.#host.spawn(this, process, this.#listenerFor(process));
+    } catch (error) {
+      const failure = toFrameError(error, 'E_PROCESS_START');
+      this.#host.post(this, { type: 'start.failed', process, error: failure });
+      this.#host.post(this, { type: 'exited', process, code: null, signal: null });
+    }
+  }
+
+  #listenerFor(process: number): AgentProcessListener {
+    const host = this.#host;
+    return {
+      message: (message) => this.#hear(process, message),
+      refused: (problem) => host.report(this, 'warn', 'frame.refused', problem),
+      hung: () => host.post(this, { type: 'heartbeat.missed', process }),
+      exited: ({ code, signal, leftBehind }) => {
+        if (leftBehind > 0) {
+          host.report(this, 'warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
+        }
+        this.#process = undefined;
+        host.processGone(this);
+        host.post(this, { type: 'exited', process, code, signal });
+      },
+      // It would wait for ever for what it was not told: a new process gets it again.
+      unsayable: (problem) => {
+        host.report(this, 'error', 'frame.not_sent', problem);
+        this.#process?.kill();
+      },
+    };
+  }
+
+  #hear(process: number, message: FromAgent): void {
+    const host = this.#host;
+    switch (message.type) {
+      case 'ready':
+        return host.post(this, { type: 'ready', process });
+      case 'start.failed':
+        return host.post(this, { type: 'start.failed', process, error: message.error });
+      case 'turn.done': {
+        const { eventId, result, stepCount, usage } = message;
+        this.#told = { stepCount, usage };
+        return host.post(this, { type: 'turn.done', process, eventId, result });
+      }
+      case 'pong':
+      case 'drained':
+        return;
+      default:
+        return host.heard(this, message);
+    }
+  }
+
+  #finish(event: AgentEvent, result: TurnResult): void {
+    const { stepCount, usage } = this.#told ?? nothingTold;
+    this.#told = undefined;
+    // Whoever waits gets it now; the process need not keep it for them any more.
+    if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
+    this.#host.turnFinished(this, { event, result, stepCount, usage });
+  }
+}
+
+const nothingTold = { stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+
+function statusOf({ phase }: InstanceState): AgentInstance['status'] {
+  switch (phase.name) {
+    case 'absent':
+      return 'asleep';
+    case 'backoff':
+    case 'inLine':
+      return 'waiting';
+    case 'starting':
+      return 'starting';
+    case 'ready':
+      return 'idle';
+    case 'busy':
+      return 'working';
+    case 'draining':
+    case 'killed':
+      return phase.hasTurn ? 'working' : 'waiting';
+    case 'stopped':
+      return 'stopped';
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * All instances of a swarm: one line of inputs, one line for processes.
+ *
+ * Invariants:
+ * 1. Inputs are stepped one after the other, in the order in which they were posted, and never inside another step.
+ * 2. Who may have a process is asked again whenever the line of inputs is empty (`supervision/process-slots.ts`).
+ * 3. An instance that is held gets no process until it is let go; its input waits.
+ * 4. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
+ *    `MOST_REMEMBERED`.
+ */
+import type { AgentAddress } from '@goondan/types';
+import { addressKey } from '../address-key.ts';
+import type { InstanceInput } from '../supervision/instance-state.ts';
+import { conditionOf } from '../supervision/instance-state.ts';
+import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
+import { Instance, type InstanceHost } from './instance.ts';
+
+export interface InstancesHost extends Omit<InstanceHost, 'post' | 'askSlot' | 'releaseSlot'> {
+  readonly maxProcesses: number;
+  /** Whether its turn waits for the answer of another one. */
+  isWaiting(address: AgentAddress): boolean;
+  /** Whether somebody waits for its answer. */
+  isAwaited(address: AgentAddress): boolean;
+}
+
+const MOST_REMEMBERED = 10_000;
+
+export class Instances {
+  readonly #host: InstancesHost;
+  readonly #instanceHost: InstanceHost;
+  readonly #instances = new Map<string, Instance>();
+  /** Those that wait for a process, by key. */
+  readonly #line = new Set<string>();
+  /** By key: whether it asked for a process meanwhile. */
+  readonly #held = new Map<string, { asked: boolean }>();
+  readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
+  /** Told of every step, to see what they wait for. */
+  readonly #lookers = new Set<() => void>();
+  #isStepping = false;
+
+  constructor(host: InstancesHost) {
+    this.#host = host;
+    this.#instanceHost = {
+      ...host,
+      post: (instance, input) => this.#push(instance, input),
+      askSlot: ({ key }) => {
+        const held = this.#held.get(key);
+        if (held === undefined) this.#line.add(key);
+        else held.asked = true;
+      },
+      releaseSlot: ({ key }) => void this.#line.delete(key),
+    };
+  }
+
+  /** How many wait for a process. */
+  get waiting(): number {
+    return this.#line.size;
+  }
+
+  /** Those that are awake, have work, or crashed lately. */
+  all(): Iterable<Instance> {
+    return this.#instances.values();
+  }
+
+  find(address: AgentAddress): Instance | undefined {
+    return this.#instances.get(addressKey(address));
+  }
+
+  post(address: AgentAddress, input: InstanceInput): void {
+    this.#push(this.#of(address), input);
+  }
+
+  /** Asks again who may have a process: what instances wait for has changed. */
+  replan(): void {
+    if (!this.#isStepping) this.#run();
+  }
+
+  /** Resolves when `isTrue`; looks after every step. */
+  async until(isTrue: () => boolean): Promise<void> {
+    if (isTrue()) return;
+    const reached = Promise.withResolvers<void>();
+    const look = () => void (isTrue() && reached.resolve());
+    this.#lookers.add(look);
+    await reached.promise;
+    this.#lookers.delete(look);
+  }
+
+  /** Runs `action` while the instance has no process: its process is asked to go, and the next one waits. */
+  async whileAsleep<Value>(address: AgentAddress, graceMs: number, action: () => Promise<Value>): Promise<Value> {
+    const key = addressKey(address);
+    await this.until(() => !this.#held.has(key));
+    this.#held.set(key, { asked: this.#line.delete(key) });
+    try {
+      if (this.#instances.has(key)) this.post(address, { type: 'drain', graceMs, afterwards: 'serve' });
+      await this.until(() => this.#instances.get(key)?.hasProcess !== true);
+      return await action();
+    } finally {
+      const asked = this.#held.get(key)?.asked === true;
+      this.#held.delete(key);
+      if (asked) this.#line.add(key);
+      this.#run();
+    }
+  }
+
+  #of(address: AgentAddress): Instance {
+    const key = addressKey(address);
+    const known = this.#instances.get(key);
+    if (known !== undefined) return known;
+    const { agentName, instanceKey } = address;
+    const instance = new Instance({ agentName, instanceKey }, key, this.#instanceHost);
+    this.#instances.set(key, instance);
+    return instance;
+  }
+
+  #push(instance: Instance, input: InstanceInput): void {
+    this.#inputs.push({ instance, input });
+    if (!this.#isStepping) this.#run();
+  }
+
+  #run(): void {
+    this.#isStepping = true;
+    try {
+      do {
+        for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
+          next.instance.step(next.input);
+          this.#forget(next.instance);
+        }
+        this.#plan();
+      } while (this.#inputs.length > 0);
+    } finally {
+      this.#isStepping = false;
+    }
+    for (const look of [...this.#lookers]) look();
+  }
+
+  #plan(): void {
+    if (this.#line.size === 0) return;
+    const { maxProcesses, isAwaited } = this.#host;
+    const { start, hibernate } = planSlots({
+      holders: this.#holders(),
+      line: this.#line,
+      isAwaited: (key) => {
+        const instance = this.#instances.get(key);
+        return instance !== undefined && isAwaited(instance.address);
+      },
+      maxProcesses,
+    });
+    for (const key of start) {
+      this.#line.delete(key);
+      this.#tell(key, { type: 'slot.granted' });
+    }
+    for (const key of hibernate) this.#tell(key, { type: 'hibernate' });
+  }
+
+  #tell(key: string, input: InstanceInput): void {
+    const instance = this.#instances.get(key);
+    if (instance !== undefined) this.#inputs.push({ instance, input });
+  }
+
+  #holders(): SlotHolder[] {
+    const holders: SlotHolder[] = [];
+    for (const { address, key, state } of this.#instances.values()) {
+      const condition = conditionOf(state, this.#host.isWaiting(address));
+      if (condition === undefined) continue;
+      const { phase } = state;
+      holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });
+    }
+    return holders;
+  }
+
+  /** Invariant 4. */
+  #forget({ key, state }: Instance): void {
+    if (state.phase.name !== 'absent' || state.queue.length > 0) return;
+    if (state.restarts.crashes === 0 && state.startFailures === 0) {
+      this.#instances.delete(key);
+      return;
+    }
+    if (this.#instances.size <= MOST_REMEMBERED) return;
+    for (const [oldest, { state: each }] of this.#instances) {
+      if (each.phase.name !== 'absent' || each.queue.length > 0) continue;
+      this.#instances.delete(oldest);
+      return;
+    }
+  }
+}

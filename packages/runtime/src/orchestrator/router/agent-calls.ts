@@ -1,0 +1,105 @@
+/** Calls between agents: the broker of `calls/`, fed with frames, and its actions done. It decides nothing itself. */
+import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LogLevel } from '../../ports/log-line.ts';
+import { CallBroker } from '../calls/call-broker.ts';
+import type { CallAction, CallFrame, CallLimits } from '../calls/call.ts';
+import type { Instances } from '../instances/instances.ts';
+import { NamedTimers } from '../named-timers.ts';
+
+export interface AgentCallsHost {
+  readonly clock: Clock;
+  /** Resolves when it is durable. */
+  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<unknown>;
+  report(level: LogLevel, event: string, message: string): void;
+}
+
+export class AgentCalls {
+  readonly #broker: CallBroker;
+  readonly #instances: Instances;
+  readonly #host: AgentCallsHost;
+  readonly #timers: NamedTimers<string>;
+
+  constructor(agents: readonly string[], limits: CallLimits, instances: Instances, host: AgentCallsHost) {
+    this.#broker = new CallBroker(agents, limits);
+    this.#instances = instances;
+    this.#host = host;
+    this.#timers = new NamedTimers(host.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
+  }
+
+  isWaiting(address: AgentAddress): boolean {
+    return this.#broker.isWaiting(address);
+  }
+
+  isAwaited(address: AgentAddress): boolean {
+    return this.#broker.isAwaited(address);
+  }
+
+  /** A frame from the process of `caller`. */
+  call(caller: AgentAddress, during: AgentEvent | undefined, frame: CallFrame): void {
+    const { clock } = this.#host;
+    this.#perform(this.#broker.call(caller, during, frame, { date: clock.now(), now: clock.elapsed() }));
+  }
+
+  cancelled(caller: AgentAddress, callId: string): void {
+    this.#perform(this.#broker.cancelled(caller, callId));
+  }
+
+  turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): void {
+    this.#perform(this.#broker.turnFinished(address, event, result));
+  }
+
+  /** An answer from before its process was started. */
+  replied(address: AgentAddress, eventId: string, result: TurnResult): void {
+    this.#perform(this.#broker.replied(address, eventId, result));
+  }
+
+  failed(address: AgentAddress, error: FrameError): void {
+    this.#perform(this.#broker.failCallee(address, error));
+  }
+
+  processGone(address: AgentAddress): void {
+    this.#broker.processGone(address);
+  }
+
+  close(): void {
+    this.#timers.clearAll();
+  }
+
+  #perform(actions: readonly CallAction[]): void {
+    for (const action of actions) this.#performOne(action);
+    // Who waits for whom has changed: somebody may start beyond the limit, or go.
+    this.#instances.replan();
+  }
+
+  #performOne(action: CallAction): void {
+    switch (action.type) {
+      case 'event.deliver':
+        return void this.#deliver(action.to, action.event);
+      case 'call.end': {
+        const { caller, callId, outcome } = action;
+        return this.#instances.find(caller)?.say({ type: 'call.ended', callId, outcome });
+      }
+      case 'turn.cancel': {
+        const { at, eventId, reason } = action;
+        return this.#instances.post(at, { type: 'cancel', eventId, reason });
+      }
+      case 'timer.set':
+        return this.#timers.set(action.timer, action.at);
+      case 'timer.clear':
+        return this.#timers.clear(action.timer);
+      case 'report':
+        return this.#host.report(action.level, action.event, action.message);
+    }
+  }
+
+  async #deliver(to: AgentAddress, event: AgentEvent): Promise<void> {
+    try {
+      await this.#host.accept(to, event, event.replyTo !== undefined);
+    } catch (error) {
+      return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
+    }
+    this.#perform(this.#broker.delivered(event.id));
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The one way into an agent's inbox, whoever sends: a client, a connector, another agent.
+ *
+ * Invariants:
+ * 1. What is refused was not written; what is accepted is durable before anybody is told, and before it is handled.
+ * 2. One instance's events go to its process in the order in which they were accepted.
+ * 3. An event that was accepted before is not handled again. One that still waits, waits once; one that was handled is
+ *    given to its process again only when somebody waits for the answer, which is then the one it had.
+ * 4. Once it is closed, what nobody waits for is accepted and left for the next start.
+ */
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { addressKey } from '../address-key.ts';
+import { findKeyProblem } from '../find-key-problem.ts';
+import type { Instances } from '../instances/instances.ts';
+import type { Accepted } from '../../workspace/inbox/inbox.ts';
+import { refuseWhenLineFull } from '../supervision/process-slots.ts';
+
+export interface MailboxLimits {
+  /** Instances that wait for a process; more are refused with `E_PROCESSES_FULL`. */
+  readonly waitingInstances: number;
+  /** Events of one instance on their way to the disk; more are refused with `E_INBOX_FULL`. */
+  readonly acceptingPerInstance: number;
+}
+
+export const defaultMailboxLimits: MailboxLimits = { waitingInstances: 10_000, acceptingPerInstance: 1_000 };
+
+interface Accepting {
+  last: Promise<unknown>;
+  count: number;
+}
+
+export class Mailboxes {
+  readonly #journal: Pick<Journal, 'accept'>;
+  readonly #instances: Instances;
+  readonly #agents: ReadonlySet<string>;
+  readonly #limits: MailboxLimits;
+  readonly #accepting = new Map<string, Accepting>();
+  #isClosed = false;
+
+  constructor(
+    journal: Pick<Journal, 'accept'>,
+    instances: Instances,
+    agents: readonly string[],
+    limits: MailboxLimits = defaultMailboxLimits,
+  ) {
+    this.#journal = journal;
+    this.#instances = instances;
+    this.#agents = new Set(agents);
+    this.#limits = limits;
+  }
+
+  /**
+   * Resolves when the event is durable; whether it was accepted before is the answer.
+   * **Errors** — `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk.
+   */
+  async accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+    this.#check(to);
+    return this.#inOrder(to, async () => {
+      const accepted = await this.#journal.accept(to, event);
+      const work = workOf(accepted, event, isAwaited);
+      if (work !== undefined && (isAwaited || !this.#isClosed)) this.#instances.post(to, { type: 'work', ...work });
+      return { duplicate: accepted.duplicate };
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #check({ agentName, instanceKey }: AgentAddress): void {
+    if (!this.#agents.has(agentName)) {
+      const known = [...this.#agents].join(', ');
+      throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}". Agents: ${known}.`);
+    }
+    const problem = findKeyProblem(instanceKey);
+    if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);
+    const instance = this.#instances.find({ agentName, instanceKey });
+    const hasPlace = instance !== undefined && instance.status !== 'asleep';
+    if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, this.#limits.waitingInstances);
+  }
+
+  /** Invariant 2: one after the other for each instance. */
+  async #inOrder<Value>(to: AgentAddress, accept: () => Promise<Value>): Promise<Value> {
+    const key = addressKey(to);
+    const line = this.#accepting.get(key) ?? { last: Promise.resolve(), count: 0 };
+    if (line.count >= this.#limits.acceptingPerInstance) {
+      throw new GoondanError(
+        'E_INBOX_FULL',
+        `${line.count} events for agent "${to.agentName}" are being written already.`,
+      );
+    }
+    this.#accepting.set(key, line);
+    line.count += 1;
+    const accepted = line.last.then(accept);
+    line.last = accepted.catch(() => undefined);
+    try {
+      return await accepted;
+    } finally {
+      line.count -= 1;
+      if (line.count === 0) this.#accepting.delete(key);
+    }
+  }
+}
+
+/** Invariant 3. */
+function workOf(
+  accepted: Accepted,
+  event: AgentEvent,
+  isAwaited: boolean,
+): { seq: number; event: AgentEvent } | undefined {
+  if (!accepted.duplicate) return { seq: accepted.seq, event };
+  return accepted.pending ?? (isAwaited ? { seq: HANDLED, event } : undefined);
+}
+
+/** No place in the inbox any more. */
+const HANDLED = 0;

@@ -1,0 +1,273 @@
+/**
+ * The agents of a swarm and everything between them: who gets an event, who has a process, who waits for whom, who
+ * watches. It is put together here; each part decides for itself.
+ */
+import type { AgentAddress, AgentEvent, AgentInstance } from '@goondan/types';
+import type { AgentStart } from '../config/agent-start.ts';
+import type { DeclaredAgent } from '../config/declared-agent.ts';
+import type { SwarmPlan } from '../config/swarm-plan.ts';
+import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import type { ChildOutput } from '../ports/spawn.ts';
+import type { Journal } from '../workspace/journal/journal.ts';
+import type { SwarmNotice } from '../control/swarm-control.ts';
+import {
+  type AgentChild,
+  type AgentProcess,
+  type AgentProcessListener,
+  runAgentProcess,
+} from './instances/agent-process.ts';
+import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
+import { Instances } from './instances/instances.ts';
+import { AgentCalls } from './router/agent-calls.ts';
+import { Mailboxes } from './router/mailboxes.ts';
+import type { SwarmSettings } from './swarm-settings.ts';
+import { TurnWaiters } from './turn-waiters.ts';
+import { Watchers } from './watchers.ts';
+
+export interface SwarmParts {
+  readonly plan: SwarmPlan;
+  readonly settings: SwarmSettings;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly store: AgentStart['store'];
+  /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
+  startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
+  /** Secrets are masked already. Must not throw. */
+  log(line: LogLine): void;
+  /** Hides the secrets of that agent. */
+  maskFor(agentName: string): (text: string) => string;
+}
+
+export interface ChildRequest {
+  /** For messages. */
+  readonly name: string;
+  /** The instance's own folder; it need not exist. */
+  readonly cwd: string;
+  readonly onOutput: (output: ChildOutput) => void;
+}
+
+export class Swarm {
+  readonly instances: Instances;
+  readonly watchers = new Watchers();
+  readonly waiters = new TurnWaiters();
+  readonly #parts: SwarmParts;
+  readonly #agents: ReadonlyMap<string, DeclaredAgent>;
+  readonly #mailboxes: Mailboxes;
+  readonly #calls: AgentCalls;
+
+  constructor(parts: SwarmParts) {
+    const { plan, settings, clock, journal } = parts;
+    this.#parts = parts;
+    this.#agents = new Map(plan.agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings)]));
+    const names = [...this.#agents.keys()];
+    this.instances = new Instances({
+      clock,
+      policy: settings.supervision,
+      maxProcesses: settings.maxProcesses,
+      isWaiting: (address) => this.#calls.isWaiting(address),
+      isAwaited: (address) => this.#calls.isAwaited(address),
+      spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
+      turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
+      requestsFailed: (instance, error) => this.#requestsFailed(instance, error),
+      deadLettered: (instance, event, crashes) =>
+        this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
+      heard: (instance, frame) => this.#heard(instance, frame),
+      processGone: ({ address }) => this.#calls.processGone(address),
+      report: (instance, level, event, message) => this.report(level, event, message, instance.address),
+    });
+    this.#mailboxes = new Mailboxes(journal, this.instances, names);
+    this.#calls = new AgentCalls(names, settings.calls, this.instances, {
+      clock,
+      accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
+      report: (level, event, message) => this.report(level, event, message),
+    });
+  }
+
+  get agents(): readonly string[] {
+    return [...this.#agents.keys()];
+  }
+
+  /** The one way in; see `Mailboxes`. */
+  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+    return this.#mailboxes.accept(to, event, isAwaited);
+  }
+
+  /** What was accepted before this orchestrator started is handled first. Returns how many events that are. */
+  async wake(): Promise<number> {
+    let woken = 0;
+    for (const address of await this.#parts.journal.instances()) {
+      const pending = await this.#parts.journal.pendingEntries(address);
+      if (pending.length === 0) continue;
+      if (!this.#agents.has(address.agentName)) {
+        const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
+        this.report('warn', 'agent.undeclared', message, address);
+        continue;
+      }
+      for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
+      woken += pending.length;
+    }
+    return woken;
+  }
+
+  /**
+   * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
+   * within `graceMs` is killed; its events are there at the next start.
+   */
+  async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    this.#mailboxes.close();
+    let deadline = clock.elapsed() + graceMs;
+    /** What each was told: may it finish its turn, or not even that? */
+    const told = new Map<Instance, 'go' | 'end'>();
+    const isOver = () => {
+      const rest = Math.max(0, deadline - clock.elapsed());
+      const word = rest === 0 ? 'end' : 'go';
+      const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
+      for (const instance of left) {
+        if (told.get(instance) === word || (word === 'go' && this.#calls.isAwaited(instance.address))) continue;
+        told.set(instance, word);
+        this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
+      }
+      return left.length === 0;
+    };
+    const endNow = () => {
+      deadline = clock.elapsed();
+      this.instances.replan();
+    };
+    const callOff = clock.after(graceMs, endNow);
+    hurry.addEventListener('abort', endNow, { once: true });
+    if (hurry.aborted) endNow();
+    await this.instances.until(isOver);
+    callOff();
+    this.#calls.close();
+  }
+
+  report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
+    this.log({
+      time: this.#parts.clock.now().toISOString(),
+      level,
+      message,
+      ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
+      event,
+    });
+  }
+
+  #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {
+    const { journal, clock, store, settings, plan } = this.#parts;
+    const { address } = instance;
+    const { agentName, instanceKey } = address;
+    const agent = this.#agents.get(agentName);
+    if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
+    const cwd = journal.scratchFolder(address);
+    const mask = this.#parts.maskFor(agentName);
+    const child = this.#parts.startChild(agent, {
+      name: `agent ${agentName}/${instanceKey}, process ${process}`,
+      cwd,
+      onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
+    });
+    const agents = plan.agents.map(({ agentName: name, description }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+    }));
+    return runAgentProcess(
+      child,
+      { address, agent, agents, store, cwd },
+      { heartbeat: settings.heartbeat, clock },
+      listener,
+    );
+  }
+
+  #heard(instance: Instance, frame: AgentFrame): void {
+    const { address: at } = instance;
+    switch (frame.type) {
+      case 'call':
+        return this.#calls.call(at, instance.running, frame);
+      case 'call.cancelled':
+        return this.#calls.cancelled(at, frame.callId);
+      case 'reply':
+        this.#calls.replied(at, frame.eventId, frame.result);
+        return instance.say({ type: 'reply.taken', eventId: frame.eventId });
+      case 'agents.list':
+        return void this.#list(instance, frame.callId);
+      case 'delta':
+        return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
+      case 'runtime.event':
+        return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
+      case 'log':
+        // Whose line it is, the channel says.
+        return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
+      case 'dropped': {
+        const { delta, log, 'runtime.event': events } = frame.counts;
+        return this.report(
+          'warn',
+          'frames.dropped',
+          `Not told: ${delta} deltas, ${log} log lines, ${events} events.`,
+          at,
+        );
+      }
+    }
+  }
+
+  async #list(instance: Instance, callId: string): Promise<void> {
+    const instances = await this.list().catch(() => []);
+    instance.say({ type: 'agents.listed', callId, instances: instances.slice(0, MOST_LISTED) });
+  }
+
+  /** Everybody who has a process, work or a conversation. */
+  async list(): Promise<readonly AgentInstance[]> {
+    const known = await this.#parts.journal.instances();
+    return known
+      .filter(({ agentName }) => this.#agents.has(agentName))
+      .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
+  }
+
+  #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
+    this.#calls.turnFinished(address, event, result);
+    const { agentName: agent, instanceKey } = address;
+    const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
+    this.waiters.ended(address, end);
+    this.#tell(() => ({ type: 'turn.ended', end }));
+  }
+
+  #requestsFailed({ address }: Instance, error: FrameError): void {
+    this.#calls.failed(address, error);
+    this.waiters.failed(address, fromFrameError(error));
+  }
+
+  /** A line that a child printed; secrets are masked in it. */
+  printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
+    this.log({
+      time: this.#parts.clock.now().toISOString(),
+      level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
+      message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
+      ...whose,
+      event: `process.${output.stream}`,
+    });
+  }
+
+  log(line: LogLine): void {
+    this.#parts.log(line);
+    this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tell(notice: () => SwarmNotice): void {
+    if (this.watchers.isWatched) this.watchers.tell(notice());
+  }
+}
+
+/** A list for a model to read, and for a frame to carry. */
+const MOST_LISTED = 1_000;
+
+function withSwarmPolicy(agent: DeclaredAgent, { turn }: SwarmSettings): DeclaredAgent {
+  return { ...agent, policy: { ...turn, ...agent.policy } };
+}
+
+function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
+  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
+}
+
+function deadLetterText(event: AgentEvent, crashes: number): string {
+  return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
+}

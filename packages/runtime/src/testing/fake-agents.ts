@@ -1,0 +1,140 @@
+/** Agents that are no processes, for tests of the orchestrator: the test says how each answers. */
+import { type AgentAddress, type AgentEvent, createAssistantMessage, type TurnResult } from '@goondan/types';
+import type { AgentStart } from '../config/agent-start.ts';
+import type { FromAgent } from '../ipc/from-agent.ts';
+import type { CallOutcome, ToAgent } from '../ipc/to-agent.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Spawn } from '../ports/spawn.ts';
+import { type FakeChild, fakeSpawn } from './fake-spawn.ts';
+
+type Child = FakeChild<ToAgent, FromAgent>;
+
+/** One turn as a fake agent runs it. */
+export interface FakeTurn {
+  readonly at: AgentAddress;
+  readonly event: AgentEvent;
+  readonly deadLetter: boolean;
+  readonly child: Child;
+  /** Aborted by `cancel`; its reason is the one given. */
+  readonly signal: AbortSignal;
+  /** Asks another agent, or leaves it a message. */
+  call(
+    kind: 'request' | 'send',
+    to: Partial<AgentAddress> & { agentName: string },
+    options?: FakeCall,
+  ): Promise<CallOutcome>;
+}
+
+export interface FakeCall {
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** The same id again is the same call. */
+  readonly id?: string;
+}
+
+/** The text of the answer; a throw is a failed turn; `undefined` is none at all: the process is gone, or hangs. */
+export type FakeAnswer = (turn: FakeTurn) => Promise<string | undefined>;
+
+export interface FakeAgents {
+  readonly spawn: Spawn;
+  readonly children: readonly Child[];
+  /** Those that were told who they are, by `agent/key`, in the order of their start. */
+  readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
+  /** What one does instead of getting ready. */
+  onStart: ((child: Child) => void) | undefined;
+}
+
+/** Each remembers what it answered, as an agent's conversation does: the same event again gets the same answer. */
+export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock } = {}): FakeAgents {
+  const fake = fakeSpawn<ToAgent, FromAgent>(options);
+  const started: { at: AgentAddress; child: Child }[] = [];
+  const finished = new Map<string, TurnResult>();
+  const spawn: Spawn = (language, request) => {
+    const child = fake.spawn(language, request);
+    const newest = fake.children.at(-1);
+    if (newest !== undefined) play(newest);
+    return child;
+  };
+  const agents: FakeAgents = { spawn, children: fake.children, started, onStart: undefined };
+  return agents;
+
+  function play(child: Child): void {
+    const waiting = new Map<string, (outcome: CallOutcome) => void>();
+    let at: AgentAddress = { agentName: '', instanceKey: '' };
+    let running: { readonly eventId: string; readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+    const say = (message: FromAgent) => child.channel.send(message).catch(() => undefined);
+    child.channel.onMessage((message) => {
+      switch (message.type) {
+        case 'start': {
+          // Made by the orchestrator from one.
+          at = (message.plan as unknown as AgentStart).address;
+          started.push({ at, child });
+          if (agents.onStart !== undefined) return agents.onStart(child);
+          return void say({ type: 'ready', extensions: [], layers: [], tools: [] });
+        }
+        case 'turn': {
+          const stop = new AbortController();
+          const done = run(message.event, message.deadLetter === true, stop.signal);
+          running = { eventId: message.event.id, stop, done };
+          return;
+        }
+        case 'cancel':
+          if (running?.eventId === message.eventId) running.stop.abort(message.reason);
+          return;
+        case 'call.ended':
+          waiting.get(message.callId)?.(message.outcome);
+          return void waiting.delete(message.callId);
+        case 'ping':
+          return void say({ type: 'pong', n: message.n });
+        case 'drain':
+          return void Promise.resolve(running?.done).then(async () => {
+            await say({ type: 'drained' });
+            child.exit({ code: 0 });
+          });
+        default:
+          return;
+      }
+    });
+
+    async function run(event: AgentEvent, deadLetter: boolean, signal: AbortSignal): Promise<void> {
+      const key = JSON.stringify([at, event.id]);
+      const result = finished.get(key) ?? (await resultOf(event, deadLetter, signal));
+      if (result === undefined) return new Promise(() => undefined);
+      finished.set(key, result);
+      await say({ type: 'turn.done', eventId: event.id, result, stepCount: 1, usage });
+    }
+
+    async function resultOf(
+      event: AgentEvent,
+      deadLetter: boolean,
+      signal: AbortSignal,
+    ): Promise<TurnResult | undefined> {
+      const turnId = `turn-${event.id}`;
+      try {
+        const text = await answer({ at, event, deadLetter, child, signal, call });
+        if (text === undefined) return undefined;
+        const responseMessage = createAssistantMessage(text, {}, { id: `${turnId}.1` });
+        return { turnId, finishReason: 'text_response', responseMessage };
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        return { turnId, finishReason: 'error', error: { message, code: 'E_TEST' } };
+      }
+
+      function call(
+        kind: 'request' | 'send',
+        to: Partial<AgentAddress> & { agentName: string },
+        { input = '', timeoutMs = 15_000, id = crypto.randomUUID() }: FakeCall = {},
+      ): Promise<CallOutcome> {
+        const callId = crypto.randomUUID();
+        const ended = Promise.withResolvers<CallOutcome>();
+        waiting.set(callId, ended.resolve);
+        const address = { instanceKey: at.instanceKey, ...to };
+        const asked = { ...event, id, input, instanceKey: address.instanceKey };
+        void say({ type: 'call', callId, kind, to: address, event: asked, timeoutMs });
+        return ended.promise;
+      }
+    }
+  }
+}
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

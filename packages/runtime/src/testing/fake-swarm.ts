@@ -1,0 +1,107 @@
+/** A swarm on agents that are no processes, and on a real disk, for tests of the orchestrator. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentEvent } from '@goondan/types';
+import type { SwarmPlan } from '../config/swarm-plan.ts';
+import type { SwarmPolicy } from '../config/swarm-policy.ts';
+import { agentChildren } from '../orchestrator/agent-children.ts';
+import type { TurnEnd } from '../control/swarm-control.ts';
+import { Swarm } from '../orchestrator/swarm.ts';
+import { swarmSettings } from '../orchestrator/swarm-settings.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { LogLine } from '../ports/log-line.ts';
+import { durableStore } from '../workspace/durable-store.ts';
+import type { Journal } from '../workspace/journal/journal.ts';
+import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
+
+export interface FakeSwarm {
+  readonly swarm: Swarm;
+  readonly journal: Journal;
+  readonly agents: FakeAgents;
+  /** What was logged. */
+  readonly lines: readonly LogLine[];
+  readonly stateRoot: string;
+  /** Delivers to an agent and waits for the end of the turn. */
+  send(agentName: string, input: string, options?: Partial<AgentEvent>): Promise<TurnEnd>;
+  /** Ends it at once; its folder stays. */
+  close(): Promise<void>;
+}
+
+export interface FakeSwarmOptions {
+  readonly policy?: SwarmPolicy;
+  /** Of an earlier one: this one goes on where that was. */
+  readonly stateRoot?: string;
+}
+
+const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
+
+/** Agents `a` to `e`; whoever opens it removes its folder. */
+export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
+  const { policy, stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
+  const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
+  const agents = fakeAgents(answer);
+  const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
+  const plan: SwarmPlan = {
+    name: 'test',
+    agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models })),
+    policy: { ...quick, ...policy },
+  };
+  const settings = swarmSettings(plan);
+  const children = agentChildren({
+    spawn: agents.spawn,
+    runner: 'none',
+    folder: stateRoot,
+    restart: settings.supervision.restart,
+    clock: systemClock,
+    spares: settings.spares,
+  });
+  const lines: LogLine[] = [];
+  const swarm = new Swarm({
+    plan,
+    settings,
+    journal,
+    clock: systemClock,
+    store: { stateRoot, workspaceId: 'test' },
+    startChild: (agent, request) => children.start(agent, request),
+    log: (line) => void lines.push(line),
+    maskFor: () => (text) => text,
+  });
+  return {
+    swarm,
+    journal,
+    agents,
+    lines,
+    stateRoot,
+    async send(agentName, input, given) {
+      const event = fakeEvent(input, given);
+      const to = { agentName, instanceKey: event.instanceKey };
+      const { end } = swarm.waiters.wait(to, event.id);
+      await swarm.accept(to, event, true);
+      return end;
+    },
+    async close() {
+      await swarm.drain(0, AbortSignal.abort());
+      await children.close();
+      await journal.close();
+    },
+  };
+}
+
+export function removeFakeSwarm({ stateRoot }: Pick<FakeSwarm, 'stateRoot'>): void {
+  rmSync(stateRoot, { recursive: true, force: true });
+}
+
+/** An event with an id of its own, for the instance `default`. */
+export function fakeEvent(input: string, options: Partial<AgentEvent> = {}): AgentEvent {
+  return {
+    id: `event-${crypto.randomUUID()}`,
+    type: 'user.message',
+    input,
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'test' },
+    traceId: '0123456789abcdef0123456789abcdef',
+    createdAt: new Date(0),
+    ...options,
+  };
+}

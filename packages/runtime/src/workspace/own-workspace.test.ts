@@ -1,0 +1,172 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Processes } from '../ports/processes.ts';
+import { ownWorkspace, readOwner } from './own-workspace.ts';
+import type { OwnerAnswer, OwnerOrder } from './simulation/owner-process.ts';
+import { rejectionOf } from './simulation/rejection-of.ts';
+
+const folders: string[] = [];
+const children: OwnerProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) await child.kill();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function newPlace() {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-owner-'));
+  folders.push(stateRoot);
+  return { stateRoot, workspaceId: 'w' };
+}
+
+/** Of the processes 1, 2, 3 … only this one lives. */
+const only = (pid: number): Processes => ({
+  self: () => ({ pid, startedAt: `start of ${pid}` }),
+  isAlive: (other) => other.pid === pid,
+});
+const fileOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces/w/orchestrator.json');
+
+test('a second orchestrator is refused, and told who the first is: process, swarm, since when', async () => {
+  const place = newPlace();
+  const clock = { now: () => new Date('2026-01-02T03:04:05Z'), elapsed: () => 0, after: () => () => undefined };
+  await ownWorkspace({ ...place, clock }, { swarm: 'shop', runTag: 'first' });
+  const refused = await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'second' }));
+  const workspace = join(place.stateRoot, 'workspaces/w');
+  expect(refused).toMatchObject({
+    code: 'E_SWARM_RUNNING',
+    message: `Swarm shop runs in ${workspace} already: process ${process.pid}, since 2026-01-02T03:04:05.000Z`,
+  });
+});
+
+test('whoever asks is told who runs the workspace, and that nobody does before, after, and when it is dead', async () => {
+  const place = newPlace();
+  expect(await readOwner(place)).toBeUndefined();
+  const run = { swarm: 'shop', runTag: 'tag', controlSocket: '/run/control.sock' };
+  const owner = await ownWorkspace(place, run);
+  expect(await readOwner(place)).toEqual({ ...run, pid: process.pid, startedAt: expect.any(Date) });
+  expect(await readOwner({ ...place, processes: only(1) })).toBeUndefined();
+  await owner.release();
+  expect(await readOwner(place)).toBeUndefined();
+});
+
+test('the file is there whole, for nobody else to read, and alone', async () => {
+  const place = newPlace();
+  const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
+  expect((statSync(fileOf(place)).mode & 0o777).toString(8)).toBe('600');
+  expect(JSON.parse(readFileSync(fileOf(place), 'utf8'))).toMatchObject({
+    owner: { pid: process.pid, about: { formatVersion: 1, swarm: 'shop', runTag: 'tag' } },
+  });
+  await owner.release();
+  expect(readdirSync(join(fileOf(place), '..'))).toEqual(['orchestrator.json']);
+});
+
+test('a run that broke off is told to all who come after it until one ends well', async () => {
+  const place = newPlace();
+  const own = (pid: number) =>
+    ownWorkspace({ ...place, processes: only(pid) }, { swarm: 'shop', runTag: `tag ${pid}` });
+  const first = await own(1);
+  expect(first.previous).toBeUndefined();
+  expect(await own(2)).toMatchObject({ previous: { pid: 1, runTag: 'tag 1' }, earlier: [] });
+  const third = await own(3);
+  expect(third).toMatchObject({ previous: { pid: 2, runTag: 'tag 2' }, earlier: [{ pid: 1, runTag: 'tag 1' }] });
+  await third.release();
+  const fourth = await own(4);
+  expect(fourth.previous).toBeUndefined();
+  expect(fourth.earlier).toEqual([]);
+  for (let pid = 5; pid < 30; pid += 1) expect((await own(pid)).previous?.pid).toBe(pid - 1);
+  expect((await own(30)).earlier.map(({ pid }) => pid)).toEqual([28, 27, 26, 25, 24, 23, 22, 21]);
+});
+
+test('one of a newer version refuses all the same, and cannot be read', async () => {
+  const place = newPlace();
+  await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
+  const text = readFileSync(fileOf(place), 'utf8');
+  writeFileSync(fileOf(place), text.replace('"formatVersion":1', '"formatVersion":2'));
+  expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
+    code: 'E_SWARM_RUNNING',
+    message: expect.stringContaining(`process ${process.pid}`),
+  });
+  expect(await rejectionOf(readOwner(place))).toMatchObject({ code: 'E_STORE_FORMAT' });
+});
+
+test('of two processes that try at the same moment exactly one owns the workspace, 50 times', async () => {
+  const { stateRoot } = newPlace();
+  const rivals = await Promise.all([OwnerProcess.start(), OwnerProcess.start()]);
+  for (let round = 0; round < 50; round += 1) {
+    const answers = await race(rivals, stateRoot, String(round));
+    const winners = answers.filter(({ owner }) => owner);
+    expect(winners.length).toBe(1);
+    expect(winners[0]?.owner).toEqual({ earlier: [] });
+    expect(answers.find(({ refusal }) => refusal)?.refusal?.code).toBe('E_SWARM_RUNNING');
+    for (const [index, { owner }] of answers.entries()) if (owner) await rivals[index]?.ask({ do: 'release' });
+  }
+}, 120_000);
+
+test('when the owner is killed the next gets the workspace and is told which run it was; two race for it, one wins', async () => {
+  const { stateRoot } = newPlace();
+  let owner = await OwnerProcess.start();
+  expect(await owner.own(stateRoot, 'tag 0')).toEqual({ owner: { earlier: [] } });
+  for (let round = 1; round <= 5; round += 1) {
+    const rivals = await Promise.all([OwnerProcess.start(), OwnerProcess.start()]);
+    const { pid } = owner;
+    expect((await rivals[0].own(stateRoot, 'too early')).refusal?.message).toContain(`process ${pid}`);
+    await owner.kill();
+    const answers = await race(rivals, stateRoot, `tag ${round}`);
+    const winner = answers.findIndex((answer) => answer.owner);
+    expect(answers.filter((answer) => answer.owner).length).toBe(1);
+    expect(answers[winner]?.owner?.previous).toEqual({ pid, runTag: `tag ${round - 1}` });
+    expect(answers[winner]?.owner?.earlier.length).toBe(round - 1);
+    owner = rivals[winner === 0 ? 0 : 1];
+    await rivals[winner === 0 ? 1 : 0].kill();
+  }
+}, 120_000);
+
+function race(rivals: readonly OwnerProcess[], stateRoot: string, runTag: string): Promise<OwnerAnswer[]> {
+  const at = Date.now() + 20;
+  return Promise.all(rivals.map((rival) => rival.own(stateRoot, runTag, at)));
+}
+
+/** A real process that is told what to do. */
+class OwnerProcess {
+  readonly #child: Bun.Subprocess;
+  readonly #answers: ((answer: OwnerAnswer) => void)[] = [];
+
+  private constructor(onReady: (answer: OwnerAnswer) => void) {
+    this.#answers.push(onReady);
+    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, 'simulation/owner-process.ts')], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      ipc: (answer: OwnerAnswer) => this.#answers.shift()?.(answer),
+    });
+    children.push(this);
+  }
+
+  static async start(): Promise<OwnerProcess> {
+    let child: OwnerProcess | undefined;
+    await new Promise<OwnerAnswer>((resolve) => {
+      child = new OwnerProcess(resolve);
+    });
+    if (!child) throw new Error('no process');
+    return child;
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  own(stateRoot: string, runTag: string, at = 0): Promise<OwnerAnswer> {
+    return this.ask({ do: 'own', stateRoot, runTag, at });
+  }
+
+  ask(order: OwnerOrder): Promise<OwnerAnswer> {
+    return new Promise((resolve) => {
+      this.#answers.push(resolve);
+      this.#child.send(order);
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#child.exited;
+  }
+}

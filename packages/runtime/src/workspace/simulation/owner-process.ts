@@ -1,0 +1,37 @@
+/** A process that tries to own a workspace when it is told to, and keeps it until it is told to give it back, or dies. */
+import { GoondanError } from '@goondan/types';
+import { ownWorkspace, type WorkspaceOwner } from '../own-workspace.ts';
+
+export type OwnerOrder =
+  /** `at`: milliseconds since 1970, so that several try at the same moment. */
+  | { readonly do: 'own'; readonly stateRoot: string; readonly runTag: string; readonly at: number }
+  | { readonly do: 'release' };
+
+export interface OwnerAnswer {
+  readonly owner?: Pick<WorkspaceOwner, 'previous' | 'earlier'>;
+  readonly refusal?: { readonly code: string; readonly message: string };
+}
+
+let owner: WorkspaceOwner | undefined;
+
+process.on('message', (order: OwnerOrder) => void obey(order).then((answer) => process.send?.(answer)));
+// The test is gone: nothing of it stays behind.
+process.on('disconnect', () => process.exit());
+process.send?.({});
+
+async function obey(order: OwnerOrder): Promise<OwnerAnswer> {
+  if (order.do === 'release') {
+    await owner?.release();
+    return {};
+  }
+  while (Date.now() < order.at);
+  try {
+    const place = { stateRoot: order.stateRoot, workspaceId: 'w' };
+    owner = await ownWorkspace(place, { swarm: 'shop', runTag: order.runTag });
+    const { previous, earlier } = owner;
+    return { owner: { ...(previous && { previous }), earlier } };
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    return { refusal: { code: error.code, message: error.message } };
+  }
+}
