@@ -15,8 +15,6 @@ import { sendResult } from './send-result.ts';
 export interface AskedTurnsParts {
   readonly agent: Pick<RunningAgent, 'handle'>;
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** Must be over before a turn begins. */
-  readonly before: () => Promise<void>;
   /** Nothing runs any more, for now. */
   readonly onIdle: () => void;
   readonly onBroken: (problem: string, thrown: unknown) => void;
@@ -55,10 +53,9 @@ export class AskedTurns {
   }
 
   async #run({ event, deadLetter }: AskedTurn): Promise<void> {
-    const { agent, channel, before, onBroken } = this.#parts;
+    const { agent, channel, onBroken } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
     try {
-      await before();
       const { result, stepCount, usage } = await agent.handle(event, {
         signal,
         deadLetter,

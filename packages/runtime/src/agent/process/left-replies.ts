@@ -13,6 +13,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
 import { decodeReply } from '../../workspace/outbox/reply.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { sendResult } from './send-result.ts';
 
 const MOST_TAKEN = 1_000;
@@ -38,9 +39,13 @@ export class LeftReplies {
     this.#parts = parts;
   }
 
-  /** Resolves when it is known what was left. **Errors** — those of recovery: a turn would meet them too. */
-  async found(): Promise<void> {
-    await this.#look();
+  /** The store for turns: none opens before it is known what was left. **Errors** — those of recovery, as always. */
+  first(store: ConversationStore): ConversationStore {
+    const open: ConversationStore['open'] = async (instance, turnId) => {
+      await this.#look();
+      return store.open(instance, turnId);
+    };
+    return { ...store, open };
   }
 
   /** Never rejects. */

@@ -50,12 +50,6 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
   const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
-  const agent = await startAgent(
-    { ...start.agent, ...address },
-    { store: journal, engine, clock: host.clock, logSink: (line) => log.send(line) },
-  );
-
-  const events = recordEvents(agent, journal, address, parts);
   const replies = new LeftReplies({
     journal,
     address,
@@ -63,10 +57,14 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
+  const agent = await startAgent(
+    { ...start.agent, ...address },
+    { store: replies.first(journal), engine, clock: host.clock, logSink: (line) => log.send(line) },
+  );
+  const events = recordEvents(agent, journal, address, parts);
   const turns = new AskedTurns({
     agent,
     channel,
-    before: () => replies.found(),
     onIdle: () => void replies.acknowledge(),
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
