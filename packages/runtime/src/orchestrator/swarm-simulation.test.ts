@@ -167,7 +167,7 @@ class Swarm {
       deeds.push(() => {
         this.#deliveries.shift();
         this.#accept(delivery.to, delivery.event);
-        this.#do(this.broker.delivered(delivery.event.id));
+        this.#do(this.broker.delivered(delivery.to, delivery.event));
       });
     }
     for (const instance of this.#instances.values()) {

@@ -417,7 +417,7 @@ describe('a send', () => {
     const calls = broker();
     const actions = calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment);
     expect(actions.map(({ type }) => type)).toEqual(['event.deliver']);
-    expect(calls.delivered(delivered(actions).id)).toEqual([
+    expect(calls.delivered(at('b'), delivered(actions))).toEqual([
       { type: 'call.end', caller: at('a'), callId: 'c1', outcome: { status: 'accepted' } },
     ]);
     expect(calls.openCalls).toBe(0);
@@ -440,13 +440,27 @@ describe('a send', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
     expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([]);
-    expect(ends(calls.delivered(event.id))).toHaveLength(1);
+    expect(ends(calls.delivered(at('b'), event))).toHaveLength(1);
+  });
+
+  test('A-03 a request that is given up while its event is being written is cancelled when that is there', () => {
+    const givingUp: ((calls: CallBroker, event: AgentEvent) => void)[] = [
+      (calls, event) => void calls.expire(event.id),
+      (calls) => void calls.cancelled(at('a'), 'c1'),
+      (calls) => void calls.turnFinished(at('a'), rootEvent(), answered('x')),
+    ];
+    for (const giveUp of givingUp) {
+      const calls = broker();
+      const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+      giveUp(calls, event);
+      expect(calls.delivered(at('b'), event)).toMatchObject([{ type: 'turn.cancel', at: at('b'), eventId: event.id }]);
+    }
   });
 
   test('being accepted does not end a request', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
-    expect(calls.delivered(event.id)).toEqual([]);
+    expect(calls.delivered(at('b'), event)).toEqual([]);
     expect(calls.openCalls).toBe(1);
   });
 });

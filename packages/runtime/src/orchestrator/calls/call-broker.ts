@@ -62,10 +62,13 @@ export class CallBroker {
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
 
-  /** The event of a call is accepted, durably; whether it was before does not matter. */
-  delivered(eventId: string): CallAction[] {
-    const call = this.#open.get(eventId);
-    return call?.kind === 'send' ? this.#close(call, { status: 'accepted' }) : [];
+  /** The event of a call is accepted, durably, and with its callee; whether it was before does not matter. */
+  delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
+    const call = this.#open.get(event.id);
+    if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
+    if (call !== undefined || event.replyTo === undefined) return [];
+    // Invariant 5: whoever asked gave up while it was being written, and the callee could not be told.
+    return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 
   /** The event of a call is not accepted: `E_INBOX_FULL`, a disk that failed. */

@@ -100,6 +100,6 @@ export class AgentCalls {
     } catch (error) {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
-    this.#perform(this.#broker.delivered(event.id));
+    this.#perform(this.#broker.delivered(to, event));
   }
 }
