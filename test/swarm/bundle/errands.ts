@@ -1,0 +1,11 @@
+/** The tool that runs errands: one that a crash interrupted is not run again, or, by its other name, is. */
+import type { ToolHandler } from '@goondan/types';
+import { runErrand } from './run-errand.ts';
+
+const run: ToolHandler = async ({ agentName, instanceKey, agents, signal, workdir }, { errand }) => {
+  const errands = { address: { agentName, instanceKey }, agents, signal, folder: workdir };
+  const end = await runErrand(errands, JSON.parse(String(errand)));
+  return JSON.parse(JSON.stringify(end));
+};
+
+export const handlers: Record<string, ToolHandler> = { run, again: run };

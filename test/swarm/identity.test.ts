@@ -1,0 +1,164 @@
+// Who asks, for whom, and within which trace: stamped by the orchestrator, and the same in every process.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { newTraceId } from '@goondan/runtime';
+import { instancePaths } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
+import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const auth = { user: 'ann', roles: ['guest'], session: { id: 7, since: '2026-01-01' } };
+
+describe('who asks', () => {
+  test('A-09 auth of a delivery arrives unchanged at every agent that is called, asked or told', async () => {
+    const watched = ['b', 'c'].map((name) => ({ name, extensions: ['witness'] }));
+    await using running = await startTestSwarm({ agents: ['a', ...watched] });
+    const onwards = { name: 'onwards', steps: [{ ask: { target: 'c', input: 'hello' } }] };
+    await running.run('a', [{ ask: { target: 'b', errand: onwards } }, { tell: { target: 'b', errand: onwards } }], {
+      auth,
+    });
+    const heard = await until('all four are heard', () => {
+      const all = [...heardBy(running, 'b'), ...heardBy(running, 'c')];
+      return all.length === 4 && all;
+    });
+    expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
+    expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
+    // Without one there is none.
+    await running.run('a', [{ ask: { target: 'c', input: 'without' } }]);
+    expect(heardBy(running, 'c').at(-1)).toMatchObject({ input: 'without' });
+    expect(heardBy(running, 'c').at(-1)).not.toHaveProperty('auth');
+  });
+
+  test('A-09 bundle code can neither set nor change it: not by the event it has, not by what it asks with', async () => {
+    await using running = await startTestSwarm({
+      agents: [
+        { name: 'a', extensions: ['impostor'] },
+        { name: 'b', extensions: ['witness'] },
+      ],
+    });
+    const traceId = newTraceId();
+    await running.say('a', 'hello', { auth, traceId, metadata: { target: 'b' } });
+    const heard = await until('both are heard', () => {
+      const all = heardBy(running, 'b');
+      return all.length === 2 && all;
+    });
+    const stamped = { auth, traceId, source: { kind: 'agent', name: 'a' } };
+    expect(heard).toMatchObject([
+      { ...stamped, input: 'asked' },
+      { ...stamped, input: 'told' },
+    ]);
+    // What it wrote into its metadata is metadata, and nobody takes it for anything else.
+    expect(heard[0]?.metadata).toMatchObject({ auth: { user: 'mallory' } });
+    expect(heard[0]?.callChain).toEqual([{ agentName: 'a', instanceKey: 'default' }]);
+    expect(heard[0]?.parentSpanId).not.toBe('f'.repeat(16));
+    // Each attempt to change its own event was refused on the spot.
+    const changes = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'changes');
+    expect(changes?.about).toEqual(Array(5).fill(expect.stringMatching(/^TypeError/)));
+    // Where nobody is, it cannot become somebody.
+    await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
+    const later = await until(
+      'both are heard',
+      () => heardBy(running, 'b').length === 4 && heardBy(running, 'b').slice(2),
+    );
+    for (const event of later) expect(event).not.toHaveProperty('auth');
+  });
+});
+
+interface Span {
+  readonly name: string;
+  readonly agent: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly toolName?: string;
+  readonly stepIndex?: number;
+}
+
+function spansOf({ events }: TestSwarm): readonly Span[] {
+  // Payloads of runtime events are spans (packages/types).
+  return events.map(({ at, name, payload }) => ({ ...(payload as unknown as Span), name, agent: at.agentName }));
+}
+
+/** Exactly one that fits. */
+function only(spans: readonly Span[], like: Partial<Span>): Span {
+  const found = spans.filter((span) => Object.entries(like).every(([key, value]) => span[key as keyof Span] === value));
+  const [first] = found;
+  if (first === undefined || found.length > 1) throw new Error(`${found.length} spans: ${JSON.stringify(like)}`);
+  return first;
+}
+
+/** What the files of an instance say. */
+function writtenSpans({ workspace }: TestSwarm, agentName: string): readonly Span[] {
+  const { runtimeEvents } = instancePaths(workspace, { agentName, instanceKey: 'default' });
+  const lines = readFileSync(runtimeEvents, 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const { name, payload } = JSON.parse(line);
+    return { ...payload, name, agent: agentName };
+  });
+}
+
+describe('the trace', () => {
+  test("A-07 R-08 goes on in the called agent: the same traceId, and the span of the tool call that asked is its turn's parent", async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b', 'c'] });
+    const traceId = newTraceId();
+    const onwards = { name: 'onwards', steps: [{ ask: { target: 'c', input: 'hello' } }] };
+    await running.run('a', [{ ask: { target: 'b', errand: onwards } }], { traceId });
+    await until('all is told', () => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 3);
+    const spans = spansOf(running);
+    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+    expect(only(spans, { name: 'turn.started', agent: 'a' })).not.toHaveProperty('parentSpanId');
+    for (const [caller, callee] of [
+      ['a', 'b'],
+      ['b', 'c'],
+    ] as const) {
+      const asking = only(spans, { name: 'tool.called', agent: caller });
+      expect(only(spans, { name: 'turn.started', agent: callee }).parentSpanId).toBe(asking.spanId);
+      expect(only(spans, { name: 'turn.completed', agent: callee }).parentSpanId).toBe(asking.spanId);
+    }
+    // Each span is one, in all three processes.
+    const started = spans.filter(({ name }) => /\.(?:started|called)$/.test(name));
+    expect(new Set(started.map(({ spanId }) => spanId)).size).toBe(started.length);
+    expect(running.ends.map((end) => end.traceId)).toEqual([traceId, traceId, traceId]);
+  });
+
+  test('A-07 R-08 a call of the model hangs under its agents__request, one of a layer under the turn or the step', async () => {
+    await using running = await startTestSwarm({ agents: [{ name: 'a', extensions: ['courier'] }, 'b'] });
+    const layer = (name: string) => ({ name, steps: [{ ask: { target: 'b', input: name } }] });
+    await running.say('a', 'ask b by the model', { metadata: { turn: layer('turn'), step: layer('step') } });
+    await until('all is told', () => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 4);
+    const spans = spansOf(running);
+    const parents = spans
+      .filter(({ name, agent }) => name === 'turn.started' && agent === 'b')
+      .map(({ parentSpanId }) => parentSpanId);
+    expect(parents).toEqual([
+      only(spans, { name: 'turn.started', agent: 'a' }).spanId,
+      only(spans, { name: 'step.started', agent: 'a', stepIndex: 0 }).spanId,
+      only(spans, { name: 'tool.called', agent: 'a', toolName: 'agents__request' }).spanId,
+    ]);
+  });
+
+  test('A-07 R-08 a send carries it too', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const traceId = newTraceId();
+    await running.say('a', 'tell b hello', { traceId });
+    const told = await until('it is told', () =>
+      spansOf(running).find(({ name, agent }) => name === 'turn.started' && agent === 'b'),
+    );
+    const asking = only(spansOf(running), { name: 'tool.called', agent: 'a', toolName: 'agents__send' });
+    expect(told).toMatchObject({ traceId, parentSpanId: asking.spanId });
+  });
+
+  test('A-07 R-08 is written down beside each conversation, the same as it was told', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    await running.say('a', 'ask b hello');
+    await running.swarm.stop();
+    for (const agent of ['a', 'b']) {
+      expect(writtenSpans(running, agent)).toEqual(spansOf(running).filter((span) => span.agent === agent));
+    }
+    const asking = only(writtenSpans(running, 'a'), { name: 'tool.called' });
+    expect(only(writtenSpans(running, 'b'), { name: 'turn.started' })).toMatchObject({
+      traceId: asking.traceId,
+      parentSpanId: asking.spanId,
+    });
+  });
+});

@@ -1,0 +1,158 @@
+// Agents that ask each other at random, in circles, too slowly, failing and crashing: every request ends, exactly once.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { durableStore, textOf, type TurnEnd } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
+import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
+import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';
+import { allQuestions, growQuestions, type Question, toErrand } from './random-questions.ts';
+import { answerOf, startTestSwarm, type TestSwarm, until, workspace } from './start-test-swarm.ts';
+
+setDefaultTimeout(120_000);
+
+const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const keys = ['one', 'two', 'three'];
+const AT_ONCE = 10;
+
+/** The note of an answer. */
+type Ended = StepEnd & { readonly question: string };
+
+describe('random call graphs', () => {
+  test(`A-03 A-04 A-08 at least 500 requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
+    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_800);
+    const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
+    try {
+      await using running = await startTestSwarm({
+        agents,
+        // Longer than the test may take: whoever waits so long was forgotten.
+        policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
+      });
+      const ends = await askAll(running, roots);
+      await until('everybody is free', () => running.swarm.status().instances.every(({ queued }) => queued === 0));
+      checkRoots(roots, ends);
+      const kinds = checkRequests(running.notes(), planned);
+      const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+      expect(requests).toBeGreaterThanOrEqual(500);
+      // Otherwise nothing is proved.
+      const some = expect.any(Number);
+      expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
+      await running.swarm.stop();
+      await checkConversations(running, planned);
+    } catch (error) {
+      throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
+    }
+  });
+});
+
+async function askAll({ swarm }: TestSwarm, roots: readonly Question[]): Promise<ReadonlyMap<string, TurnEnd>> {
+  const ends = new Map<string, TurnEnd>();
+  const left = [...roots];
+  const client = async () => {
+    for (let root = left.shift(); root !== undefined; root = left.shift()) {
+      const { name, agentName: agent, instanceKey, timeoutMs } = root;
+      const delivery = { agent, instanceKey, id: name, input: JSON.stringify(toErrand(root)) };
+      const signal = timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+      ends.set(name, await swarm.ask(delivery, signal));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, client));
+  return ends;
+}
+
+function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEnd>): void {
+  for (const root of roots) {
+    const end = ends.get(root.name);
+    expect(end).toMatchObject({ agent: root.agentName, instanceKey: root.instanceKey, eventId: root.name });
+    if (end?.result.finishReason !== 'error') checkAnswer(root, JSON.parse(end === undefined ? '' : answerOf(end)));
+    else if (root.timeoutMs === undefined)
+      expect<unknown>([root.nature, end.result.error?.code]).toEqual(['fail', 'E_MODEL_FAILED']);
+  }
+}
+
+/** How many requests ended in which way, each of them counted once. */
+function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Question>): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { errand, agentName, instanceKey } of notes.filter(({ what }) => what === 'began')) {
+    expect<unknown>({ agentName, instanceKey }).toEqual(addressOf(planned.get(errand)));
+  }
+  const asked = countByQuestion(notes.filter(({ what }) => what === 'asked'));
+  const answered = notes.filter(({ what }) => what === 'answered').map(({ about }) => about as Ended);
+  for (const [name, times] of asked) {
+    const question = planned.get(name);
+    if (question === undefined) throw new Error(`nobody planned ${name}`);
+    const asker = question.askers.at(-1)?.nature;
+    const [end, ...more] = answered.filter((each) => each.question === name);
+    // One whose process ends takes the answer with it, and one that is run again asks again and is told the same.
+    expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
+    expect<unknown>(more).toEqual(asker === 'again' && more.length === 1 ? [end] : []);
+    if (asker !== 'exit' && asker !== 'again') expect(end).toBeDefined();
+    if (end === undefined) continue;
+    const kind = checkEnd(question, end);
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return kinds;
+}
+
+/** One of reply, error, timeout, and one that this question can have. */
+function checkEnd(question: Question, end: Ended): string {
+  const isCycle = question.askers.some((asker) => isSame(asker, question));
+  const { askers } = question;
+  // Its asker's turn was cancelled: somebody waited too shortly for one of them, or asked it and is over.
+  const isGivenUp = askers.some(
+    (asker, index) => asker.timeoutMs !== undefined || askers[index - 1]?.nature === 'exit',
+  );
+  if (end.code === undefined) {
+    expect(isCycle).toBe(false);
+    checkAnswer(question, end.errand);
+    return 'reply';
+  }
+  if (end.code === 'E_AGENT_TIMEOUT') expect(end.message).toContain(`within ${question.timeoutMs} ms`);
+  else if (end.code === 'E_AGENT_CYCLE') expect(isCycle).toBe(true);
+  else if (end.code === 'E_AGENT_FAILED') expect(question.nature).toBe('fail');
+  else if (end.code === 'E_CANCELLED') expect(isGivenUp).toBe(true);
+  else expect(end.code).toBe('E_AGENT_DEADLOCK');
+  return end.code;
+}
+
+/** What one instance said about one question, and no other. */
+function checkAnswer(
+  question: Question,
+  answer: (Partial<ErrandEnd> & { error?: { code: string } }) | undefined,
+): void {
+  if (question.nature === 'exit') expect(answer?.error?.code).toBe('E_INTERRUPTED');
+  else expect(answer).toMatchObject({ name: question.name, ...addressOf(question) });
+}
+
+/** Each instance was told what was meant for it, once, and nothing else. */
+async function checkConversations({ stateRoot }: TestSwarm, planned: ReadonlyMap<string, Question>): Promise<void> {
+  const journal = await durableStore({ stateRoot, workspaceId: workspace });
+  const addresses = await journal.instances();
+  expect(addresses.length).toBeLessThanOrEqual(agents.length * keys.length);
+  for (const address of addresses) {
+    const { messages } = await journal.read(address);
+    const inputs = messages
+      .filter(({ data }) => data.role === 'user')
+      .map((message) => JSON.parse(textOf(message)).name);
+    expect(new Set(inputs).size).toBe(inputs.length);
+    for (const name of inputs) expect<unknown>(addressOf(planned.get(name))).toEqual(address);
+    expect(await journal.pending(address)).toEqual([]);
+  }
+  await journal.close();
+}
+
+function countByQuestion(notes: readonly Note[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { about } of notes) {
+    const { question } = about as Ended;
+    counts.set(question, (counts.get(question) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function addressOf(question: Question | undefined): AgentAddress | undefined {
+  return question && { agentName: question.agentName, instanceKey: question.instanceKey };
+}
+
+function isSame(one: AgentAddress, other: AgentAddress): boolean {
+  return one.agentName === other.agentName && one.instanceKey === other.instanceKey;
+}

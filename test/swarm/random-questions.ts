@@ -1,0 +1,89 @@
+/** Questions that agents ask each other at random: a tree for each, grown from a seed. */
+import type { AgentAddress } from '@goondan/types';
+import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
+import type { Errand, ErrandStep } from './bundle/run-errand.ts';
+
+/**
+ * What whoever is asked does with it:
+ * `answer`: asks its own questions, then answers. `sleep`: takes longer than its asker waits. `fail`: its turn fails.
+ * `exit`: its process ends while its questions are under way, and the tool is not run again. `again`: the same, and it is.
+ */
+export type Nature = 'answer' | 'sleep' | 'fail' | 'exit' | 'again';
+
+export interface Question extends AgentAddress {
+  /** Unique. Begins with its nature. */
+  readonly name: string;
+  readonly nature: Nature;
+  /** How long its asker waits, when that is not as long as the swarm says. */
+  readonly timeoutMs?: number;
+  readonly isTogether: boolean;
+  /** Who waits for it while it is handled: the first one first. */
+  readonly askers: readonly Question[];
+  readonly questions: readonly Question[];
+}
+
+export interface Soil {
+  readonly random: Random;
+  readonly agents: readonly string[];
+  readonly keys: readonly string[];
+  /** Questions around a question. */
+  readonly depth: number;
+}
+
+/** Trees of at least so many questions. */
+export function growQuestions(soil: Soil, least: number): readonly Question[] {
+  let count = 0;
+  const roots: Question[] = [];
+  while (count < least) roots.push(grow(soil.random.pick(soil.keys), []));
+  return roots;
+
+  function grow(callerKey: string, askers: readonly Question[]): Question {
+    const { random, agents, keys } = soil;
+    const nature = pickNature(random);
+    const instanceKey = random.chance(0.8) ? callerKey : random.pick(keys);
+    const isWaitedForShortly = nature === 'sleep' || random.chance(0.05);
+    const questions: Question[] = [];
+    const question: Question = {
+      name: `${nature}-${count++}`,
+      nature,
+      agentName: random.pick(agents),
+      instanceKey,
+      ...(isWaitedForShortly ? { timeoutMs: 20 + random.below(80) } : {}),
+      isTogether: random.chance(0.5),
+      askers,
+      questions,
+    };
+    const width = askers.length < soil.depth ? random.below(4) : 0;
+    while (questions.length < width) questions.push(grow(instanceKey, [...askers, question]));
+    return question;
+  }
+}
+
+/** The errand with which a question is asked. */
+export function toErrand({ name, nature, isTogether, questions }: Question): Errand {
+  const asks: ErrandStep[] = questions.map((question) => {
+    const { agentName: target, instanceKey, timeoutMs } = question;
+    return {
+      ask: { target, instanceKey, errand: toErrand(question), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    };
+  });
+  if (nature === 'exit') return { name, steps: [{ together: [...asks, { exit: 15 }] }] };
+  if (nature === 'again') return { name, steps: [{ together: [...asks, { exit: 15, once: true }] }] };
+  const steps: ErrandStep[] = isTogether ? [{ together: asks }] : asks;
+  return { name, steps: nature === 'sleep' ? [...steps, { sleep: 60_000 }] : steps };
+}
+
+export function* allQuestions(questions: readonly Question[]): Generator<Question> {
+  for (const question of questions) {
+    yield question;
+    yield* allQuestions(question.questions);
+  }
+}
+
+function pickNature(random: Random): Nature {
+  const dice = random.below(100);
+  if (dice < 78) return 'answer';
+  if (dice < 86) return 'sleep';
+  if (dice < 94) return 'fail';
+  return dice < 97 ? 'exit' : 'again';
+}

@@ -1,0 +1,102 @@
+// A request that takes too long: who asked is told, who was asked is told, and nobody gets what was meant for another.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const LONG_MS = 60_000;
+
+describe('a request that is not answered in time', () => {
+  test('A-03 ends with an error that says target and time, and the turn of the callee is cancelled', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
+    expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
+      { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 700 ms.' },
+    ]);
+    // Its tool saw ctx.signal abort, and its turn ended long before the tool wanted to.
+    await until('the tool is told', () =>
+      running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
+    );
+    const end = await until('its turn ends', () => running.ends.find(({ agent }) => agent === 'b'));
+    expect(end.result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
+  });
+
+  test('A-03 the late reply is dropped, and the next request to the same callee gets its own', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const sleeping = (name: string) => ({ name, steps: [{ sleep: LONG_MS }] });
+    const ends = await running.run('a', [
+      { ask: { target: 'b', errand: sleeping('first'), timeoutMs: 500 } },
+      { ask: { target: 'b', input: 'second' } },
+      { ask: { target: 'b', errand: sleeping('third'), timeoutMs: 500 } },
+      { ask: { target: 'b', input: 'fourth' } },
+    ]);
+    expect(ends).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT' },
+      { response: 'b heard: second' },
+      { code: 'E_AGENT_TIMEOUT' },
+      { response: 'b heard: fourth' },
+    ]);
+    const late = running.logs.filter(({ event }) => event === 'reply.late');
+    expect(late.map(({ message }) => message)).toEqual(
+      Array(2).fill('A reply of agent "b" to a came when nobody waited for it any more.'),
+    );
+  });
+
+  test('A-03 the next turn of the caller, asking the same, gets its own reply too', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const held = { name: 'held', steps: [{ hold: 'gate' }] };
+    expect(await running.run('a', [{ ask: { target: 'b', errand: held, timeoutMs: 500 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT' },
+    ]);
+    running.release('gate');
+    const [end] = await running.run('a', [{ ask: { target: 'b', errand: held } }]);
+    expect(end).toMatchObject({ errand: { agentName: 'b', ends: [{ isAborted: false }] } });
+  });
+
+  test('A-03 one that still waits in the queue of the callee is never run', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const busy = running.run('b', [{ hold: 'gate' }]);
+    await until('B works', () => running.notes().length === 1);
+    const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
+    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 300 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT' },
+    ]);
+    running.release('gate');
+    await busy;
+    expect(await running.say('a', 'ask b And now?')).toBe('b heard: And now?');
+    expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
+  });
+
+  test('A-03 one that is over before it is on the disk is cancelled as soon as it is there', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const ask = { ask: { target: 'b', errand: { name: 'late', steps: [{ sleep: LONG_MS }] }, timeoutMs: 1 } };
+    const error = { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 1 ms.' };
+    expect(await running.run('a', [ask, ask, ask, ask])).toEqual([error, error, error, error]);
+    await until('B is free again', () => running.swarm.status().instances.every(({ queued }) => queued === 0));
+    expect(running.ends.filter(({ agent }) => agent === 'b').map(({ result }) => result.error?.code)).toEqual(
+      Array(4).fill('E_CANCELLED'),
+    );
+  });
+
+  test('A-03 a callee that is cancelled gives up what it asked for itself, down to the last', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b', 'c'] });
+    const inner = { name: 'inner', steps: [{ sleep: LONG_MS }] };
+    const outer = { name: 'outer', steps: [{ ask: { target: 'c', errand: inner, timeoutMs: LONG_MS } }] };
+    expect(await running.run('a', [{ ask: { target: 'b', errand: outer, timeoutMs: 1_500 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT' },
+    ]);
+    const aborted = await until('the last one is told', () => running.notes().find(({ what }) => what === 'aborted'));
+    expect(aborted).toMatchObject({ agentName: 'c', errand: 'inner' });
+    await until('everybody is free again', () =>
+      running.swarm.status().instances.every(({ status }) => status === 'idle'),
+    );
+  });
+
+  test('A-03 without a time of its own a request waits as long as the swarm says', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { requestTimeoutMs: 600 } });
+    const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
+    const error = { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 600 ms.' };
+    expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping } }])).toEqual([error]);
+    expect(JSON.parse(await running.say('a', `ask b ${write('sleeping', sleeping.steps)}`))).toMatchObject(error);
+  });
+});

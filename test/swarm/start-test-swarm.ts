@@ -1,0 +1,206 @@
+/**
+ * A swarm of real processes on a real disk, for one test, in a folder of its own. Everything about it is gone when the
+ * test leaves the block of its `await using`: the swarm is stopped, no process of it may be left, its folder is removed.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type DeclaredAgent,
+  type Delivery,
+  type LogLine,
+  type StartSwarmOptions,
+  startSwarm,
+  type SwarmControl,
+  type SwarmNotice,
+  type SwarmPolicy,
+  textOf,
+  type TurnEnd,
+} from '@goondan/runtime';
+import type { AgentEvent, JsonObject } from '@goondan/types';
+import { workspaceFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { waitUntilGone } from '../torture/processes.ts';
+import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.ts';
+
+export const workspace = 'test';
+
+/** An agent that runs errands, asks and tells when it is told to, and says what it heard otherwise. */
+export interface TestAgent {
+  readonly name: string;
+  /** Files of `bundle/`. */
+  readonly extensions?: readonly string[];
+  readonly description?: string;
+}
+
+export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
+
+export interface TestSwarm extends AsyncDisposable {
+  readonly swarm: SwarmControl;
+  readonly stateRoot: string;
+  /** `<state root>/workspaces/<id>`. */
+  readonly workspace: string;
+  readonly runTag: string;
+  readonly logs: readonly LogLine[];
+  readonly events: readonly RuntimeNotice[];
+  readonly ends: readonly TurnEnd[];
+  /** The text of the answer. Throws `code: message` when the turn failed. */
+  say(agent: string, input: string, delivery?: Delivery): Promise<string>;
+  /** Has an errand run, and gives the end of each step. */
+  run(agent: string, steps: readonly ErrandStep[], delivery?: Delivery): Promise<readonly StepEnd[]>;
+  notes(): readonly Note[];
+  /** Lets those go on who `hold` for this name. */
+  release(name: string): void;
+}
+
+export interface TestSwarmOptions {
+  readonly agents: readonly (string | TestAgent)[];
+  readonly policy?: SwarmPolicy;
+}
+
+/** How long a process of a swarm may live after its end. */
+const ORPHAN_LIMIT_MS = 2_000;
+
+export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwarm> {
+  const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
+  const logs: LogLine[] = [];
+  const swarm = await startSwarm({ ...testPlan(stateRoot, options), onLog: (line) => void logs.push(line) });
+  const runTag = (await readOwner({ stateRoot, workspaceId: workspace }))?.runTag ?? '';
+  const events: RuntimeNotice[] = [];
+  const ends: TurnEnd[] = [];
+  swarm.watch({ types: ['runtime.event', 'turn.ended'] }, (notice) => {
+    if (notice.type === 'runtime.event') events.push(notice);
+    if (notice.type === 'turn.ended') ends.push(notice.end);
+  });
+  const say: TestSwarm['say'] = async (agent, input, delivery = {}) =>
+    answerOf(await swarm.ask({ agent, input, ...delivery }));
+  return {
+    swarm,
+    stateRoot,
+    workspace: workspaceFolder(stateRoot, workspace),
+    runTag,
+    logs,
+    events,
+    ends,
+    say,
+    run: async (agent, steps, delivery) => readErrandEnd(await say(agent, errand('errand', steps), delivery)).ends,
+    notes: () => readNotes(stateRoot),
+    release: (name) => writeFileSync(join(stateRoot, name), ''),
+    async [Symbol.asyncDispose]() {
+      await swarm.stop({ graceMs: 1_000 });
+      const goneAfterMs = await waitUntilGone(runTag, ORPHAN_LIMIT_MS);
+      await rm(stateRoot, { recursive: true, force: true });
+      if (runTag === '' || goneAfterMs === undefined) throw new Error('Processes of the swarm are left.');
+    },
+  };
+}
+
+export function testPlan(stateRoot: string, { agents, policy = {} }: TestSwarmOptions): StartSwarmOptions {
+  return {
+    name: 'test',
+    workspace,
+    stateRoot,
+    agents: agents.map((agent) => declare(typeof agent === 'string' ? { name: agent } : agent, stateRoot)),
+    policy,
+  };
+}
+
+/** For an agent's input. */
+export function errand(name: string, steps: readonly ErrandStep[]): string {
+  return JSON.stringify({ name, steps });
+}
+
+/** Throws when the errand did not come to its end. */
+export function readErrandEnd(answer: string): ErrandEnd {
+  // What bundle/errands.ts gives, or the model's word for its failure.
+  const end = JSON.parse(answer) as ErrandEnd & {
+    readonly error?: { readonly code: string; readonly message: string };
+  };
+  if (end.error !== undefined) throw new Error(`${end.error.code}: ${end.error.message}`);
+  return end;
+}
+
+export function answerOf({ result }: TurnEnd): string {
+  if (result.finishReason === 'error') throw new Error(`${result.error?.code}: ${result.error?.message}`);
+  return textOf(result.responseMessage);
+}
+
+export function readNotes(folder: string): readonly Note[] {
+  const path = join(folder, 'notes.jsonl');
+  if (!existsSync(path)) return [];
+  // Written by bundle/run-errand.ts; a line that is being written has no end yet.
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Note);
+}
+
+/** The events that reached an agent with the extension `witness`, as its layers saw them. */
+export function heardBy({ notes }: Pick<TestSwarm, 'notes'>, agent: string): readonly AgentEvent[] {
+  const heard = notes().filter(({ what, agentName }) => what === 'heard' && agentName === agent);
+  // Written by bundle/witness.ts.
+  return heard.map(({ about }) => (about as { readonly inputEvent: AgentEvent }).inputEvent);
+}
+
+/** Looks again and again. The deadline is for a machine that has a lot to do. */
+export async function until<Value>(
+  what: string,
+  look: () => Value | undefined | false | Promise<Value | undefined | false>,
+  timeoutMs = 20_000,
+): Promise<Value> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
+    await Bun.sleep(10);
+  }
+}
+
+const bundle = join(import.meta.dir, 'bundle');
+
+function declare({ name, extensions = [], description }: TestAgent, stateRoot: string): DeclaredAgent {
+  return {
+    agentName: name,
+    ...(description === undefined ? {} : { description }),
+    agentTools: true,
+    workdir: stateRoot,
+    models: { 'Model/scripted': { provider: 'scripted', model: 'test', options: { script: scriptOf(name) } } },
+    tools: [
+      {
+        name: 'errands',
+        root: bundle,
+        entry: './errands.ts',
+        exports: [
+          { name: 'run', description: 'Runs an errand.' },
+          { name: 'again', description: 'Runs an errand, again when it was interrupted.', idempotent: true },
+        ],
+      },
+    ],
+    extensions: extensions.map((each) => ({
+      resource: {
+        apiVersion: 'goondan.ai/v1',
+        kind: 'Extension',
+        metadata: { name: each },
+        spec: { entry: `./${each}.ts`, config: { folder: stateRoot } },
+      },
+      root: bundle,
+    })),
+  };
+}
+
+function scriptOf(name: string): JsonObject[] {
+  const message = { target: '{{target}}', input: '{{input_}}' };
+  return [
+    { when: '^ask (?<target>\\S+) (?<input_>.*)$', call: { tool: 'agents__request', args: message } },
+    { when: '^tell (?<target>\\S+) (?<input_>.*)$', call: { tool: 'agents__send', args: message } },
+    { when: '^catalog$', call: { tool: 'agents__catalog' } },
+    { when: '^list$', call: { tool: 'agents__list' } },
+    { when: '^fail$', fail: { message: 'as it was told to' } },
+    { when: '^\\{"name":"fail', fail: { message: 'as its name says' } },
+    { when: '^(?<errand>\\{"name":"again.*\\})$', call: { tool: 'errands__again', args: { errand: '{{errand}}' } } },
+    { when: '^(?<errand>\\{.*\\})$', call: { tool: 'errands__run', args: { errand: '{{errand}}' } } },
+    { afterTool: 'agents__request', say: '{{result.response}}{{result.error}}' },
+    { when: '', say: `${name} heard: {{input}}` },
+    { say: '{{result}}' },
+  ];
+}

@@ -1,0 +1,68 @@
+// The same agents under many instance keys at once: nobody hears, remembers or keeps what is another one's.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestSwarm } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const TENANTS = 20;
+const ROUNDS = 3;
+
+/** No one is part of another: `secret-1` would be in `secret-12`. */
+const tenants = Array.from({ length: TENANTS }, (_, number) => ({
+  key: `tenant-${number}`,
+  secret: `secret-of-${String.fromCodePoint(65 + number)}`,
+}));
+
+/** Every file below a folder, as text. */
+function textBelow(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
+}
+
+describe(`${TENANTS} tenants of the same agents, at once`, () => {
+  test('R-01 A-05 each gets its own replies and its own state, and its files hold nothing of another', async () => {
+    await using running = await startTestSwarm({
+      agents: ['host', { name: 'keeper', extensions: ['memory'] }],
+      // Fewer than there are instances, so that some of them live in several processes one after the other.
+      policy: { maxProcesses: 24, requestTimeoutMs: 50_000 },
+    });
+    await Promise.all(
+      tenants.map(async ({ key, secret }) => {
+        const told: string[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          told.push(`${secret} in round ${round}`);
+          const answer = await running.say('host', `ask keeper ${told.at(-1)}`, { instanceKey: key });
+          expect(JSON.parse(answer)).toEqual(told);
+        }
+      }),
+    );
+    expect(running.logs.map(({ event }) => event)).toContain('process.exited');
+    await running.swarm.stop();
+    const folders = readdirSync(join(running.workspace, 'instances'));
+    expect(folders).toHaveLength(2 * TENANTS);
+    for (const { key, secret } of tenants) {
+      const state = readFileSync(
+        join(running.workspace, 'instances', `keeper~${key}`, 'extensions', 'memory.json'),
+        'utf8',
+      );
+      expect(state.match(/secret-of-\w+ in round \d/g)).toHaveLength(ROUNDS);
+      for (const agent of ['host', 'keeper']) {
+        const written = textBelow(join(running.workspace, 'instances', `${agent}~${key}`));
+        expect(new Set(written.match(/secret-of-\w+/g))).toEqual(new Set([secret]));
+      }
+    }
+  });
+
+  test('R-02 one that is busy holds up nobody else', async () => {
+    await using running = await startTestSwarm({ agents: ['host', 'keeper'] });
+    const busy = running.run('keeper', [{ hold: 'gate' }], { instanceKey: 'slow' });
+    const behind = running.say('host', 'ask keeper Hello', { instanceKey: 'slow' });
+    expect(await running.say('host', 'ask keeper Hello', { instanceKey: 'quick' })).toBe('keeper heard: Hello');
+    expect(running.ends.map(({ instanceKey }) => instanceKey)).toEqual(['quick', 'quick']);
+    running.release('gate');
+    expect(await busy).toEqual([{ isAborted: false }]);
+    expect(await behind).toBe('keeper heard: Hello');
+  });
+});
