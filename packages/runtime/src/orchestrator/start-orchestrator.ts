@@ -110,7 +110,10 @@ async function start(
     clock,
     warn: (message) => swarm.report('warn', 'guardian', message),
   });
-  atEnd(() => guardian.standDown());
+  atEnd(async () => {
+    const left = (await guardian.standDown())?.ended.length ?? 0;
+    if (left > 0) swarm.report('warn', 'run.left_over', `Ended ${left} processes that had not ended with the swarm.`);
+  });
   const environment = options.environment === undefined ? {} : { environment: options.environment };
   const spawn = childSpawner({ runTag, guardian, clock, ...environment });
   const runFolder = freshFolder(join(folder, 'run'));
