@@ -128,7 +128,15 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toBe(
       'Ended 1 processes of the run before this one.',
     );
+    // Nobody asks: what was accepted is handled because it was.
+    const handled: string[] = [];
+    next.watch(
+      { types: ['turn.ended'] },
+      (notice) => void (notice.type === 'turn.ended' && handled.push(notice.end.agent)),
+    );
     release(folder, 'gate');
+    await until('all of it is handled', () => handled.length === 5);
+    expect(handled).toEqual(['guest', 'host', 'host', 'host', 'host']);
     // Whoever asks again with the same id gets the answer of that event.
     const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
     const [answer, ...answers] = ends.map(answerOf);
