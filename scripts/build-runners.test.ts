@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { agentRunner, connectorRunner } from '../packages/runtime/src/orchestrator/runner-path.ts';
-import { buildRunners, distFolder } from './build-runners.ts';
+
+const repository = join(import.meta.dir, '..');
+const distFolder = join(repository, 'packages/runtime/dist');
 
 let fresh: string;
-beforeAll(async () => {
-  fresh = mkdtempSync(join(tmpdir(), 'build-runners-'));
-  await buildRunners(fresh);
+beforeAll(() => {
+  fresh = join(mkdtempSync(join(tmpdir(), 'build-runners-')), 'dist');
+  const { stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, 'build-runners.ts'), fresh], {
+    cwd: repository,
+  });
+  expect(stderr.toString()).toBe('');
 });
-afterAll(() => rmSync(fresh, { recursive: true }));
+afterAll(() => rmSync(dirname(fresh), { recursive: true }));
 
 test('what child processes run is what the sources say', () => {
   const stale = readdirSync(fresh).filter((name) => {
@@ -56,6 +61,6 @@ function loadedBy(file: string, seen = new Set<string>()): { own: string[]; fore
 
 test('they hold no path of the machine they were built on', () => {
   for (const name of readdirSync(fresh)) {
-    expect(readFileSync(join(fresh, name)).includes(join(import.meta.dir, '..'))).toBe(false);
+    expect(readFileSync(join(fresh, name)).includes(repository)).toBe(false);
   }
 });

@@ -7,7 +7,8 @@
  * 2. Each file comes with the bytecode that Bun would else make at every start. Bun writes that for CommonJS only and
  *    splits only ES modules, so this takes two passes.
  *
- * The same sources and the same Bun give the same bytes: `build-runners.test.ts` compares.
+ * The same sources and the same Bun give the same bytes, as long as the current folder is the repository's: names of
+ * files depend on it. `build-runners.test.ts` compares.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,13 +23,12 @@ const runners: Readonly<Record<string, string>> = {
 
 const importOfPart = /\bimport\(("\.\/[^"]+")\)/g;
 
-export const distFolder = join(runtime, 'dist');
-
-if (import.meta.main) await rebuild(distFolder);
+const [, , given = join(runtime, 'dist')] = process.argv;
+await rebuild(given);
 
 /** Replaces what is there only when all of it was built. */
 async function rebuild(folder: string): Promise<void> {
-  const fresh = join(runtime, `.dist-${process.pid}`);
+  const fresh = `${folder}.${process.pid}`;
   try {
     await buildRunners(fresh);
     rmSync(folder, { recursive: true, force: true });
@@ -36,10 +36,10 @@ async function rebuild(folder: string): Promise<void> {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-  console.log(`packages/runtime/dist: ${readdirSync(folder).length} files`);
+  console.log(`${readdirSync(folder).length} files`);
 }
 
-export async function buildRunners(folder: string): Promise<void> {
+async function buildRunners(folder: string): Promise<void> {
   const { dependencies } = await Bun.file(join(runtime, 'package.json')).json();
   // Our own packages go in: a child answers imports of them from its own copy.
   const external = Object.keys(dependencies).filter((name) => !name.startsWith('@goondan/'));
