@@ -1,0 +1,40 @@
+/** A cook that is killed in the middle of its work, and goes on where it was. */
+import { startSwarm, type SwarmControl } from '@goondan/runtime';
+
+export function startKitchen(stateRoot: string): Promise<SwarmControl> {
+  return startSwarm({
+    name: 'kitchen',
+    stateRoot,
+    agents: [
+      {
+        agentName: 'cook',
+        workdir: stateRoot,
+        models: {
+          'Model/scripted': {
+            provider: 'scripted',
+            model: 'kitchen',
+            options: {
+              script: [
+                { when: 'soup and pie', call: { tool: 'kitchen__soup', args: {} } },
+                { afterTool: 'kitchen__soup', call: { tool: 'kitchen__pie', args: {} } },
+                { say: 'Served.' },
+              ],
+            },
+          },
+        },
+        tools: [
+          {
+            name: 'kitchen',
+            root: import.meta.dir,
+            entry: './slow-tool.ts',
+            // Cooking twice does no harm: a call that a crash interrupted is made again.
+            exports: [
+              { name: 'soup', description: 'Cooks a soup.', idempotent: true },
+              { name: 'pie', description: 'Bakes a pie.', idempotent: true },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textOf } from '@goondan/runtime';
+import { startLibrary } from './swarm.ts';
+
+const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-two-agents-'));
+const swarm = await startLibrary(stateRoot);
+try {
+  const ask = async (input: string, instanceKey = 'default') =>
+    textOf((await swarm.ask({ input, instanceKey })).result.responseMessage);
+
+  // Nobody has a process yet: the first message starts the host, and the host's question starts the librarian.
+  assert.deepEqual(swarm.status().instances, []);
+  assert.equal(await ask('Tell me about tea.'), 'Sencha is steamed, not roasted.');
+  const { instances } = swarm.status();
+  assert.deepEqual(instances.map(({ agentName }) => agentName).toSorted(), ['host', 'librarian']);
+  const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
+  assert.equal(pids.size, 3);
+
+  // They know of each other, and one that would wait for itself is told at once, with the chain.
+  assert.equal(await ask('Tell me who works here.'), 'You could ask the librarian.');
+  assert.match(await ask('Is the host again there?'), /would wait for itself: host → host/);
+
+  // Another visitor is another instance of both: its own processes, its own conversations.
+  assert.equal(await ask('Tell me about tea.', 'visitor-2'), 'Sencha is steamed, not roasted.');
+  assert.equal((await swarm.instances()).length, 4);
+} finally {
+  await swarm.stop();
+  await rm(stateRoot, { recursive: true, force: true });
+}

@@ -1,0 +1,241 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { textOf } from '../../agent/conversation/text-of.ts';
+import type { SwarmPolicy } from '../../config/swarm-policy.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { randomIds } from '../../ports/ids.ts';
+import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { localControl } from './local-control.ts';
+import type { SwarmNotice } from '../../control/swarm-control.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function open(answer: FakeAnswer, policy: SwarmPolicy = {}) {
+  const opened = await openFakeSwarm(answer, { policy });
+  const graces: number[] = [];
+  const control = localControl({
+    swarm: opened.swarm,
+    journal: opened.journal,
+    clock: systemClock,
+    ids: randomIds,
+    entryAgent: 'a',
+    graceMs: 1_000,
+    describe: () => ({ swarm: 'test', workspaceId: 'test', pid: 1, startedAt: '', version: '0', connections: [] }),
+    stopped: Promise.resolve(),
+    stop: async (graceMs) => void graces.push(graceMs),
+  });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  return { ...opened, control, graces };
+}
+
+const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await Bun.sleep(2);
+};
+
+describe('a delivery', () => {
+  test('goes to the entry agent and the instance "default" unless it says otherwise, and gets ids', async () => {
+    const { control, agents } = await open(echo);
+    const accepted = await control.deliver({ input: 'hello' });
+    expect(accepted).toMatchObject({ accepted: true, agent: 'a', instanceKey: 'default', duplicate: false });
+    expect(accepted.turnId).toBe(`turn-${accepted.eventId}`);
+    expect(accepted.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(await control.deliver({ agent: 'b', instanceKey: 'k', id: 'mine' })).toMatchObject({
+      agent: 'b',
+      instanceKey: 'k',
+      eventId: 'mine',
+      turnId: 'turn-mine',
+    });
+    await until(() => agents.started.length === 2);
+  });
+
+  test.each([
+    [{ id: '' }, 'id is not a text of 1 to 256 characters'],
+    [{ id: 'x'.repeat(257) }, 'id is not a text of 1 to 256 characters'],
+    [{ id: '\ud800' }, 'id is not a text of 1 to 256 characters'],
+    [{ input: 7 as never }, 'input is not a text'],
+    [{ traceId: '0'.repeat(32) }, 'traceId is not 32 hexadecimal digits'],
+    [{ traceId: 'XYZ' }, 'traceId is not 32 hexadecimal digits'],
+    [{ metadata: { f: (() => 1) as never } }, 'metadata: f is a function'],
+    [{ auth: [] as never }, 'auth: the value is an array'],
+  ])('is refused when it is none: %#', async (delivery, problem) => {
+    const { control } = await open(echo);
+    expect(await failure(control.deliver(delivery))).toMatchObject({
+      code: 'E_EVENT_INVALID',
+      message: expect.stringContaining(problem),
+    });
+  });
+
+  test('is refused for an agent that is not there', async () => {
+    const { control } = await open(echo);
+    expect(await failure(control.deliver({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+  });
+});
+
+describe('whoever asks', () => {
+  test('is told that it was accepted, what happens, and how it ended', async () => {
+    const { control } = await open(async (turn) => {
+      const delta = { type: 'text', text: 'h', turnId: 't', stepId: 's', stepIndex: 0 } as const;
+      await turn.child.channel.send({ type: 'delta', eventId: turn.event.id, delta });
+      return echo(turn);
+    });
+    const heard: string[] = [];
+    const end = await control.ask(
+      { input: 'hello', instanceKey: 'k' },
+      {
+        onAccepted: ({ eventId }) => heard.push(`accepted ${eventId.slice(0, 5)}`),
+        onNotice: ({ type }) => heard.push(type),
+      },
+    );
+    expect(heard).toEqual(['accepted event', 'delta', 'turn.ended']);
+    expect(end).toMatchObject({ agent: 'a', instanceKey: 'k', stepCount: 1 });
+    expect(textOf(end.result.responseMessage)).toBe('a/k: hello');
+  });
+
+  test('again with the same id gets the same answer', async () => {
+    let turns = 0;
+    const { control } = await open(async () => String(++turns));
+    const ask = async () => textOf((await control.ask({ id: 'same' })).result.responseMessage);
+    expect([await ask(), await ask()]).toEqual(['1', '1']);
+  });
+
+  test('may give up: its turn is cancelled, running or not yet', async () => {
+    const { control, swarm } = await open(
+      ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error(String(signal.reason))))),
+    );
+    const one = new AbortController();
+    const two = new AbortController();
+    const first = control.ask({ input: '1' }, { signal: one.signal });
+    const second = control.ask({ input: '2' }, { signal: two.signal });
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    two.abort();
+    one.abort();
+    expect((await first).result.error?.message).toBe('cancelled by a client');
+    expect((await second).result.error?.message).toBe('cancelled by a client');
+    expect(await failure(control.ask({}, { signal: AbortSignal.abort(new Error('before')) }))).toMatchObject({
+      message: 'before',
+    });
+  });
+
+  test('is told when the agent does not start, and its event stays', async () => {
+    const { control, journal, agents } = await open(echo);
+    agents.onStart = (child) => child.exit({ code: 3 });
+    expect(await failure(control.ask({ input: 'x' }))).toMatchObject({
+      code: 'E_AGENT_START',
+      message: "The agent's process could not start: it ended with code 3.",
+    });
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
+  });
+});
+
+describe('a cancel', () => {
+  test('of the running turn, of one by its id, and of none', async () => {
+    const { control, swarm } = await open(
+      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(String(signal.reason)))),
+    );
+    expect(control.cancel({})).toBe(false);
+    const first = control.ask({ id: 'first' });
+    const second = control.ask({ id: 'second' });
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    expect(control.cancel({ eventId: 'nobody' })).toBe(false);
+    expect(control.cancel({ eventId: 'second' }, 'not needed')).toBe(true);
+    expect(control.cancel({ eventId: 'second' })).toBe(false);
+    expect(control.cancel({ agent: 'a', instanceKey: 'default' })).toBe(true);
+    expect(textOf((await first).result.responseMessage)).toBe('cancelled by a client');
+    expect(textOf((await second).result.responseMessage)).toBe('not needed');
+    expect(() => control.cancel({ agent: 'z' })).toThrow(expect.objectContaining({ code: 'E_AGENT_UNKNOWN' }));
+  });
+});
+
+describe('what is told', () => {
+  test('status and instances: who works, who sleeps, who waits', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { control } = await open(async (turn) => {
+      if (turn.at.agentName === 'b') await gate.promise;
+      return echo(turn);
+    });
+    await control.ask({ input: 'x' });
+    const working = control.ask({ agent: 'b' });
+    await until(() => control.status().instances.some(({ status }) => status === 'working'));
+    const { instances, ...rest } = control.status();
+    expect(rest).toMatchObject({ swarm: 'test', entryAgent: 'a', agents: ['a', 'b', 'c', 'd', 'e'] });
+    expect(instances.map(({ agentName, status, queued }) => [agentName, status, queued])).toEqual([
+      ['a', 'idle', 0],
+      ['b', 'working', 1],
+    ]);
+    gate.resolve();
+    await working;
+    await control.restart({ agent: 'a' });
+    const all = await control.instances();
+    expect(all.map(({ agentName, status }) => `${agentName} ${status}`).toSorted()).toEqual(['a asleep', 'b idle']);
+  });
+
+  test('notices, to whoever watches them', async () => {
+    const { control } = await open(echo);
+    const heard: SwarmNotice['type'][] = [];
+    const stop = control.watch({ types: ['turn.ended'], agent: 'b' }, ({ type }) => void heard.push(type));
+    await control.ask({ agent: 'a' });
+    await control.ask({ agent: 'b' });
+    stop();
+    await control.ask({ agent: 'b' });
+    expect(heard).toEqual(['turn.ended']);
+  });
+});
+
+describe('a restart', () => {
+  test('R-07 replaces processes between turns, of those that are meant, and loses nothing', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { control, agents, swarm } = await open(async (turn) => {
+      if (turn.event.input === 'slow') await gate.promise;
+      return echo(turn);
+    });
+    await control.ask({ agent: 'b' });
+    const slow = control.ask({ input: 'slow' });
+    const next = control.ask({ input: 'next' });
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    const restarted = control.restart({ agent: 'a' });
+    gate.resolve();
+    expect(textOf((await slow).result.responseMessage)).toBe('a/default: slow');
+    expect(textOf((await next).result.responseMessage)).toBe('a/default: next');
+    expect(await restarted).toBe(1);
+    expect(agents.started.map(({ at }) => at.agentName)).toEqual(['b', 'a', 'a']);
+    expect(await failure(control.restart({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+  });
+
+  test('R-07 --fresh starts the conversations anew, of those that sleep too', async () => {
+    const { control, journal } = await open(echo);
+    const at = { agentName: 'a', instanceKey: 'default' };
+    const opened = await journal.open(at, 'turn-0');
+    await journal.commit(
+      at,
+      opened.epoch,
+      'turn-0',
+      { type: 'append', messages: [] },
+      { memory: 1 },
+      { turnId: 'turn-0', finishReason: 'text_response' },
+    );
+    await journal.close(at);
+    expect((await journal.read(at)).extensionState).toEqual({ memory: 1 });
+    expect(await control.restart({ agent: 'a', fresh: true })).toBe(1);
+    expect((await journal.read(at)).extensionState).toEqual({});
+  });
+});
+
+test('a swarm that stops takes no more input, and says so', async () => {
+  const { control, graces } = await open(echo);
+  await control.stop({ graceMs: 7 });
+  await control.stop();
+  expect(graces).toEqual([7, 1_000]);
+  expect(await failure(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+});

@@ -1,0 +1,206 @@
+/** A running swarm as its own process controls it: what the control socket offers to others, too. */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Swarm } from '../swarm.ts';
+import { makeEvent } from './make-event.ts';
+import type {
+  Acceptance,
+  AskOptions,
+  DeadLetterSummary,
+  Delivery,
+  InstanceChoice,
+  InstanceStatus,
+  SwarmControl,
+  SwarmStatus,
+  TurnEnd,
+} from '../../control/swarm-control.ts';
+
+export interface LocalControlParts {
+  readonly swarm: Swarm;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly entryAgent: string;
+  readonly graceMs: number;
+  /** Everything about the swarm that does not change, and its connections. */
+  describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
+  /** Ends everything. Asked again it hurries. */
+  stop(graceMs: number): Promise<void>;
+  readonly stopped: Promise<void>;
+}
+
+export function localControl(parts: LocalControlParts): SwarmControl {
+  const { swarm, journal, entryAgent } = parts;
+  let isStopping = false;
+
+  const control: SwarmControl = {
+    deliver: async (delivery) => deliver(delivery, false),
+    ask,
+    watch: (filter, listener) => swarm.watchers.add(filter, listener),
+    cancel,
+    status: () => ({
+      ...parts.describe(),
+      entryAgent,
+      agents: swarm.agents,
+      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
+    }),
+    async instances() {
+      const addresses = await swarm.list();
+      return addresses.map((each) => {
+        const instance = swarm.instances.find(each);
+        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
+      });
+    },
+    deadLetters,
+    retryDeadLetter,
+    dropDeadLetter: async (at, eventId) => (await takeLetter(checkAddress(at), eventId)) !== undefined,
+    restart,
+    stopped: parts.stopped,
+    stop: async ({ graceMs = parts.graceMs } = {}) => {
+      isStopping = true;
+      await parts.stop(graceMs);
+    },
+  };
+  return control;
+
+  async function deliver(delivery: Delivery, isAwaited: boolean): Promise<Acceptance> {
+    if (isStopping) throw stopped('nothing is accepted any more');
+    const { to, event } = makeEvent(delivery, entryAgent, parts);
+    const { duplicate } = await swarm.accept(to, event, isAwaited);
+    const { id: eventId, traceId } = event;
+    return {
+      accepted: true,
+      eventId,
+      agent: to.agentName,
+      instanceKey: to.instanceKey,
+      turnId: `turn-${eventId}`,
+      traceId,
+      duplicate,
+    };
+  }
+
+  async function ask(delivery: Delivery, { signal, onAccepted, onNotice }: AskOptions = {}): Promise<TurnEnd> {
+    signal?.throwIfAborted();
+    const { to, event } = makeEvent(delivery, entryAgent, parts);
+    // Before it is accepted: its turn may be over when that is known.
+    const waiter = swarm.waiters.wait(to, event.id);
+    const filter = { agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id };
+    const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
+    const giveUp = () => void cancel({ agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id });
+    try {
+      const acceptance = await deliver({ ...delivery, id: event.id, traceId: event.traceId }, true);
+      onAccepted?.(acceptance);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      if (signal?.aborted === true) giveUp();
+      return await waiter.end;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+      waiter.forget();
+      unwatch();
+    }
+  }
+
+  function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = 'cancelled by a client'): boolean {
+    const address = checkAddress({ agentName: at.agent ?? entryAgent, instanceKey: at.instanceKey ?? 'default' });
+    const instance = swarm.instances.find(address);
+    const eventId = at.eventId ?? instance?.running?.id;
+    const isThere = instance?.state.queue.some(
+      ({ event, cancelled }) => event.id === eventId && cancelled === undefined,
+    );
+    if (eventId === undefined || isThere !== true) return false;
+    swarm.instances.post(address, { type: 'cancel', eventId, reason });
+    return true;
+  }
+
+  async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {
+    const found: DeadLetterSummary[] = [];
+    for (const at of await chosen(choice)) {
+      for (const { event, crashes, reason, deadAt } of await journal.deadLetters.list(at)) {
+        found.push({
+          agent: at.agentName,
+          instanceKey: at.instanceKey,
+          eventId: event.id,
+          crashes,
+          reason,
+          deadAt: deadAt.toISOString(),
+          ...(event.input === undefined ? {} : { input: event.input }),
+        });
+      }
+    }
+    return found;
+  }
+
+  async function retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean> {
+    const letter = (await journal.deadLetters.list(checkAddress(at))).find(({ event }) => event.id === eventId);
+    if (letter === undefined) return false;
+    // In this order: a crash in between leaves a letter whose retry is accepted, and retrying it again changes nothing.
+    await swarm.accept(at, retryOf(letter), false);
+    await takeLetter(at, eventId);
+    return true;
+  }
+
+  /** The letters are the agent process's own file: it is touched while there is none. */
+  async function takeLetter(at: AgentAddress, eventId: string): Promise<string | undefined> {
+    const letters = await journal.deadLetters.list(at);
+    if (!letters.some(({ event }) => event.id === eventId)) return undefined;
+    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+      await journal.deadLetters.drop(at, eventId);
+      await journal.close(at);
+    });
+    return eventId;
+  }
+
+  async function restart(choice: InstanceChoice & { readonly fresh?: boolean } = {}): Promise<number> {
+    const { fresh = false, ...which } = choice;
+    const addresses = await chosen(which);
+    const restarted = await Promise.all(addresses.map((at) => (fresh ? beginAnew(at) : replace(at))));
+    return restarted.filter(Boolean).length;
+  }
+
+  async function beginAnew(at: AgentAddress): Promise<boolean> {
+    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.reset(at));
+    return true;
+  }
+
+  async function replace(at: AgentAddress): Promise<boolean> {
+    if (swarm.instances.find(at)?.hasProcess !== true) return false;
+    await swarm.instances.whileAsleep(at, parts.graceMs, async () => undefined);
+    return true;
+  }
+
+  async function chosen({ agent, instanceKey }: InstanceChoice): Promise<readonly AgentAddress[]> {
+    if (agent !== undefined) checkAddress({ agentName: agent, instanceKey: '' });
+    const known = await swarm.list();
+    return known.filter(
+      (each) =>
+        (agent === undefined || each.agentName === agent) &&
+        (instanceKey === undefined || each.instanceKey === instanceKey),
+    );
+  }
+
+  function checkAddress(address: AgentAddress): AgentAddress {
+    if (swarm.agents.includes(address.agentName)) return address;
+    const known = swarm.agents.join(', ');
+    throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${address.agentName}". Agents: ${known}.`);
+  }
+}
+
+function describeInstance({ address, status, pid, state }: Instance): InstanceStatus {
+  const { queue, restarts, startError } = state;
+  return {
+    ...address,
+    status,
+    queued: queue.length,
+    crashes: restarts.crashes,
+    ...(pid === undefined ? {} : { pid }),
+    ...(startError === undefined ? {} : { problem: `${startError.code}: ${startError.message}` }),
+  };
+}
+
+function stopped(what: string): GoondanError {
+  return new GoondanError('E_SWARM_STOPPED', `The swarm is being stopped: ${what}.`);
+}

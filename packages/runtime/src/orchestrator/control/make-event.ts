@@ -1,0 +1,51 @@
+/** What a client delivers, as the event that an agent gets. */
+import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import { newTraceId } from '../../trace/span-id.ts';
+import type { Delivery } from '../../control/swarm-control.ts';
+
+const LONGEST_ID = 256;
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+
+/** **Errors** — `E_EVENT_INVALID` naming the field. */
+export function makeEvent(
+  delivery: Delivery,
+  entryAgent: string,
+  { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
+): { readonly to: AgentAddress; readonly event: AgentEvent } {
+  const { agent = entryAgent, instanceKey = 'default', input, id, metadata, auth, traceId } = delivery;
+  for (const [field, value] of Object.entries({ agent, instanceKey, input, id, traceId })) {
+    if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
+  }
+  if (id !== undefined && (id === '' || id.length > LONGEST_ID || !id.isWellFormed())) {
+    throw invalid(`id is not a text of 1 to ${LONGEST_ID} characters`);
+  }
+  if (traceId !== undefined && !TRACE_ID.test(traceId)) throw invalid('traceId is not 32 hexadecimal digits');
+  const event: AgentEvent = {
+    id: id ?? ids.next('event'),
+    type: 'user.message',
+    instanceKey,
+    source: { kind: 'cli', name: 'control' },
+    traceId: traceId ?? newTraceId(),
+    createdAt: clock.now(),
+    ...(input === undefined ? {} : { input }),
+    ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),
+    ...(auth === undefined ? {} : { auth: copyField(auth, 'auth') }),
+  };
+  return { to: { agentName: agent, instanceKey }, event };
+}
+
+function copyField(value: JsonObject, field: string): JsonObject {
+  try {
+    return copyJsonObject(value, { omitUndefined: true });
+  } catch (error) {
+    if (error instanceof NotJson) throw invalid(`${field}: ${error.message}`);
+    throw error;
+  }
+}
+
+function invalid(problem: string): GoondanError {
+  return new GoondanError('E_EVENT_INVALID', `This cannot be delivered: ${problem}.`);
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { WorkspaceOwner } from '../../workspace/own-workspace.ts';
+import { killTagged } from './kill-tagged.ts';
+import { canReadProcesses } from './read-processes.ts';
+
+/** Somebody of that run may be between fork and exec, and show no tag yet. */
+const QUIET_MS = 30;
+
+/** Ends what is left of earlier runs whose guardian was killed too. Returns how many processes that were. */
+export async function endLeftovers(
+  { previous, earlier }: Pick<WorkspaceOwner, 'previous' | 'earlier'>,
+  clock: Clock,
+): Promise<number> {
+  if (!canReadProcesses()) return 0;
+  const runs = [...(previous === undefined ? [] : [previous]), ...earlier];
+  const reports = await Promise.all(runs.map(({ runTag }) => killTagged(runTag, { quietMs: QUIET_MS, clock })));
+  return reports.reduce((sum, { ended }) => sum + ended.length, 0);
+}

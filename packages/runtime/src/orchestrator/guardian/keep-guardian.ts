@@ -1,0 +1,59 @@
+/** A guardian for as long as the orchestrator lives: one that is gone by itself is replaced. */
+import { type Clock, sleep } from '../../ports/clock.ts';
+import type { GuardianReport } from './guard.ts';
+import { type Guardian, type GuardianOptions, startGuardian } from './start-guardian.ts';
+
+export interface KeptGuardian extends Pick<Guardian, 'watch' | 'forget'> {
+  /** The process that watches now. */
+  readonly pid: number;
+  standDown(): Promise<GuardianReport | undefined>;
+}
+
+/** Between two attempts to replace it. */
+const RETRY_MS = 1_000;
+
+/** Resolves when it watches. **Errors** — `E_PROCESS_START`, for the first one only. */
+export async function keepGuardian(
+  options: GuardianOptions & { readonly clock: Clock; readonly warn: (message: string) => void },
+  start: (options: GuardianOptions) => Promise<Guardian> = startGuardian,
+): Promise<KeptGuardian> {
+  const { clock, warn } = options;
+  const watched = new Set<number>();
+  let isStoodDown = false;
+  let current = await start(options);
+  void keep(current);
+  return {
+    get pid() {
+      return current.pid;
+    },
+    watch(pid) {
+      watched.add(pid);
+      current.watch(pid);
+    },
+    forget(pid) {
+      watched.delete(pid);
+      current.forget(pid);
+    },
+    async standDown() {
+      isStoodDown = true;
+      return current.standDown().catch(() => undefined);
+    },
+  };
+
+  async function keep(guardian: Guardian): Promise<void> {
+    await guardian.exited;
+    while (!isStoodDown) {
+      warn('The guardian is gone; another one takes its place.');
+      const next = await start(options).catch(() => undefined);
+      if (next !== undefined) return take(next);
+      await sleep(clock, RETRY_MS);
+    }
+  }
+
+  function take(next: Guardian): void {
+    current = next;
+    for (const pid of watched) next.watch(pid);
+    if (isStoodDown) void next.standDown().catch(() => undefined);
+    else void keep(next);
+  }
+}

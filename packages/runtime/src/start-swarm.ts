@@ -1,0 +1,52 @@
+/** The same swarm from code that `gdn run` starts from a bundle. */
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import type { SwarmPlan } from './config/swarm-plan.ts';
+import type { SwarmControl } from './control/swarm-control.ts';
+import { startOrchestrator } from './orchestrator/start-orchestrator.ts';
+import type { LogLine } from './ports/log-line.ts';
+import { stateRoot } from './workspace/layout/state-root.ts';
+import { workspaceId } from './workspace/layout/workspace-id.ts';
+
+export interface StartSwarmOptions extends SwarmPlan {
+  /** Where conversations are kept: `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
+  readonly stateRoot?: string;
+  /** Swarms that name the same workspace share their conversations. */
+  readonly workspace?: string;
+  /** The project this swarm belongs to: two projects never share a workspace by chance. The current folder when absent. */
+  readonly bundleFolder?: string;
+  /** Hears every log line; they are in the workspace's `logs` folder too. Must not throw. */
+  readonly onLog?: (line: LogLine) => void;
+}
+
+/**
+ * Starts a swarm: this process becomes its orchestrator, and each agent instance gets a process of its own.
+ *
+ * **Rules** — what was accepted before is handled first. `stop()` ends it; when this process ends in any other way,
+ * everything it started is ended within two seconds, and goes on at the next start.
+ * **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`, those of the
+ * disk.
+ *
+ * @example
+ * const swarm = await startSwarm({ name: 'shop', agents: [{ agentName: 'clerk', models }] });
+ * const { result } = await swarm.ask({ input: 'Hello' });
+ * await swarm.stop();
+ */
+export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
+  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, ...plan } = options;
+  const environment = process.env.GOONDAN_STATE_ROOT;
+  return startOrchestrator({
+    plan,
+    stateRoot: stateRoot({
+      home: homedir(),
+      ...(root === undefined ? {} : { option: root }),
+      ...(environment === undefined ? {} : { environment }),
+    }),
+    workspaceId: workspaceId({
+      swarmName: plan.name,
+      bundleRealPath: realpathSync(bundleFolder),
+      ...(workspace === undefined ? {} : { workspace }),
+    }),
+    ...(onLog === undefined ? {} : { onLog }),
+  });
+}

@@ -1,0 +1,50 @@
+/** The tortured orchestrator from outside: start it, reach it, kill it, and see that nothing of it is left. */
+import { join } from 'node:path';
+import { connectControl, type ControlClient } from '@goondan/runtime';
+import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { workspace } from './plan.ts';
+import { findTagged, waitUntilGone } from './processes.ts';
+
+export interface Orchestrator {
+  readonly pid: number;
+  readonly control: ControlClient;
+  /** The entry of the environment that everything it starts carries. */
+  readonly runTag: string;
+  /** SIGKILL, to it alone or to its group. */
+  kill(target: 'process' | 'group'): Promise<RunEnd>;
+  /** As an operator would. */
+  stop(): Promise<RunEnd>;
+}
+
+export interface RunEnd {
+  /** Processes of the run that were there before. */
+  readonly before: number;
+  /** How long the last of them lived on; `undefined` when it was longer than two seconds. */
+  readonly goneAfterMs: number | undefined;
+}
+
+/** The promise is two seconds. */
+const ORPHAN_LIMIT_MS = 2_000;
+
+export async function startOrchestrator(stateRoot: string): Promise<Orchestrator> {
+  const command = [process.execPath, '--no-install', join(import.meta.dir, 'swarm-process.ts'), stateRoot];
+  const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const greeting = await child.stdout.getReader().read();
+  if (new TextDecoder().decode(greeting.value) !== 'ready\n') throw new Error('The orchestrator did not start.');
+  const owner = await readOwner({ stateRoot, workspaceId: workspace });
+  if (owner === undefined) throw new Error('Nobody runs the workspace.');
+  const { runTag } = owner;
+  const end = async (signal: NodeJS.Signals, target: number) => {
+    const before = findTagged(runTag).length;
+    process.kill(target, signal);
+    await child.exited;
+    return { before, goneAfterMs: await waitUntilGone(runTag, ORPHAN_LIMIT_MS) };
+  };
+  return {
+    pid: child.pid,
+    control: await connectControl({ stateRoot, workspaceId: workspace }),
+    runTag,
+    kill: (target) => end('SIGKILL', target === 'group' ? -child.pid : child.pid),
+    stop: () => end('SIGTERM', child.pid),
+  };
+}

@@ -1,0 +1,38 @@
+/** The processes of a run, as the system shows them. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Living processes whose environment has this entry. */
+export function findTagged(tag: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => isLiving(pid) && environmentOf(pid).includes(`${tag}\0`));
+}
+
+/** How long it took until none was left; `undefined` when some were after `limitMs`. */
+export async function waitUntilGone(tag: string, limitMs: number): Promise<number | undefined> {
+  const startedAt = performance.now();
+  for (;;) {
+    const isGone = findTagged(tag).length === 0;
+    const elapsed = performance.now() - startedAt;
+    if (isGone) return elapsed;
+    if (elapsed > limitMs) return undefined;
+    await Bun.sleep(10);
+  }
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function isLiving(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+/** The orchestrator that is tortured, in a process of its own. Says `ready`, and keeps a record of its loop's delays. */
+import { writeFileSync } from 'node:fs';
+import { startSwarm } from '@goondan/runtime';
+import { torturePlan } from './plan.ts';
+
+const stateRoot = process.argv[2] ?? '';
+const LOOK_MS = 5;
+/** How many looks came so many milliseconds late. */
+let delays: Record<number, number> = {};
+let last = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  const late = Math.max(0, Math.floor(now - last - LOOK_MS));
+  delays[late] = (delays[late] ?? 0) + 1;
+  last = now;
+}, LOOK_MS);
+
+const swarm = await startSwarm(torturePlan(stateRoot));
+// From here on: coming up is not what the delays are about.
+delays = {};
+setInterval(() => writeFileSync(`${stateRoot}/delays-${process.pid}.json`, JSON.stringify(delays)), 200);
+process.stdout.write('ready\n');
+process.on('SIGTERM', () => void swarm.stop());
+await swarm.stopped;
+process.exit(0);

@@ -1,0 +1,197 @@
+/**
+ * Kills agents, connectors, orchestrators and whole groups with SIGKILL at random moments while clients send work, and
+ * sees what is left: nothing acknowledged is lost or doubled, every store can be read, and no process survives its
+ * orchestrator by more than two seconds.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Acknowledged, checkStores, type Findings } from './check-stores.ts';
+import { type Orchestrator, type RunEnd, startOrchestrator } from './orchestrator.ts';
+
+export interface TortureOptions {
+  readonly stateRoot: string;
+  readonly kills: number;
+  readonly onProgress?: (line: string) => void;
+}
+
+export type Victim = 'agent' | 'agent group' | 'connector' | 'orchestrator' | 'orchestrator group';
+
+export interface TortureReport extends Findings {
+  readonly kills: Readonly<Record<Victim, number>>;
+  /** Of the agents that were killed, how many were in the middle of a turn. */
+  readonly midTurn: number;
+  readonly acknowledged: number;
+  /** Ends of an orchestrator after which something lived longer than two seconds. */
+  readonly orphans: number;
+  readonly longestOrphanMs: number;
+  /** Processes of the runs that were ended. */
+  readonly processes: number;
+  /** Of the orchestrators' event loops. */
+  readonly delay: { readonly p99: number; readonly longest: number };
+}
+
+const clients = [
+  { agent: 'worker', instanceKey: 'one', verbs: ['work', 'work', 'leave'] },
+  { agent: 'worker', instanceKey: 'two', verbs: ['work', 'block'] },
+  { agent: 'asker', instanceKey: 'one', verbs: ['ask'] },
+  { agent: 'asker', instanceKey: 'three', verbs: ['ask', 'work', 'block'] },
+];
+
+export async function torture({ stateRoot, kills: wanted, onProgress }: TortureOptions): Promise<TortureReport> {
+  const kills: Record<Victim, number> = {
+    agent: 0,
+    'agent group': 0,
+    connector: 0,
+    orchestrator: 0,
+    'orchestrator group': 0,
+  };
+  const acknowledged: Acknowledged[] = [];
+  const ends: RunEnd[] = [];
+  let midTurn = 0;
+  let isOver = false;
+  let orchestrator = startOrchestrator(stateRoot);
+  const total = () => Object.values(kills).reduce((sum, count) => sum + count, 0);
+
+  const sending = [...clients.map((client) => sendWork(client)), feed()];
+  while (total() < wanted) {
+    await Bun.sleep(20 + Math.random() * 200);
+    await killSomebody(pickVictim());
+    if (total() % 50 === 0) onProgress?.(`${total()} kills, ${acknowledged.length} inputs acknowledged`);
+  }
+  isOver = true;
+  await Promise.all(sending);
+  const last = await orchestrator;
+  await waitUntilHandled(last);
+  ends.push(await last.stop());
+  return {
+    ...(await checkStores(stateRoot, acknowledged)),
+    kills,
+    midTurn,
+    acknowledged: acknowledged.length,
+    orphans: ends.filter(({ goneAfterMs }) => goneAfterMs === undefined).length,
+    longestOrphanMs: Math.round(Math.max(...ends.map(({ goneAfterMs }) => goneAfterMs ?? Infinity))),
+    processes: ends.reduce((sum, { before }) => sum + before, 0),
+    delay: readDelays(stateRoot),
+  };
+
+  /** One after the other, each until somebody says that it is accepted; the same id again is the same input. */
+  async function sendWork({ agent, instanceKey, verbs }: (typeof clients)[number]): Promise<void> {
+    for (let count = 0; !isOver; count++) {
+      const job = `${agent}-${instanceKey}-${count}`;
+      const delivery = { agent, instanceKey, id: job, input: `${verbs[count % verbs.length]} ${job}` };
+      // Two are left waiting, the third is waited for: there is always something to interrupt, and never a mountain.
+      const isAwaited = count % 3 === 2;
+      let isAccepted = false;
+      while (!isAccepted || (isAwaited && !isOver)) {
+        const { control } = await orchestrator;
+        try {
+          if (isAwaited && isAccepted) {
+            await control.ask(delivery);
+            break;
+          }
+          await control.deliver(delivery);
+          if (!isAccepted) acknowledged.push({ agent, instanceKey, job });
+          isAccepted = true;
+        } catch {
+          await Bun.sleep(10);
+        }
+      }
+      await Bun.sleep(Math.random() * 30);
+    }
+  }
+
+  async function feed(): Promise<void> {
+    for (let count = 0; !isOver; count++) {
+      const key = String(count % 2);
+      const job = `feed-${key}-${count}`;
+      for (;;) {
+        try {
+          const port = readFileSync(join(stateRoot, 'feed-port'), 'utf8');
+          const body = JSON.stringify({ id: job, key, input: `work ${job}` });
+          const { status } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
+          if (status === 202) break;
+        } catch {
+          // It is down: again, with the same id.
+        }
+        await Bun.sleep(20);
+      }
+      acknowledged.push({ agent: 'worker', instanceKey: `feed-${key}`, job });
+      await Bun.sleep(100 + Math.random() * 100);
+    }
+  }
+
+  function pickVictim(): Victim {
+    const dice = Math.random();
+    if (dice < 0.6) return 'agent';
+    if (dice < 0.75) return 'agent group';
+    if (dice < 0.83) return 'connector';
+    return dice < 0.95 ? 'orchestrator' : 'orchestrator group';
+  }
+
+  async function killSomebody(victim: Victim): Promise<void> {
+    const running = await orchestrator;
+    if (victim === 'orchestrator' || victim === 'orchestrator group') {
+      const next = Promise.withResolvers<Orchestrator>();
+      orchestrator = next.promise;
+      ends.push(await running.kill(victim === 'orchestrator' ? 'process' : 'group'));
+      kills[victim] += 1;
+      next.resolve(startOrchestrator(stateRoot));
+      return void (await orchestrator);
+    }
+    const { instances, connections } = await running.control.status();
+    const targets = victim === 'connector' ? connections : preferWorking(instances);
+    const pids = targets.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+    const pid = pids[Math.floor(Math.random() * pids.length)];
+    if (pid === undefined || !tryKill(victim === 'agent group' ? -pid : pid)) return;
+    kills[victim] += 1;
+    if (victim !== 'connector' && instances.some((each) => each.pid === pid && each.status === 'working')) midTurn += 1;
+  }
+}
+
+function preferWorking<Each extends { readonly status: string }>(instances: readonly Each[]): readonly Each[] {
+  const working = instances.filter(({ status }) => status === 'working');
+  return working.length > 0 && Math.random() < 0.9 ? working : instances;
+}
+
+function tryKill(target: number): boolean {
+  try {
+    process.kill(target, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function waitUntilHandled({ control }: Orchestrator): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const { instances } = await control.status();
+    if (instances.every(({ queued }) => queued === 0)) return;
+    if (performance.now() > deadline) throw new Error(`Not handled: ${JSON.stringify(instances)}`);
+    await Bun.sleep(50);
+  }
+}
+
+function readDelays(stateRoot: string): TortureReport['delay'] {
+  const counts = new Map<number, number>();
+  for (const name of readdirSync(stateRoot).filter((each) => each.startsWith('delays-'))) {
+    const path = join(stateRoot, name);
+    if (!existsSync(path)) continue;
+    const each = parse(readFileSync(path, 'utf8'));
+    for (const [ms, count] of Object.entries(each)) counts.set(Number(ms), (counts.get(Number(ms)) ?? 0) + count);
+  }
+  const sorted = [...counts].toSorted(([one], [other]) => one - other);
+  const all = sorted.reduce((sum, [, count]) => sum + count, 0);
+  let seen = 0;
+  const p99 = sorted.find(([, count]) => (seen += count) >= all * 0.99)?.[0] ?? 0;
+  return { p99, longest: sorted.at(-1)?.[0] ?? 0 };
+}
+
+/** One that was killed in the middle of writing its record leaves half of it. */
+function parse(text: string): Record<string, number> {
+  try {
+    return JSON.parse(text) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
