@@ -27,6 +27,24 @@ export type { DeclaredAgent } from './config/declared-agent.ts';
 export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
 export type { ModelSpec } from './config/model-spec.ts';
+export { connectControl, type ControlClientOptions, type ControlPlace } from './control/connect-control.ts';
+export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
+export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
+export type { SwarmGreeting } from './control/endpoints.ts';
+export type {
+  Acceptance,
+  AskOptions,
+  ConnectionStatus,
+  DeadLetterSummary,
+  Delivery,
+  InstanceChoice,
+  InstanceStatus,
+  SwarmControl,
+  SwarmNotice,
+  SwarmStatus,
+  TurnEnd,
+  WatchFilter,
+} from './control/swarm-control.ts';
 export type { Change } from './json/diff-json.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';

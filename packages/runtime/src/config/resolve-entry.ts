@@ -1,5 +1,5 @@
 /** Finds a file a resource names, and refuses every way out of the bundle: `..`, absolute paths, links. */
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
@@ -10,19 +10,23 @@ export async function resolveEntry(root: string, entry: string, what: string): P
   if (isAbsolute(entry) || /^[A-Za-z]:/.test(entry)) throw outside(what, entry, 'is an absolute path');
   if (entry.split(/[\\/]/).includes('..')) throw outside(what, entry, 'contains ".."');
   if (entry.includes('\0')) throw outside(what, entry.replaceAll('\0', '\\0'), 'contains a NUL byte');
-  const folder = await realpath(root).catch(notThere);
+  const folder = realPath(root);
   if (folder === undefined) return undefined;
-  const file = await realpath(join(folder, entry)).catch(notThere);
+  const file = realPath(join(folder, entry));
   if (file === undefined) return undefined;
   if (relative(folder, file).split(sep)[0] === '..')
     throw outside(what, entry, 'is a link that leads out of the bundle');
   return file;
 }
 
-function notThere(error: unknown): undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (meansNoFile.includes(code)) return undefined;
-  throw error;
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (meansNoFile.includes(code)) return undefined;
+    throw error;
+  }
 }
 
 function outside(what: string, entry: string, why: string): GoondanError {

@@ -287,7 +287,7 @@ describe('R-07 a connector that drains', () => {
     await until(() => writes.length === 2);
     writes[0]?.resolve();
     await first;
-    await connector.clock.advance(1_000);
+    await connector.clock.advance(1_030);
     expect(connector.exits).toEqual([]);
     writes[1]?.resolve();
     await second;

@@ -1,5 +1,5 @@
 // The program of a connector's process, as a process.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ import type { FromConnector } from '../ipc/from-connector.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { childSpawner } from '../orchestrator/spawn-child.ts';
+
+setDefaultTimeout(60_000);
 
 const runTag = newTag('GOONDAN_RUN');
 let folder: string;

@@ -15,10 +15,15 @@ export class PendingAnswers<Answer> {
     return this.waiting.size;
   }
 
+  /** One more would be refused: then the question must not be sent either. */
+  get isFull(): boolean {
+    return this.waiting.size >= this.most;
+  }
+
   /** Rejects `E_IPC_FULL` when too many wait, `E_IPC_FRAME` when this id waits already. */
   async wait(id: string): Promise<Answer> {
     if (this.waiting.has(id)) throw new GoondanError('E_IPC_FRAME', `"${id}" waits for an answer already.`);
-    if (this.waiting.size >= this.most) {
+    if (this.isFull) {
       throw new GoondanError('E_IPC_FULL', `${this.most} messages wait for an answer.`, { retryable: true });
     }
     const answer = Promise.withResolvers<Answer>();

@@ -2,7 +2,6 @@
  * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as lines for whoever writes them. Written
  * out rather than built on `node:console`, whose import alone costs every process several milliseconds.
  */
-import { format } from 'node:util';
 import type { LogLevel } from './log-sink.ts';
 
 /** Takes one line of one logger. */
@@ -19,7 +18,7 @@ export function createLogger(write: LoggerWrite, elapsed: () => number): Console
   const line =
     (level: LogLevel) =>
     (...args: unknown[]) =>
-      write(level, '  '.repeat(depth) + format(...args));
+      write(level, '  '.repeat(depth) + process.getBuiltinModule('node:util').format(...args));
   const info = line('info');
   const warn = line('warn');
   const debug = line('debug');

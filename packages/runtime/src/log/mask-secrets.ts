@@ -2,7 +2,6 @@
  * Secrets leave the process in no form: their text is replaced wherever something is written down or shown, also when
  * it was JSON-escaped, URL-encoded or printed as part of an object on the way.
  */
-import { inspect } from 'node:util';
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
@@ -34,7 +33,7 @@ function formsOf(secret: string): string[] {
 }
 
 function escape(text: string): string[] {
-  return [text, JSON.stringify(text).slice(1, -1), inspect(text).slice(1, -1)];
+  return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
 }
 
 /** The same for every text inside a JSON value, keys too. */

@@ -17,6 +17,8 @@ export interface FakeControl extends SwarmControl {
   /** Watchers that are listening, turns that are running. */
   readonly watching: number;
   readonly running: readonly string[];
+  /** What those who ask for these turns said. */
+  readonly askers: ReadonlyMap<string, { readonly options: AskOptions }>;
   /** Events whose asker aborted. */
   readonly cancelled: readonly string[];
   /** Tells every watcher, whatever its filter, and the asker of the event. */
@@ -75,6 +77,7 @@ export function fakeControl(): FakeControl {
 
   return {
     calls,
+    askers,
     cancelled,
     stopped: stopped.promise,
     get watching() {

@@ -3,8 +3,12 @@ import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goond
 
 type Handler = (...args: unknown[]) => unknown;
 
+/** Must not throw. */
+export type RuntimeEventWatcher = (event: RuntimeEventName, payload: object) => void;
+
 export class EventBus {
   private readonly handlers = new Map<string, Set<Handler>>();
+  private readonly watchers = new Set<RuntimeEventWatcher>();
 
   constructor(private readonly onHandlerError: (event: string, error: unknown) => void) {}
 
@@ -25,7 +29,16 @@ export class EventBus {
 
   /** The runtime's own events; the payload is only made when somebody listens. */
   tell<Name extends RuntimeEventName>(event: Name, payload: () => RuntimeEvents[Name]): void {
-    if (this.handlers.has(event)) this.emit(event, Object.freeze(payload()));
+    if (this.watchers.size === 0 && !this.handlers.has(event)) return;
+    const told = Object.freeze(payload());
+    for (const watcher of this.watchers) watcher(event, told);
+    this.emit(event, told);
+  }
+
+  /** Every event of the runtime itself, and nothing that extensions emit under the same names. */
+  watch(watcher: RuntimeEventWatcher): () => void {
+    this.watchers.add(watcher);
+    return () => void this.watchers.delete(watcher);
   }
 
   private callOne(event: string, handler: Handler, args: unknown[]): void {

@@ -1,5 +1,4 @@
 /** Loads one extension: its resource, its module, its config, its `register`. Every failure says which one and why. */
-import { pathToFileURL } from 'node:url';
 import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
@@ -53,7 +52,7 @@ async function importEntry(root: string, resource: ExtensionResource): Promise<u
     });
   }
   try {
-    return await import(pathToFileURL(file).href);
+    return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     const { message } = toTurnError(error);
     throw new GoondanError('E_EXT_LOAD', `Extension/${name}: "${entry}" cannot be loaded: ${message}`, {

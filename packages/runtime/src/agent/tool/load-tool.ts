@@ -1,5 +1,4 @@
 /** Loads one declared tool: its module's `handlers`, one for each export. */
-import { pathToFileURL } from 'node:url';
 import { GoondanError, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
@@ -48,7 +47,7 @@ async function importHandlers({ name, root, entry }: ToolDeclaration): Promise<R
 
 async function importFile(name: string, file: string): Promise<unknown> {
   try {
-    return await import(pathToFileURL(file).href);
+    return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     const { message } = toTurnError(error);
     throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${message}`, { cause: error });

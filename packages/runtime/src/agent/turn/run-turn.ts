@@ -23,6 +23,8 @@ export interface TurnOptions {
   readonly onDelta?: DeltaListener | undefined;
   /** Watches every layer. */
   readonly observer?: TurnObserver | undefined;
+  /** The event killed its process too often: its input is folded, and nothing of it is run. */
+  readonly deadLetter?: boolean | undefined;
 }
 
 export interface TurnOutcome {
@@ -36,7 +38,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   try {
     const run = await openTurn(agent, event, options, deadline.signal);
     if ('finished' in run) return run.finished;
-    const result = await deadline.bound(answer(run)).catch((error: unknown) => failed(run, error));
+    const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     tellEnd(run, outcome);
     return outcome;
@@ -45,11 +47,13 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-async function answer(run: TurnRun): Promise<TurnResult> {
+async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promise<TurnResult> {
   const { agent } = run;
   agent.bus.tell('turn.started', () => named(run));
   await appendInput(run);
-  refuseDeadLetter(run);
+  refuseDeadLetter(run, deadLetter);
+  // Cancelled while it waited: its layers need not begin.
+  refuseWhenOver(run);
   const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
   const span = watch(run, watched, undefined);
   run.span = span;
@@ -74,10 +78,12 @@ async function appendInput(run: TurnRun): Promise<void> {
 }
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
-function refuseDeadLetter(run: TurnRun): void {
+function refuseDeadLetter(run: TurnRun, isDeadLetter: boolean): void {
   const crashes = run.resumed ? run.before.resumes + 1 : 0;
-  if (crashes < run.agent.policy.crashesBeforeDeadLetter) return;
-  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${crashes} times and was put aside.`);
+  if (crashes < run.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
+  // Whoever supervises the process may have seen crashes that left nothing in the log.
+  const times = isDeadLetter ? 'too often' : `${crashes} times`;
+  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
 }
 
 /** Every turn layer has done its part before `next()`: what they did counts from here on, also after a crash. */

@@ -8,8 +8,9 @@ export class TurnDeadline {
   private readonly abandoned = Promise.withResolvers<never>();
   private callOff: () => void;
   private readonly onCancel = () => {
-    const cause: unknown = this.cancel?.reason;
-    this.abort(new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause }));
+    const reason: unknown = this.cancel?.reason;
+    const says = reason instanceof GoondanError && reason.code === 'E_CANCELLED';
+    this.abort(says ? reason : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason }));
   };
 
   constructor(

@@ -190,7 +190,40 @@ describe('a connection', () => {
       world.pass(1);
       expect(world.isKilled).toBe(true);
       expect(world.status.problem).toContain('it does not answer');
+      // The next one is not blamed for it.
+      world.say('exited');
+      world.pass(199);
+      expect([world.spawns.length, world.isKilled]).toEqual([2, false]);
     }
+  });
+
+  test('R-03 that failed after a healthy time is forgiven what was before, too', () => {
+    const world = started();
+    for (let crash = 1; crash <= 2; crash++) world.say('exited');
+    expect(world.status.crashes).toBe(2);
+    world.say('ready');
+    for (let passed = 0; passed < policy.restart.healthyMs; passed += 50) {
+      world.pass(50);
+      world.say('pong');
+    }
+    world.say('failed');
+    world.say('exited');
+    expect(world.status).toMatchObject({ status: 'starting', crashes: 1 });
+  });
+
+  test('is not ended by a timer that rings early', () => {
+    const starting = started();
+    starting.pass(10);
+    starting.take({ type: 'timer', timer: 'start' });
+    expect([starting.state.phase.name, starting.timers.get('start')]).toEqual(['starting', 2_000]);
+    const draining = listening();
+    draining.take({ type: 'drain', graceMs: 500 });
+    draining.timers.clear();
+    draining.take({ type: 'timer', timer: 'grace' });
+    expect([draining.state.phase.name, draining.timers.get('grace')]).toEqual(['draining', 500]);
+    for (const timer of ['backoff', 'grace'] as const) starting.take({ type: 'timer', timer });
+    for (const timer of ['backoff', 'start', 'beat'] as const) draining.take({ type: 'timer', timer });
+    expect([starting.state.phase.name, draining.state.phase.name]).toEqual(['starting', 'draining']);
   });
 
   test('that answers is not killed', () => {
@@ -227,6 +260,14 @@ describe('R-07 a connection that is drained', () => {
     expect([world.isKilled, world.state.phase.name]).toEqual([true, 'killed']);
     world.say('exited');
     expect(world.state.phase.name).toBe('stopped');
+  });
+
+  test('is not given more time by a second word', () => {
+    const world = listening();
+    world.take({ type: 'drain', graceMs: 500 });
+    world.take({ type: 'drain', graceMs: 900 });
+    world.pass(500);
+    expect([world.drains, world.isKilled]).toEqual([[500], true]);
   });
 
   test('without a grace kills at once', () => {

@@ -1,8 +1,9 @@
 // Connections with real processes, real HTTP and a real inbox.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
@@ -15,7 +16,7 @@ import type { AcceptEvent } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
 
-const TEST_MS = 60_000;
+setDefaultTimeout(60_000);
 const runTag = newTag('GOONDAN_RUN');
 const kim = { agentName: 'coder', instanceKey: 'kim' };
 let bundle: string;
@@ -105,7 +106,11 @@ const openStore = (inboxEvents = 1_000) =>
     warn: () => undefined,
   });
 
-function open(plans: readonly ConnectionPlan[], accept: AcceptEvent = async () => undefined) {
+function open(
+  plans: readonly ConnectionPlan[],
+  accept: AcceptEvent = async () => undefined,
+  restart: RestartPolicy = policy.restart,
+) {
   const lines: LogLine[] = [];
   const printed: string[] = [];
   /** When each process of a connection began and ended. */
@@ -136,7 +141,7 @@ function open(plans: readonly ConnectionPlan[], accept: AcceptEvent = async () =
       report: (line) => lines.push(line),
       onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
     },
-    policy,
+    policy: { ...policy, restart },
   });
   connections.start();
   const statusOf = (connection: string) => connections.status().find((each) => each.connection === connection);
@@ -149,11 +154,16 @@ function open(plans: readonly ConnectionPlan[], accept: AcceptEvent = async () =
     lines,
     printed,
     statusOf,
+    pidOf: (connection: string): number => {
+      const pid = statusOf(connection)?.pid;
+      if (pid === undefined) throw new Error(`${connection} has no process`);
+      return pid;
+    },
     livesOf: (connection: string) => lives.filter(({ name }) => name === `connection ${connection}`),
     ports,
     /** Posts to the newest server. */
-    post: (path: string, headers: Record<string, string> = { 'x-chat': 'kim' }) =>
-      fetch(`http://127.0.0.1:${ports().at(-1)}/${path}`, { method: 'POST', body: 'hello', headers }),
+    post: (path: string, headers: Record<string, string> = { 'x-chat': 'kim' }, body = 'hello') =>
+      fetch(`http://127.0.0.1:${ports().at(-1)}/${path}`, { method: 'POST', body, headers, keepalive: false }),
     /** Until that many processes of it have begun to listen. */
     listening: (count = 1) => until(() => ports().length >= count && statusOf('http')?.status === 'listening'),
   };
@@ -164,172 +174,191 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 describe('an event from outside', () => {
-  test(
-    'is acknowledged to its sender after it is on disk, not before',
-    async () => {
-      const store = await openStore();
-      const gate = Promise.withResolvers<void>();
-      let asked = 0;
-      const { connections, listening, post } = open([planOf('http')], async (to, event) => {
-        asked += 1;
-        await gate.promise;
-        await store.accept(to, event);
-      });
-      await listening();
-      let answered = false;
-      const posted = post('message').finally(() => (answered = true));
-      await until(() => asked === 1);
-      await Bun.sleep(50);
-      expect([answered, await store.pending(kim)]).toEqual([false, []]);
-      gate.resolve();
-      const response = await posted;
-      expect([response.status, await response.text()]).toEqual([202, 'accepted']);
-      expect(await store.pending(kim)).toMatchObject([
-        { type: 'message', input: 'hello', source: { kind: 'connector', name: 'http' } },
-      ]);
-      await connections.drain(10_000);
-      await store.close();
-    },
-    TEST_MS,
-  );
-
-  test(
-    'that is refused is an error for its sender, with the reason',
-    async () => {
-      const store = await openStore(1);
-      const { connections, listening, post, lines } = open([planOf('http')], async (to, event) => {
-        await store.accept(to, event);
-      });
-      await listening();
-      const answerTo = async (path: string, headers?: Record<string, string>) => {
-        const response = await post(path, headers);
-        return `${response.status} ${await response.text()}`;
-      };
-      expect(await answerTo('left')).toBe('422 E_CONNECTOR_EVENT');
-      expect(await answerTo('joined')).toBe('422 E_INGRESS_RULE');
-      expect(await answerTo('message', {})).toBe('422 E_INGRESS_KEY');
-      expect(await answerTo('message')).toBe('202 accepted');
-      expect(await answerTo('message')).toBe('503 E_INBOX_FULL');
-      // And in another instance there is room.
-      expect(await answerTo('message', { 'x-chat': 'lee' })).toBe('202 accepted');
-      expect(lines.map(({ event }) => event)).toContain('event.refused');
-      await connections.drain(10_000);
-      await store.close();
-    },
-    TEST_MS,
-  );
-
-  test(
-    'R-03 that is delivered again under its id is one event, also after a kill -9 in between',
-    async () => {
-      const store = await openStore();
-      const { connections, listening, post, statusOf, ports } = open([planOf('http')], async (to, event) => {
-        await store.accept(to, event);
-      });
-      await listening();
-      const again = { 'x-chat': 'kim', 'x-delivery-id': 'delivery-1' };
-      expect((await post('message', again)).status).toBe(202);
-      expect((await post('message', again)).status).toBe(202);
-      const pid = statusOf('http')?.pid ?? 0;
-      process.kill(pid, 'SIGKILL');
-      await listening(2);
-      expect(statusOf('http')).toMatchObject({ status: 'listening', crashes: 1 });
-      expect(statusOf('http')?.pid).not.toBe(pid);
-      expect(ports()).toHaveLength(2);
-      expect((await post('message', again)).status).toBe(202);
-      expect(await store.pending(kim)).toHaveLength(1);
-      expect((await post('message', { ...again, 'x-delivery-id': 'delivery-2' })).status).toBe(202);
-      expect(await store.pending(kim)).toHaveLength(2);
-      await connections.drain(10_000);
-      await store.close();
-    },
-    TEST_MS,
-  );
-});
-
-test(
-  'R-07 draining answers what was heard and listens to nothing more',
-  async () => {
+  test('is acknowledged to its sender after it is on disk, not before', async () => {
+    const store = await openStore();
     const gate = Promise.withResolvers<void>();
     let asked = 0;
-    const { connections, listening, post, statusOf, lines } = open([planOf('http')], async () => {
+    const { connections, listening, post } = open([planOf('http')], async (to, event) => {
       asked += 1;
       await gate.promise;
+      await store.accept(to, event);
     });
     await listening();
-    const posted = post('message');
+    let answered = false;
+    const posted = post('message').finally(() => (answered = true));
     await until(() => asked === 1);
-    const drained = connections.drain(30_000);
-    await until(() =>
-      post('message').then(
-        () => false,
-        () => true,
-      ),
-    );
+    await Bun.sleep(50);
+    expect([answered, await store.pending(kim)]).toEqual([false, []]);
     gate.resolve();
-    expect((await posted).status).toBe(202);
-    await drained;
-    expect(statusOf('http')).toEqual({ connection: 'http', status: 'stopped', crashes: 0 });
-    expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
-  },
-  TEST_MS,
-);
-
-test(
-  'R-03 connectors that cannot start, leave, flood and block are started again under their backoff, and hurt nobody',
-  async () => {
-    const bad = ['throws', 'exits', 'floods', 'blocks'];
-    const { connections, listening, livesOf, statusOf, post, printed } = open(
-      ['http', ...bad].map((each) => planOf(each)),
-    );
-    await listening();
-    const pid = statusOf('http')?.pid;
-    const crashesOf = (connection: string) => statusOf(connection)?.crashes ?? 0;
-    let answers = 0;
-    const isDone = () => crashesOf('throws') >= 5 && crashesOf('exits') >= 5 && crashesOf('blocks') >= 1;
-    // The one that floods does nothing wrong but print.
-    while (!isDone() || !printed.some((text) => text.endsWith(' dropped'))) {
-      expect((await post('message')).status).toBe(202);
-      answers += 1;
-      await Bun.sleep(10);
-    }
-    expect(answers).toBeGreaterThan(10);
-    expect(statusOf('http')).toEqual({ connection: 'http', status: 'listening', crashes: 0, ...(pid && { pid }) });
-    expect(statusOf('floods')).toMatchObject({ crashes: 0 });
-    expect(statusOf('throws')?.problem).toStartWith(
-      'E_CONNECTOR_LOAD: Connector/throws: "throws.ts" cannot be loaded: ',
-    );
-    expect(statusOf('exits')?.problem).toContain('its process ended with code 0');
-    expect(statusOf('blocks')?.problem).toContain('it does not answer');
-    for (const connection of bad) {
-      const lives = livesOf(connection);
-      for (const [index, { beganAt }] of lives.entries()) {
-        if (index === 0) continue;
-        const { endedAt = Infinity } = lives[index - 1] ?? {};
-        // Timers count whole milliseconds.
-        expect(beganAt - endedAt).toBeGreaterThan(backoffMs(index, policy.restart) - 2);
-      }
-    }
-    // Two of them do not hear it.
-    await connections.drain(1_000);
-    expect(connections.status().map(({ status }) => status)).toEqual(Array(5).fill('stopped'));
-  },
-  TEST_MS,
-);
-
-test(
-  'X-15 the secrets of a connection are in nothing it logs, prints or fails with',
-  async () => {
-    const secrets = { token: 'sk-live-12345', phrase: 'p&ss "word"\\ + é' };
-    const { connections, lines, printed, statusOf } = open([planOf('leaks', { secrets })]);
-    await until(() => (statusOf('leaks')?.crashes ?? 0) >= 1 && printed.length >= 2);
-    const written = JSON.stringify([lines, printed, connections.status()]);
-    expect(written).toContain('printed');
-    expect(written).toContain('logged');
-    expect(written).toContain('failed with ***');
-    expect(written).not.toContain('sk-live');
-    expect(written).not.toContain('word');
+    const response = await posted;
+    expect([response.status, await response.text()]).toEqual([202, 'accepted']);
+    expect(await store.pending(kim)).toMatchObject([
+      { type: 'message', input: 'hello', source: { kind: 'connector', name: 'http' } },
+    ]);
     await connections.drain(10_000);
-  },
-  TEST_MS,
-);
+    await store.close();
+  });
+
+  test('that is refused is an error for its sender, with the reason', async () => {
+    const store = await openStore(1);
+    const { connections, listening, post, lines } = open([planOf('http')], async (to, event) => {
+      await store.accept(to, event);
+    });
+    await listening();
+    const answerTo = async (path: string, headers?: Record<string, string>) => {
+      const response = await post(path, headers);
+      return `${response.status} ${await response.text()}`;
+    };
+    expect(await answerTo('left')).toBe('422 E_CONNECTOR_EVENT');
+    expect(await answerTo('joined')).toBe('422 E_INGRESS_RULE');
+    expect(await answerTo('message', {})).toBe('422 E_INGRESS_KEY');
+    expect(await answerTo('message')).toBe('202 accepted');
+    expect(await answerTo('message')).toBe('503 E_INBOX_FULL');
+    // And in another instance there is room.
+    expect(await answerTo('message', { 'x-chat': 'lee' })).toBe('202 accepted');
+    expect(lines.map(({ event }) => event)).toContain('event.refused');
+    await connections.drain(10_000);
+    await store.close();
+  });
+
+  test('R-03 that is delivered again under its id is one event, also after a kill -9 in between', async () => {
+    const store = await openStore();
+    const { connections, listening, post, statusOf, pidOf, ports } = open([planOf('http')], async (to, event) => {
+      await store.accept(to, event);
+    });
+    await listening();
+    const again = { 'x-chat': 'kim', 'x-delivery-id': 'delivery-1' };
+    expect((await post('message', again)).status).toBe(202);
+    expect((await post('message', again)).status).toBe(202);
+    const pid = pidOf('http');
+    process.kill(pid, 'SIGKILL');
+    await listening(2);
+    expect(statusOf('http')).toMatchObject({ status: 'listening', crashes: 1 });
+    expect(statusOf('http')?.pid).not.toBe(pid);
+    expect(ports()).toHaveLength(2);
+    expect((await post('message', again)).status).toBe(202);
+    expect(await store.pending(kim)).toHaveLength(1);
+    expect((await post('message', { ...again, 'x-delivery-id': 'delivery-2' })).status).toBe(202);
+    expect(await store.pending(kim)).toHaveLength(2);
+    await connections.drain(10_000);
+    await store.close();
+  });
+});
+
+test('R-03 kill -9 at any moment, again and again: what was acknowledged is there, once', async () => {
+  const store = await openStore(100_000);
+  const atOnce = { ...policy.restart, quickCrashes: 1_000 };
+  const { connections, listening, post, statusOf, pidOf } = open(
+    [planOf('http')],
+    async (to, event) => void (await store.accept(to, event)),
+    atOnce,
+  );
+  await listening();
+  const acknowledged: string[] = [];
+  const over = new AbortController();
+  let unanswered = 0;
+  /** As a sender does it: the same delivery until it is acknowledged. */
+  const deliver = async (id: string) => {
+    const headers = { 'x-chat': 'kim', 'x-delivery-id': id };
+    for (;;) {
+      const status = await post('message', headers, id).then(
+        (response) => response.status,
+        () => 0,
+      );
+      if (status === 202) return void acknowledged.push(id);
+      unanswered += 1;
+      await Bun.sleep(5);
+    }
+  };
+  const send = async (sender: number) => {
+    for (let n = 0; !over.signal.aborted; n++) await deliver(`${sender}-${n}`);
+  };
+  const senders = Array.from({ length: 4 }, (_, sender) => send(sender));
+  for (let kills = 1; kills <= 20; kills++) {
+    await Bun.sleep(Math.random() * 120);
+    await until(() => statusOf('http')?.pid !== undefined);
+    process.kill(pidOf('http'), 'SIGKILL');
+    await until(() => statusOf('http')?.crashes === kills);
+  }
+  over.abort();
+  await Promise.all(senders);
+  expect(unanswered).toBeGreaterThan(0);
+  expect(acknowledged.length).toBeGreaterThan(20);
+  const inputs = (await store.pending(kim)).map(({ input }) => input ?? '');
+  expect(inputs.toSorted()).toEqual(acknowledged.toSorted());
+  await connections.drain(10_000);
+  await store.close();
+});
+
+test('R-07 draining answers what was heard and listens to nothing more', async () => {
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const { connections, listening, post, statusOf, lines } = open([planOf('http')], async () => {
+    asked += 1;
+    if (asked === 1) await gate.promise;
+  });
+  await listening();
+  const posted = post('message');
+  await until(() => asked === 1);
+  const drained = connections.drain(30_000);
+  await until(() =>
+    post('message').then(
+      () => false,
+      () => true,
+    ),
+  );
+  gate.resolve();
+  expect((await posted).status).toBe(202);
+  await drained;
+  expect(statusOf('http')).toEqual({ connection: 'http', status: 'stopped', crashes: 0 });
+  expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
+});
+
+test('R-03 connectors that cannot start, leave, flood and block are started again under their backoff, and hurt nobody', async () => {
+  const bad = ['throws', 'exits', 'floods', 'blocks'];
+  const { connections, listening, livesOf, statusOf, post, printed } = open(
+    ['http', ...bad].map((each) => planOf(each)),
+  );
+  await listening();
+  const pid = statusOf('http')?.pid;
+  const crashesOf = (connection: string) => statusOf(connection)?.crashes ?? 0;
+  let answers = 0;
+  const isDone = () => crashesOf('throws') >= 5 && crashesOf('exits') >= 5 && crashesOf('blocks') >= 1;
+  // The one that floods does nothing wrong but print.
+  while (!isDone() || !printed.some((text) => text.endsWith(' dropped'))) {
+    expect((await post('message')).status).toBe(202);
+    answers += 1;
+    await Bun.sleep(10);
+  }
+  expect(answers).toBeGreaterThan(10);
+  expect(statusOf('http')).toEqual({ connection: 'http', status: 'listening', crashes: 0, ...(pid && { pid }) });
+  expect(statusOf('floods')).toMatchObject({ crashes: 0 });
+  expect(statusOf('throws')?.problem).toStartWith('E_CONNECTOR_LOAD: Connector/throws: "throws.ts" cannot be loaded: ');
+  expect(statusOf('exits')?.problem).toContain('its process ended with code 0');
+  expect(statusOf('blocks')?.problem).toContain('it does not answer');
+  for (const connection of bad) {
+    const lives = livesOf(connection);
+    for (const [index, { beganAt }] of lives.entries()) {
+      if (index === 0) continue;
+      const { endedAt = Infinity } = lives[index - 1] ?? {};
+      // Timers count whole milliseconds.
+      expect(beganAt - endedAt).toBeGreaterThan(backoffMs(index, policy.restart) - 2);
+    }
+  }
+  // Two of them do not hear it.
+  await connections.drain(1_000);
+  expect(connections.status().map(({ status }) => status)).toEqual(Array(5).fill('stopped'));
+});
+
+test('X-15 the secrets of a connection are in nothing it logs, prints or fails with', async () => {
+  const secrets = { token: 'sk-live-12345', phrase: 'p&ss "word"\\ + é' };
+  const { connections, lines, printed, statusOf } = open([planOf('leaks', { secrets })]);
+  await until(() => (statusOf('leaks')?.crashes ?? 0) >= 1 && printed.length >= 2);
+  const written = JSON.stringify([lines, printed, connections.status()]);
+  expect(written).toContain('printed');
+  expect(written).toContain('logged');
+  expect(written).toContain('failed with ***');
+  expect(written).not.toContain('sk-live');
+  expect(written).not.toContain('word');
+  await connections.drain(10_000);
+});

@@ -79,5 +79,5 @@ function isSame(one: Stats, other: Stats): boolean {
 }
 
 function unusable(path: string, problem: string, cause?: unknown): GoondanError {
-  return new GoondanError('E_CONTROL_PATH', `No control socket at ${path}: ${problem}.`, { cause });
+  return new GoondanError('E_CONTROL_PATH', `No control socket at ${path}: ${problem.replace(/\.$/, '')}.`, { cause });
 }

@@ -1,0 +1,72 @@
+/**
+ * The turns the orchestrator asks for, one after the other: run, streamed, answered after their commit.
+ *
+ * A turn that gives no result at all could not be saved (`E_DISK_FULL`, `E_FENCED`, …). This process may then believe
+ * things that are not on the disk: it is `broken`, ends, and the next one is asked again.
+ */
+import { turnIdOf } from '../turn/open-turn.ts';
+import type { Channel } from '../../ipc/channel/channel.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { RunningAgent } from '../start-agent.ts';
+import { Cancellations } from './cancellations.ts';
+import { sendResult } from './send-result.ts';
+
+export interface AskedTurnsParts {
+  readonly agent: Pick<RunningAgent, 'handle'>;
+  readonly channel: Channel<FromAgent, ToAgent>;
+  /** Nothing runs any more, for now. */
+  readonly onIdle: () => void;
+  readonly onBroken: (problem: string, thrown: unknown) => void;
+}
+
+type AskedTurn = Extract<ToAgent, { readonly type: 'turn' }>;
+
+export class AskedTurns {
+  readonly #parts: AskedTurnsParts;
+  readonly #cancellations = new Cancellations();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(parts: AskedTurnsParts) {
+    this.#parts = parts;
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  ask(turn: AskedTurn): void {
+    const run = this.#run(turn).finally(() => {
+      this.#running.delete(run);
+      if (this.isIdle) this.#parts.onIdle();
+    });
+    this.#running.add(run);
+  }
+
+  cancel(eventId: string, reason: string): void {
+    this.#cancellations.cancel(eventId, reason);
+  }
+
+  /** When all that was asked is answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #run({ event, deadLetter }: AskedTurn): Promise<void> {
+    const { agent, channel, onBroken } = this.#parts;
+    const signal = this.#cancellations.begin(event.id);
+    try {
+      const { result, stepCount, usage } = await agent.handle(event, {
+        signal,
+        deadLetter,
+        // A delta may be lost: the answer itself follows.
+        onDelta: (delta) => void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),
+      });
+      await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
+    } catch (error) {
+      onBroken(`${turnIdOf(event)} ended without a result`, error);
+    } finally {
+      this.#cancellations.end(event.id);
+    }
+  }
+}

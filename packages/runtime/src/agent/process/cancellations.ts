@@ -1,0 +1,40 @@
+/**
+ * Who gave which event up, so that a cancel ends the turn of its own event and of no other, whichever of the two comes
+ * first.
+ */
+import { GoondanError } from '@goondan/types';
+
+/** Cancels whose turn has not come. Past it the oldest is forgotten: its turn would run to its end. */
+const MOST_EARLY = 1_000;
+
+export class Cancellations {
+  readonly #running = new Map<string, AbortController>();
+  readonly #early = new Map<string, string>();
+
+  /** The signal of that event's turn; aborted already when the cancel came first. */
+  begin(eventId: string): AbortSignal {
+    const controller = this.#running.get(eventId) ?? new AbortController();
+    this.#running.set(eventId, controller);
+    const reason = this.#early.get(eventId);
+    if (reason !== undefined) controller.abort(cancelled(reason));
+    return controller.signal;
+  }
+
+  /** The turn is over. */
+  end(eventId: string): void {
+    this.#running.delete(eventId);
+    this.#early.delete(eventId);
+  }
+
+  cancel(eventId: string, reason: string): void {
+    const controller = this.#running.get(eventId);
+    if (controller !== undefined) return controller.abort(cancelled(reason));
+    this.#early.set(eventId, reason);
+    const [oldest] = this.#early.keys();
+    if (this.#early.size > MOST_EARLY && oldest !== undefined) this.#early.delete(oldest);
+  }
+}
+
+function cancelled(reason: string): GoondanError {
+  return new GoondanError('E_CANCELLED', `The turn was cancelled: ${reason}`);
+}

@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test';
+import type { AgentEvent, TurnResult } from '@goondan/types';
+import { agentLanguage } from '../../ipc/codec.ts';
+import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { countedIds } from '../../ports/ids.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import { IpcEngine } from './ipc-engine.ts';
+
+const to = { agentName: 'other', instanceKey: 'default' };
+const event: AgentEvent = {
+  id: 'e',
+  type: 'agent.message',
+  instanceKey: 'default',
+  source: { kind: 'agent', name: 'tester' },
+  traceId: 't',
+  createdAt: new Date(0),
+};
+const result: TurnResult = { turnId: 'turn-e', finishReason: 'text_response' };
+const never = new AbortController().signal;
+
+function setUp() {
+  const [parent, child] = connectInMemory(agentLanguage);
+  const clock = manualClock();
+  const said: FromAgent[] = [];
+  parent.onMessage((message) => void said.push(message));
+  const engine = new IpcEngine({ channel: child, agents: [{ name: 'other' }], clock, ids: countedIds() });
+  child.onMessage((message: ToAgent) => {
+    if (message.type === 'call.ended') engine.callEnded(message.callId, message.outcome);
+    if (message.type === 'agents.listed') engine.agentsListed(message.callId, message.instances);
+  });
+  return { parent, child, clock, said, engine };
+}
+
+const fail = (code: 'E_AGENT_CYCLE' | 'E_INBOX_FULL') =>
+  ({ status: 'failed', error: { code, message: 'why' } }) as const;
+
+test('A-01 a request is answered by the outcome with its callId, whatever comes first', async () => {
+  const { parent, engine, said, clock } = setUp();
+  const [one, two] = [engine.request(to, event, 700, never), engine.request(to, event, 900, never)];
+  await clock.advance(0);
+  expect(said).toMatchObject([
+    { type: 'call', callId: 'request-1', kind: 'request', to, timeoutMs: 700 },
+    { type: 'call', callId: 'request-2', kind: 'request', to, timeoutMs: 900 },
+  ]);
+  await parent.send({ type: 'call.ended', callId: 'request-2', outcome: fail('E_AGENT_CYCLE') });
+  await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
+  expect(await rejectionOf(two)).toMatchObject({ code: 'E_AGENT_CYCLE', message: 'why' });
+  expect(await one).toEqual(result);
+});
+
+test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
+  const { parent, engine, said, clock } = setUp();
+  const [accepted, refused] = [engine.deliver(to, event), engine.deliver(to, event)];
+  await clock.advance(0);
+  expect(said).toMatchObject([{ kind: 'send' }, { kind: 'send' }]);
+  await parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'accepted' } });
+  await parent.send({ type: 'call.ended', callId: 'send-2', outcome: fail('E_INBOX_FULL') });
+  expect(await accepted).toEqual({ accepted: true });
+  expect(await rejectionOf(refused)).toMatchObject({ code: 'E_INBOX_FULL' });
+  // Nothing is left running.
+  expect(clock.pending).toBe(0);
+});
+
+test('an answer of the wrong kind is an error, not an answer', async () => {
+  const { parent, engine, clock } = setUp();
+  const [request, send] = [engine.request(to, event, 700, never), engine.deliver(to, event)];
+  await clock.advance(0);
+  await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'accepted' } });
+  await parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'answered', result } });
+  expect(await rejectionOf(request)).toMatchObject({ code: 'E_IPC_FRAME' });
+  expect(await rejectionOf(send)).toMatchObject({ code: 'E_IPC_FRAME' });
+});
+
+test("who gives up stops waiting at once and says so; what comes later is nobody's", async () => {
+  const { engine, said, clock } = setUp();
+  const giving = new AbortController();
+  const request = engine.request(to, event, 700, giving.signal);
+  await clock.advance(0);
+  giving.abort(new Error('enough'));
+  expect(await rejectionOf(request)).toMatchObject({ message: 'enough' });
+  await clock.advance(0);
+  expect(said.at(-1)).toEqual({ type: 'call.cancelled', callId: 'request-1' });
+  expect(engine.callEnded('request-1', { status: 'answered', result })).toBe(false);
+
+  // Given up before: nobody is asked.
+  expect(await rejectionOf(engine.request(to, event, 700, giving.signal))).toMatchObject({ message: 'enough' });
+  expect(said.filter(({ type }) => type === 'call')).toHaveLength(1);
+});
+
+test('an answered request is not cancelled by the end of its turn', async () => {
+  const { parent, engine, said, clock } = setUp();
+  const giving = new AbortController();
+  const request = engine.request(to, event, 700, giving.signal);
+  await clock.advance(0);
+  await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
+  await request;
+  giving.abort();
+  await clock.advance(0);
+  expect(said.map(({ type }) => type)).toEqual(['call']);
+});
+
+test('a list is asked for, and the catalog is known', async () => {
+  const { parent, engine, clock } = setUp();
+  const list = engine.list();
+  await clock.advance(0);
+  const instances = [{ ...to, status: 'idle' }] as const;
+  await parent.send({ type: 'agents.listed', callId: 'list-1', instances });
+  expect(await list).toEqual(instances);
+  expect(engine.catalog()).toEqual([{ name: 'other' }]);
+});
+
+test("what the orchestrator should answer at once has a deadline; a request has its turn's", async () => {
+  const { engine, clock } = setUp();
+  const [list, send] = [rejectionOf(engine.list()), rejectionOf(engine.deliver(to, event))];
+  let isOver = false;
+  void engine.request(to, event, 700, never).finally(() => void (isOver = true));
+  await clock.advance(30_000);
+  expect(await list).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
+  expect(await send).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
+  expect(isOver).toBe(false);
+});
+
+test('the end of the channel ends every wait', async () => {
+  const { parent, engine, clock } = setUp();
+  const waits = [engine.request(to, event, 700, never), engine.deliver(to, event), engine.list()].map(rejectionOf);
+  await clock.advance(0);
+  parent.close();
+  for (const wait of waits) expect(await wait).toMatchObject({ code: 'E_IPC_CLOSED' });
+});
+
+test('a call that cannot be sent is refused: too long for any timer it is not', async () => {
+  const { engine, said, clock } = setUp();
+  const circle = { ...event, metadata: { big: 1n } } as unknown as AgentEvent;
+  expect(await rejectionOf(engine.deliver(to, circle))).toMatchObject({ code: 'E_IPC_FRAME' });
+  void engine.request(to, event, Number.POSITIVE_INFINITY, never);
+  await clock.advance(0);
+  expect(said).toMatchObject([{ kind: 'request', timeoutMs: 2 ** 31 - 1 }]);
+});
+
+test('too many at once: the next is refused and nobody hears of it', async () => {
+  const { engine, said, clock } = setUp();
+  for (let n = 0; n < 1_000; n++) void engine.request(to, event, 700, never);
+  expect(await rejectionOf(engine.request(to, event, 700, never))).toMatchObject({ code: 'E_IPC_FULL' });
+  await clock.advance(0);
+  await Bun.sleep(50);
+  expect(said).toHaveLength(1_000);
+});

@@ -1,0 +1,136 @@
+/**
+ * Other agents, for an agent in a process of its own: every call goes to the orchestrator, which knows who asks by the
+ * channel, and comes back as an answer with the same `callId`.
+ *
+ * 1. A call ends once: with its answer, with the signal of whoever asked, or with the channel.
+ * 2. Whoever gives up tells the orchestrator. What comes after that is nobody's, and is reported.
+ * 3. Calls under way are bounded by `PendingAnswers`: the next one gets `E_IPC_FULL`.
+ */
+import {
+  type AgentAddress,
+  type AgentCard,
+  type AgentEvent,
+  type AgentInstance,
+  GoondanError,
+  type TurnResult,
+} from '@goondan/types';
+import type { Channel } from '../../ipc/channel/channel.ts';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { PendingAnswers } from '../../ipc/pending-answers.ts';
+import type { CallOutcome, ToAgent } from '../../ipc/to-agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type Ids, randomIds } from '../../ports/ids.ts';
+import type { Engine } from '../agents-api/engine.ts';
+
+export interface IpcEngineParts {
+  readonly channel: Channel<FromAgent, ToAgent>;
+  /** Everyone in the swarm. */
+  readonly agents: readonly AgentCard[];
+  readonly clock: Clock;
+  readonly ids?: Ids;
+}
+
+/** The orchestrator answers these from memory, or after one write. Past it the call is given up, `E_AGENT_TIMEOUT`. */
+const PROMPT_MS = 30_000;
+/** What the timers of the other side can hold: some 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export class IpcEngine implements Engine {
+  readonly #channel: Channel<FromAgent, ToAgent>;
+  readonly #agents: readonly AgentCard[];
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #calls = new PendingAnswers<CallOutcome>();
+  readonly #lists = new PendingAnswers<readonly AgentInstance[]>();
+
+  constructor({ channel, agents, clock, ids = randomIds }: IpcEngineParts) {
+    this.#channel = channel;
+    this.#agents = agents;
+    this.#clock = clock;
+    this.#ids = ids;
+    channel.onClose(() => {
+      const gone = new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: no answer will come.');
+      this.#calls.refuseAll(gone);
+      this.#lists.refuseAll(gone);
+    });
+  }
+
+  catalog(): readonly AgentCard[] {
+    return this.#agents;
+  }
+
+  async list(): Promise<readonly AgentInstance[]> {
+    const callId = this.#ids.next('list');
+    return this.#promptly(this.#lists, callId, () => this.#ask(this.#lists, callId, { type: 'agents.list', callId }));
+  }
+
+  async deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }> {
+    const callId = this.#ids.next('send');
+    const call = { type: 'call', callId, kind: 'send', to, event, timeoutMs: PROMPT_MS } as const;
+    const outcome = await this.#promptly(this.#calls, callId, () => this.#ask(this.#calls, callId, call));
+    if (outcome.status === 'accepted') return { accepted: true };
+    throw failureOf(outcome);
+  }
+
+  async request(to: AgentAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult> {
+    signal.throwIfAborted();
+    const callId = this.#ids.next('request');
+    const call = { callId, kind: 'request', to, event, timeoutMs: Math.min(timeoutMs, LONGEST_MS) } as const;
+    const giveUp = () => this.#giveUp(callId, signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      const outcome = await this.#ask(this.#calls, callId, { type: 'call', ...call });
+      if (outcome.status === 'answered') return outcome.result;
+      throw failureOf(outcome);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** False when nobody waits for it any more. */
+  callEnded(callId: string, outcome: CallOutcome): boolean {
+    return this.#calls.answer(callId, outcome);
+  }
+
+  agentsListed(callId: string, instances: readonly AgentInstance[]): boolean {
+    return this.#lists.answer(callId, instances);
+  }
+
+  /** Waits before it sends: the answer may be there before `send` has resolved. */
+  async #ask<Answer>(pending: PendingAnswers<Answer>, callId: string, message: FromAgent): Promise<Answer> {
+    const isRefused = pending.isFull;
+    const answer = pending.wait(callId);
+    if (!isRefused) this.#channel.send(message).catch((error: unknown) => pending.refuse(callId, error));
+    return answer;
+  }
+
+  #giveUp(callId: string, reason: unknown): void {
+    if (!this.#calls.refuse(callId, reason)) return;
+    // Too full to say so, or closed: the orchestrator ends the call when the turn that asked is over.
+    this.#channel.send({ type: 'call.cancelled', callId }).catch(() => undefined);
+  }
+
+  /** Nothing the caller could abort, so it has a deadline of its own. */
+  async #promptly<Answer>(
+    pending: PendingAnswers<Answer>,
+    callId: string,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const late = () =>
+      new GoondanError('E_AGENT_TIMEOUT', `The orchestrator did not answer within ${PROMPT_MS} ms.`, {
+        retryable: true,
+      });
+    const callOff = this.#clock.after(PROMPT_MS, () => pending.refuse(callId, late()));
+    try {
+      return await ask();
+    } finally {
+      callOff();
+    }
+  }
+}
+
+function failureOf(outcome: CallOutcome): GoondanError {
+  if (outcome.status === 'failed') return fromFrameError(outcome.error);
+  return new GoondanError('E_IPC_FRAME', `The orchestrator ended a call as "${outcome.status}", which it cannot be.`);
+}

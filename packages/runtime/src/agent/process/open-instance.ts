@@ -1,0 +1,140 @@
+/**
+ * One agent instance as its process has it open: put together from what the orchestrator said, and then told what to
+ * do. It knows nothing of the process it runs in but what `ProcessHost` says.
+ */
+import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import type { Channel } from '../../ipc/channel/channel.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { type Clock, waitAtMost } from '../../ports/clock.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { maskJson } from '../../log/mask-secrets.ts';
+import { type RunningAgent, startAgent } from '../start-agent.ts';
+import { AskedTurns } from './asked-turns.ts';
+import { IpcEngine } from './ipc-engine.ts';
+import { LeftReplies } from './left-replies.ts';
+import type { ProcessHost } from './process-host.ts';
+import type { ProcessLog } from './process-log.ts';
+import { RuntimeEventLog } from './runtime-event-log.ts';
+
+export interface InstanceParts {
+  readonly channel: Channel<FromAgent, ToAgent>;
+  readonly host: ProcessHost;
+  readonly log: ProcessLog;
+  /** The process must not go on. */
+  readonly onBroken: (event: string, problem: string, thrown: unknown) => void;
+}
+
+/** What an open instance is told; the rest is the process's own business. */
+export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
+
+export interface OpenInstance {
+  readonly agent: RunningAgent;
+  hear(message: InstanceMessage): void;
+  /** Sends what an earlier process left in the outbox. Never rejects. */
+  sendLeftReplies(): Promise<void>;
+  /** Runtime events to the disk. */
+  flush(): Promise<void>;
+  /** Finishes the turn, cleans up, closes; false when the turn did not end within `graceMs`, and then it is not closed. */
+  close(graceMs: number): Promise<boolean>;
+}
+
+/** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
+export async function openInstance(start: AgentStart, parts: InstanceParts): Promise<OpenInstance> {
+  const { channel, host, log } = parts;
+  const { address } = start;
+  host.moveTo(start.cwd);
+  if (hasBundleCode(start)) host.answerOwnPackages();
+  const journal = await host.openJournal(start.store, ({ path, message }) =>
+    log.write('warn', 'store.repaired', `${path}: ${message}`),
+  );
+  const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
+  const replies = new LeftReplies({
+    journal,
+    address,
+    channel,
+    isIdle: () => turns.isIdle,
+    report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
+  });
+  const agent = await startAgent(
+    { ...start.agent, ...address },
+    { store: replies.first(journal), engine, clock: host.clock, logSink: (line) => log.send(line) },
+  );
+  const events = recordEvents(agent, journal, address, parts);
+  const turns = new AskedTurns({
+    agent,
+    channel,
+    onIdle: () => void replies.acknowledge(),
+    onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
+  });
+
+  function hear(message: InstanceMessage): void {
+    switch (message.type) {
+      case 'turn':
+        return turns.ask(message);
+      case 'cancel':
+        return turns.cancel(message.eventId, message.reason);
+      case 'call.ended':
+        return reportLate(engine.callEnded(message.callId, message.outcome), message.callId);
+      case 'agents.listed':
+        return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
+      case 'reply.taken':
+        replies.taken(message.eventId);
+        return void replies.acknowledge();
+    }
+  }
+
+  function reportLate(wasAwaited: boolean, callId: string): void {
+    if (!wasAwaited) log.write('debug', 'answer.late', `An answer to ${callId} came when nobody waited for it.`);
+  }
+
+  return {
+    agent,
+    hear,
+    sendLeftReplies: () => replies.send(),
+    flush: () => events.flush(),
+    async close(graceMs) {
+      const deadline = host.clock.elapsed() + graceMs;
+      await agent.close(graceMs);
+      if (!(await settlesBefore(deadline, turns, host.clock))) return false;
+      await replies.acknowledge();
+      await events.close();
+      await journal.close();
+      return true;
+    },
+  };
+}
+
+function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): boolean {
+  return tools.length > 0 || extensions.length > 0;
+}
+
+/** Every event of the runtime goes to whoever watches and, for later, into the instance's file; secrets masked. */
+function recordEvents(
+  agent: RunningAgent,
+  journal: Journal,
+  address: AgentAddress,
+  { channel, host: { clock }, log }: InstanceParts,
+): RuntimeEventLog {
+  const events = new RuntimeEventLog({
+    open: () => journal.openRuntimeEvents(address),
+    clock,
+    report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),
+  });
+  agent.parts.bus.watch((name, told) => {
+    // Payloads are plain objects of texts, numbers and such objects.
+    const payload = maskJson(told as unknown as JsonObject, (text) => log.mask(text)) as JsonObject;
+    events.add({ time: clock.now().toISOString(), name, payload });
+    channel.send({ type: 'runtime.event', name, payload }).catch(() => undefined);
+  });
+  return events;
+}
+
+/** A turn that just ended still has its answer to send. */
+const ANSWER_MS = 100;
+
+async function settlesBefore(deadline: number, turns: AskedTurns, clock: Clock): Promise<boolean> {
+  await waitAtMost(clock, Math.max(ANSWER_MS, deadline - clock.elapsed()), turns.settled());
+  return turns.isIdle;
+}

@@ -1,0 +1,675 @@
+// The loop of an agent's process, with both ends of its channel in this one and a real disk.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentEvent, JsonObject } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { ChannelLimits } from '../../ipc/limits.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { durableStore } from '../../workspace/durable-store.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { textOf } from '../conversation/text-of.ts';
+import type { ProcessHost } from './process-host.ts';
+import { runAgentProcess } from './run-agent-process.ts';
+
+let root: string;
+let stateRoot: string;
+const running: { end(): void }[] = [];
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'agent-process-'));
+});
+afterEach(() => {
+  for (const each of running.splice(0)) each.end();
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+type Kind = FromAgent['type'];
+type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
+
+interface Options {
+  readonly limits?: Partial<ChannelLimits>;
+  /** Stands between the process and the disk. */
+  readonly wrap?: (journal: Journal) => Journal;
+  readonly stateRoot?: string;
+  /** Changes what the orchestrator sends. */
+  readonly encode?: (frame: string) => string;
+}
+
+function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode = (frame) => frame }: Options = {}) {
+  stateRoot = given ?? join(root, crypto.randomUUID());
+  const codec = agentLanguage.parent;
+  const language = {
+    ...agentLanguage,
+    parent: { ...codec, encode: (message: ToAgent) => encode(codec.encode(message)) },
+  };
+  const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
+  const exits: number[] = [];
+  const folders: string[] = [];
+  const opened: Journal[] = [];
+  let terminate: () => void = () => undefined;
+  let throwUncaught: (thrown: unknown) => void = () => undefined;
+  const host: ProcessHost = {
+    clock: systemClock,
+    moveTo: (folder) => void folders.push(folder),
+    async openJournal(location, warn) {
+      const journal = wrap(await durableStore({ ...location, warn }));
+      opened.push(journal);
+      return journal;
+    },
+    answerOwnPackages: () => undefined,
+    onTerminate: (listener) => void (terminate = listener),
+    onUncaught: (listener) => void (throwUncaught = listener),
+    exit(code) {
+      exits.push(code);
+      // As the system does: nothing of it is heard any more.
+      child.close();
+      for (const journal of opened.splice(0)) void journal.close();
+    },
+  };
+  const said: FromAgent[] = [];
+  parent.onMessage((message) => void said.push(message));
+  runAgentProcess(child, host);
+  running.push({ end: () => host.exit(-1) });
+
+  function all<Type extends Kind>(type: Type): Of<Type>[] {
+    // Filtered by its type.
+    return said.filter((message) => message.type === type) as Of<Type>[];
+  }
+  async function first<Type extends Kind>(type: Type, count = 1): Promise<Of<Type>> {
+    await until(() => all(type).length >= count);
+    // Just waited for.
+    return all(type)[count - 1] as Of<Type>;
+  }
+  return {
+    parent,
+    child,
+    exits,
+    folders,
+    said,
+    all,
+    first,
+    send: parent.send.bind(parent),
+    terminate: () => terminate(),
+    throwUncaught: (thrown: unknown) => throwUncaught(thrown),
+    types: () => said.map(({ type }) => type),
+    lines: () => all('log').map(({ line }) => line),
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const startedAt = performance.now();
+  while (!condition()) {
+    if (performance.now() - startedAt > 20_000) throw new Error('It never came to that.');
+    await Bun.sleep(2);
+  }
+}
+
+const address = { agentName: 'tester', instanceKey: 'default' };
+const store = () => ({ stateRoot, workspaceId: 'loop' });
+
+function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
+  const start: AgentStart = {
+    address,
+    agent: { agentName: 'tester', models: scripted(), ...agent },
+    agents: [{ name: 'tester' }, { name: 'other', description: 'another' }],
+    store: store(),
+    cwd: join(root, 'scratch'),
+  };
+  // It is JSON, as its header says.
+  return start as unknown as JsonObject;
+}
+
+function scripted(options: JsonObject = {}): AgentStart['agent']['models'] {
+  const script = [{ say: 'You said: {{input}}' }];
+  return { 'Model/m': { provider: 'scripted', model: 'm', options: { script, ...options } } };
+}
+
+/** Answers after a minute: nobody waits that long. */
+const slow = scripted({ latencyMs: 60_000 });
+
+function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
+  return {
+    id,
+    type: 'user.message',
+    input: `hello ${id}`,
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'test' },
+    traceId: 'trace',
+    createdAt: new Date(0),
+    ...more,
+  };
+}
+
+const turn = (id: string, more: Partial<AgentEvent> = {}) =>
+  ({ type: 'turn', event: event(id, more), seq: 1 }) as const;
+
+/** An extension from a file, because a plan is JSON. It finds what the test gives it under `globalThis.given`. */
+function extension(source: string, name = 'ext') {
+  const folder = join(root, crypto.randomUUID());
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'index.ts'), source);
+  const resource = {
+    apiVersion: 'goondan.ai/v1',
+    kind: 'Extension' as const,
+    metadata: { name },
+    spec: { entry: './index.ts' },
+  };
+  return { resource, root: folder };
+}
+
+async function ready(options: Options = {}, agent: Partial<AgentStart['agent']> = {}) {
+  const launched = launch(options);
+  await launched.send({ type: 'start', plan: plan(agent) });
+  await launched.first('ready');
+  return launched;
+}
+
+async function readMessages(): Promise<string[]> {
+  const journal = await durableStore(store());
+  const { messages } = await journal.read(address);
+  await journal.close();
+  return messages.map((message) => textOf(message));
+}
+
+describe('starting', () => {
+  test('moves to its folder and says what it is made of, outermost first, kind by kind', async () => {
+    const agent = launch();
+    const guard = extension(`
+      export function register(api) {
+        api.pipeline.register('step', (ctx) => ctx.next(), { name: 'inner', priority: 5 });
+        api.pipeline.register('step', (ctx) => ctx.next(), { name: 'outer', priority: 1, timeoutMs: 50 });
+        api.pipeline.register('turn', (ctx) => ctx.next(), { name: 'whole', mayShortCircuit: true, buffers: true });
+        api.tools.register({ name: 'guard__check', description: 'x' }, () => null);
+      }`);
+    await agent.send({ type: 'start', plan: plan({ extensions: [{ ...guard, tier: 'swarm' }] }) });
+    const common = {
+      extension: 'ext',
+      tier: 'swarm',
+      mayShortCircuit: false,
+      onError: 'fail',
+      buffers: false,
+    } as const;
+    expect(await agent.first('ready')).toEqual({
+      type: 'ready',
+      extensions: ['ext'],
+      layers: [
+        { ...common, kind: 'turn', name: 'whole', priority: 0, mayShortCircuit: true, buffers: true },
+        { ...common, kind: 'step', name: 'outer', priority: 1, timeoutMs: 50 },
+        { ...common, kind: 'step', name: 'inner', priority: 5 },
+      ],
+      tools: ['guard__check'],
+    });
+    expect(agent.folders).toEqual([join(root, 'scratch')]);
+  });
+
+  test('a failure is told with its code, without secrets, and ends the process', async () => {
+    const agent = launch();
+    const broken = extension(`export function register() { throw new Error('no hunter2-hunter2 here'); }`, 'broken');
+    await agent.send({ type: 'start', plan: plan({ extensions: [broken], secrets: ['hunter2-hunter2'] }) });
+    const { error } = await agent.first('start.failed');
+    expect(error).toMatchObject({ code: 'E_EXT_INIT', message: expect.stringContaining('no *** here') });
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
+    expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
+    expect(agent.all('ready')).toEqual([]);
+  });
+
+  test('something thrown on the side while it starts is a failed start too', async () => {
+    const agent = launch();
+    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    await agent.send({ type: 'start', plan: plan({ extensions: [hanging] }) });
+    await Bun.sleep(20);
+    agent.throwUncaught('just a text');
+    expect((await agent.first('start.failed')).error).toEqual({ code: 'E_AGENT_START', message: 'just a text' });
+    await until(() => agent.exits[0] === 1);
+  });
+
+  test('a plan that is none is a failed start', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: {} });
+    expect((await agent.first('start.failed')).error.code).toBe('E_AGENT_START');
+  });
+
+  test('pings are answered before, while and after; the rest waits its turn, in order', async () => {
+    const agent = launch();
+    const gate = Promise.withResolvers<void>();
+    Object.assign(globalThis, { given: { gate: gate.promise } });
+    const slowly = extension(`export const register = () => globalThis.given.gate;`);
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong', 1);
+    await agent.send({ type: 'start', plan: plan({ extensions: [slowly] }) });
+    await agent.send({ type: 'turn', event: event('one'), seq: 1 });
+    await agent.send({ type: 'turn', event: event('two'), seq: 2 });
+    await agent.send({ type: 'ping', n: 2 });
+    expect(await agent.first('pong', 2)).toEqual({ type: 'pong', n: 2 });
+    expect(agent.all('ready')).toEqual([]);
+    gate.resolve();
+    await agent.first('turn.done', 2);
+    expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one', 'two']);
+    expect(agent.types().indexOf('ready')).toBeLessThan(agent.types().indexOf('turn.done'));
+    await agent.send({ type: 'ping', n: 3 });
+    await agent.first('pong', 3);
+  });
+
+  test('what comes before the plan, or a second plan, is ignored and said', async () => {
+    const agent = launch();
+    await agent.send(turn('early'));
+    await agent.send({ type: 'start', plan: plan() });
+    await agent.first('ready');
+    await agent.send({ type: 'start', plan: plan() });
+    await until(() => agent.lines().length === 2);
+    expect(agent.lines().map(({ event: name }) => name)).toEqual(['message.ignored', 'message.ignored']);
+    expect(agent.all('turn.done')).toEqual([]);
+  });
+
+  test('too many messages while it starts end it', async () => {
+    const agent = launch();
+    await agent.send({
+      type: 'start',
+      plan: plan({ extensions: [extension(`export const register = () => new Promise(() => undefined);`)] }),
+    });
+    for (let n = 0; n <= 1_000; n++) await agent.send({ type: 'cancel', eventId: `e${n}`, reason: 'x' });
+    expect((await agent.first('start.failed')).error.code).toBe('E_IPC_FULL');
+  });
+});
+
+describe('a turn', () => {
+  test('is answered after its commit, with what it cost and what it streamed', async () => {
+    const agent = await ready();
+    const journal = await durableStore(store());
+    await agent.send(turn('one'));
+    const { eventId, result, stepCount, usage } = await agent.first('turn.done');
+    expect({ eventId, stepCount, answer: textOf(result.responseMessage) }).toEqual({
+      eventId: 'one',
+      stepCount: 1,
+      answer: 'You said: hello one',
+    });
+    expect(usage.totalTokens).toBeGreaterThan(0);
+    // Read by somebody else, right now.
+    expect((await journal.read(address)).messages).toHaveLength(2);
+    const deltas = agent.all('delta');
+    expect(deltas.every((each) => each.eventId === 'one')).toBe(true);
+    expect(deltas.map(({ delta }) => ('text' in delta ? delta.text : '')).join('')).toBe('You said: hello one');
+    expect(agent.types().lastIndexOf('delta')).toBeLessThan(agent.types().indexOf('turn.done'));
+    await journal.close();
+  });
+
+  test('that was done before is answered again, and not run again', async () => {
+    const agent = await ready();
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    await agent.send(turn('one'));
+    const again = await agent.first('turn.done', 2);
+    expect(again).toMatchObject({ eventId: 'one', stepCount: 0 });
+    expect(textOf(again.result.responseMessage)).toBe('You said: hello one');
+    expect(await readMessages()).toHaveLength(2);
+  });
+
+  test('a dead letter is folded, and nothing of it runs', async () => {
+    const noting = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', (ctx) => { globalThis.given.ran.push(ctx.turnId); return ctx.next(); });
+      }`);
+    const ran: string[] = [];
+    Object.assign(globalThis, { given: { ran } });
+    const agent = await ready({}, { extensions: [noting] });
+    await agent.send({ ...turn('deadly'), deadLetter: true });
+    const { result } = await agent.first('turn.done');
+    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_DEAD_LETTER' } });
+    expect(await readMessages()).toEqual(['hello deadly']);
+    await agent.send(turn('next'));
+    expect((await agent.first('turn.done', 2)).result.finishReason).toBe('text_response');
+    expect(ran).toEqual(['turn-next']);
+  });
+
+  test('whose answer is too large for the channel is answered by an error that says so', async () => {
+    const models = scripted({ script: [{ say: '{{input}}{{input}}' }] });
+    const agent = await ready({ limits: { longestFrame: 2_000, longestFile: 6_000 } }, { models });
+    await agent.send(turn('big', { input: 'x'.repeat(5_000) }));
+    const { result } = await agent.first('turn.done');
+    expect(result).toMatchObject({ turnId: 'turn-big', finishReason: 'error', error: { code: 'E_IPC_SIZE' } });
+    expect(agent.exits).toEqual([]);
+  });
+
+  test('that cannot be saved ends the process, loudly', async () => {
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      commit: () => Promise.reject(Object.assign(new Error('no room left'), { code: 'E_DISK_FULL' })),
+    });
+    const agent = await ready({ wrap });
+    await agent.send(turn('one'));
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
+    expect(agent.all('turn.done')).toEqual([]);
+    expect(agent.lines()).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        event: 'turn.lost',
+        message: expect.stringMatching(/turn-one.*no room left/),
+        data: expect.objectContaining({ code: 'E_DISK_FULL' }),
+      }),
+    );
+  });
+});
+
+describe('a cancel', () => {
+  const cancel = (eventId: string) => ({ type: 'cancel', eventId, reason: 'the caller left' }) as const;
+
+  test('ends the running turn of its event, with its reason', async () => {
+    const agent = await ready({}, { models: slow });
+    await agent.send(turn('one'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
+    await agent.send(cancel('one'));
+    const { result } = await agent.first('turn.done');
+    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
+    expect(result.error?.message).toContain('the caller left');
+  });
+
+  test.each([
+    ['just before its turn', [cancel('one'), turn('one')]],
+    ['just after it', [turn('one'), cancel('one')]],
+    ['twice', [cancel('one'), turn('one'), cancel('one')]],
+  ] as const)('that comes %s counts', async (_, messages) => {
+    const agent = await ready({}, { models: slow });
+    for (const message of messages) void agent.send(message);
+    expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+  });
+
+  test('before the turn: no layer of it begins', async () => {
+    const ran: string[] = [];
+    Object.assign(globalThis, { given: { ran } });
+    const noting = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', (ctx) => { globalThis.given.ran.push(ctx.turnId); return ctx.next(); });
+      }`);
+    const agent = await ready({}, { extensions: [noting] });
+    await agent.send(cancel('one'));
+    await agent.send(turn('one'));
+    expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+    expect(ran).toEqual([]);
+    expect(await readMessages()).toEqual(['hello one']);
+  });
+
+  test('of another event, or of one that is done, ends nothing', async () => {
+    const agent = await ready();
+    await agent.send(cancel('other'));
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    await agent.send(cancel('one'));
+    await agent.send(turn('two'));
+    await agent.first('turn.done', 2);
+    expect(agent.all('turn.done').map(({ result }) => result.finishReason)).toEqual(['text_response', 'text_response']);
+  });
+});
+
+describe('calls to other agents', () => {
+  const asking = `
+    export function register(api) {
+      api.pipeline.register('turn', async (ctx) => {
+        const { agents } = ctx;
+        const sent = await agents.send({ target: 'other', input: 'hi' });
+        const { response } = await agents.request({ target: 'other', input: 'how are you?', timeoutMs: 700 });
+        const list = await agents.list();
+        ctx.metadata.told = JSON.stringify([sent, response, agents.catalog(), list]);
+        api.logger.info(ctx.metadata.told);
+        return ctx.next();
+      });
+    }`;
+
+  test('A-01 A-02 go to the orchestrator and come back', async () => {
+    const agent = await ready({}, { extensions: [extension(asking)] });
+    await agent.send(turn('one'));
+    const sent = await agent.first('call', 1);
+    expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: 'default' } });
+    await agent.send({ type: 'call.ended', callId: sent.callId, outcome: { status: 'accepted' } });
+    const asked = await agent.first('call', 2);
+    expect(asked).toMatchObject({ kind: 'request', timeoutMs: 700, event: { input: 'how are you?' } });
+    const result = {
+      turnId: 'turn-x',
+      finishReason: 'text_response',
+      responseMessage: {
+        id: 'm',
+        data: { role: 'assistant', content: 'fine' },
+        metadata: {},
+        createdAt: new Date(0),
+        source: { type: 'assistant', stepId: 's' },
+      },
+    } as const;
+    await agent.send({ type: 'call.ended', callId: asked.callId, outcome: { status: 'answered', result } });
+    const { callId } = await agent.first('agents.list');
+    const instances = [{ agentName: 'other', instanceKey: 'default', status: 'idle' }] as const;
+    await agent.send({ type: 'agents.listed', callId, instances });
+    await agent.first('turn.done');
+    const told = agent.lines().find(({ extension: name }) => name === 'ext')?.message ?? '';
+    expect(JSON.parse(told)).toEqual([
+      { accepted: true },
+      'fine',
+      [{ name: 'tester' }, { name: 'other', description: 'another' }],
+      instances,
+    ]);
+  });
+
+  test('are given up with their turn, and the orchestrator is told', async () => {
+    const source = asking.replace(/const sent.*/, 'const sent = 0;');
+    const agent = await ready({}, { extensions: [extension(source)] });
+    await agent.send(turn('one'));
+    const { callId } = await agent.first('call');
+    await agent.send({ type: 'cancel', eventId: 'one', reason: 'enough' });
+    expect(await agent.first('call.cancelled')).toEqual({ type: 'call.cancelled', callId });
+    expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+    // Too late, and no harm.
+    await agent.send({ type: 'call.ended', callId, outcome: { status: 'accepted' } });
+    await until(() => agent.lines().some(({ event: name }) => name === 'answer.late'));
+  });
+});
+
+describe('answers that were left', () => {
+  const replyTo = { target: 'other', correlationId: 'c1' };
+  /** An answer is kept for what came through the inbox. */
+  const askedFor = async () => {
+    const journal = await durableStore(store());
+    await journal.accept(address, event('asked', { replyTo }));
+    await journal.close();
+  };
+  const pendingKeys = async () => {
+    const journal = await durableStore(store());
+    const entries = await journal.outbox.pending(address);
+    await journal.close();
+    return entries.map(({ key }) => key);
+  };
+
+  test('are sent after ready, and kept until they are taken', async () => {
+    const before = await ready();
+    await askedFor();
+    await before.send(turn('asked', { replyTo }));
+    await before.first('turn.done');
+    before.parent.close();
+    await until(() => before.exits.length > 0);
+    expect(await pendingKeys()).toEqual(['turn-asked']);
+
+    const after = await ready({ stateRoot });
+    const reply = await after.first('reply');
+    expect(reply.eventId).toBe('asked');
+    expect(textOf(reply.result.responseMessage)).toBe('You said: hello asked');
+    expect(await pendingKeys()).toEqual(['turn-asked']);
+    await after.send({ type: 'reply.taken', eventId: 'asked' });
+    await after.send({ type: 'drain', graceMs: 5_000 });
+    await after.first('drained');
+    expect(await pendingKeys()).toEqual([]);
+  });
+
+  test('of its own turns are not sent a second time', async () => {
+    const agent = await ready();
+    await askedFor();
+    await agent.send(turn('asked', { replyTo }));
+    await agent.first('turn.done');
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect(agent.all('reply')).toEqual([]);
+  });
+
+  test('are taken out between turns, not during one', async () => {
+    const acknowledged: string[] = [];
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      outbox: {
+        ...journal.outbox,
+        async acknowledge(instance, key) {
+          acknowledged.push(key);
+          await journal.outbox.acknowledge(instance, key);
+        },
+      },
+    });
+    const agent = await ready({ wrap }, { models: slow });
+    await agent.send(turn('slow'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
+    await agent.send({ type: 'reply.taken', eventId: 'earlier' });
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect(acknowledged).toEqual([]);
+    await agent.send({ type: 'cancel', eventId: 'slow', reason: 'x' });
+    await agent.first('turn.done');
+    await until(() => acknowledged.length > 0);
+    expect(acknowledged).toEqual(['turn-earlier']);
+  });
+});
+
+describe('runtime events', () => {
+  test('are told, and written down in order, with secrets masked', async () => {
+    const secret = 'swordfish-swordfish';
+    const failing = extension(`
+      export function register(api) {
+        api.pipeline.register('step', () => { throw new Error('the key is ${secret}'); });
+        api.events.on('turn.started', () => api.events.emit('turn.completed', { forged: true }));
+      }`);
+    const agent = await ready({}, { extensions: [failing], secrets: [secret] });
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.first('drained');
+    const told = agent.all('runtime.event').map(({ name, payload }) => ({ name, payload }));
+    expect(told.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'step.failed', 'turn.failed']);
+    expect(told[2]?.payload).toMatchObject({ error: { message: 'the key is ***' } });
+    const path = instancePaths(workspaceFolder(stateRoot, 'loop'), address).runtimeEvents;
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    // This very file's format.
+    const written = lines.map((line) => JSON.parse(line) as { time: string; name: string; payload: JsonObject });
+    expect(written.map(({ name, payload }) => ({ name, payload }))).toEqual(told);
+    expect(written.every(({ time }) => !Number.isNaN(Date.parse(time)))).toBe(true);
+  });
+});
+
+describe('the end', () => {
+  test('R-07 X-17 a drain lets the turn finish, cleans up within the grace, and says so last', async () => {
+    const gate = Promise.withResolvers<void>();
+    const order: string[] = [];
+    Object.assign(globalThis, { given: { gate: gate.promise, order } });
+    const cleaning = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => { await globalThis.given.gate; return ctx.next(); });
+        process.on('beforeExit', async () => { await Bun.sleep(5); globalThis.given.order.push('beforeExit'); });
+        return async () => { await Bun.sleep(5); globalThis.given.order.push('cleanup'); };
+      }`);
+    const agent = await ready({}, { extensions: [cleaning] });
+    await agent.send(turn('one'));
+    await agent.send({ type: 'drain', graceMs: 10_000 });
+    await agent.send(turn('refused'));
+    await until(() => agent.lines().some(({ event: name }) => name === 'message.ignored'));
+    expect([agent.all('turn.done'), order]).toEqual([[], []]);
+    gate.resolve();
+    await agent.first('drained');
+    expect(order).toEqual(['cleanup', 'beforeExit']);
+    expect(agent.types().indexOf('turn.done')).toBeGreaterThan(0);
+    expect(agent.types().at(-1)).toBe('drained');
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(0);
+    expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one']);
+  });
+
+  test('a turn that does not end within the grace is left to be killed: nothing is said to be over', async () => {
+    const agent = await ready({}, { models: slow });
+    await agent.send(turn('one'));
+    await agent.send({ type: 'drain', graceMs: 50 });
+    await until(() => agent.lines().some(({ event: name }) => name === 'drain.late'));
+    expect(agent.all('drained')).toEqual([]);
+    expect(agent.exits).toEqual([]);
+  });
+
+  test('SIGTERM is a drain; so is one before there is a plan', async () => {
+    const idle = await ready();
+    idle.terminate();
+    idle.terminate();
+    await idle.first('drained');
+    await until(() => idle.exits.length > 0);
+    expect(idle.exits[0]).toBe(0);
+    const spare = launch();
+    await spare.send({ type: 'drain', graceMs: 100 });
+    await spare.first('drained');
+    await until(() => spare.exits[0] === 0);
+  });
+
+  test('a drain while it starts waits for the start', async () => {
+    const gate = Promise.withResolvers<void>();
+    Object.assign(globalThis, { given: { gate: gate.promise } });
+    const agent = launch();
+    const slowly = extension(`export const register = () => globalThis.given.gate;`);
+    await agent.send({ type: 'start', plan: plan({ extensions: [slowly] }) });
+    await agent.send({ type: 'drain', graceMs: 10_000 });
+    await Bun.sleep(20);
+    expect(agent.types()).toEqual([]);
+    gate.resolve();
+    await agent.first('drained');
+    expect(agent.types()).toEqual(['ready', 'drained']);
+  });
+
+  test('without its orchestrator it ends at once', async () => {
+    const agent = await ready({}, { models: slow });
+    await agent.send(turn('one'));
+    agent.parent.close();
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
+  });
+
+  test.each([
+    ['an error', new TypeError('x is not a function'), 'x is not a function'],
+    ['a text', 'oops', 'oops'],
+    ['nothing', undefined, 'undefined'],
+    [
+      'an object that refuses to be looked at',
+      {
+        get message() {
+          throw new Error('no');
+        },
+        toJSON() {
+          throw new Error('no');
+        },
+      },
+      'cannot be shown',
+    ],
+  ])('%s that nobody catches is named, and ends the process', async (_, thrown, message) => {
+    const agent = await ready();
+    agent.throwUncaught(thrown);
+    agent.throwUncaught(new Error('a second one'));
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
+    expect(agent.lines()).toEqual([
+      expect.objectContaining({ level: 'error', event: 'process.uncaught', message: expect.stringContaining(message) }),
+    ]);
+  });
+
+  test('a malformed frame is said and changes nothing', async () => {
+    const agent = await ready({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
+    await agent.send({ type: 'ping', n: 1 });
+    await until(() => agent.lines().length > 0);
+    expect(agent.lines()[0]).toMatchObject({ event: 'frame.refused', data: { code: 'E_IPC_FRAME' } });
+    await agent.send({ type: 'ping', n: 2 });
+    expect(await agent.first('pong')).toEqual({ type: 'pong', n: 2 });
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * The life of an agent's process: it waits for its plan, becomes that agent, does what it is told, and goes.
+ *
+ * 1. A ping is answered at once, whatever else goes on: only a blocked loop is silent.
+ * 2. What is said while it starts is heard when it has started, in order.
+ * 3. It ends once. Whatever it still has to say goes first, within `LAST_WORDS_MS`.
+ * 4. Without the orchestrator it has nobody to work for and ends at once; what it had accepted is on the disk.
+ */
+import { GoondanError, type JsonObject } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import type { Channel } from '../../ipc/channel/channel.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { waitAtMost } from '../../ports/clock.ts';
+import { describeAgent } from './describe-agent.ts';
+import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
+import type { ProcessHost } from './process-host.ts';
+import { ProcessLog } from './process-log.ts';
+
+/** When nobody says how long: as `Swarm.policy.shutdown` does by default. */
+const GRACE_MS = 30_000;
+/** Past its grace a process is killed by its supervisor, who then knows why. When nobody does, it goes by itself. */
+const OVERTIME_MS = 5_000;
+const LAST_WORDS_MS = 1_000;
+/** Messages while it starts. The orchestrator sends far fewer: past it something is wrong, and the process ends. */
+const MOST_QUEUED = 1_000;
+
+type Phase =
+  | { readonly name: 'waiting' }
+  | { readonly name: 'starting'; readonly queued: InstanceMessage[] }
+  | { readonly name: 'open'; readonly instance: OpenInstance }
+  | { readonly name: 'ending' };
+
+export function runAgentProcess(channel: Channel<FromAgent, ToAgent>, host: ProcessHost): void {
+  new AgentProcess(channel, host).run();
+}
+
+class AgentProcess {
+  readonly #channel: Channel<FromAgent, ToAgent>;
+  readonly #host: ProcessHost;
+  readonly #log: ProcessLog;
+  #phase: Phase = { name: 'waiting' };
+  #instance: OpenInstance | undefined;
+  #started: Promise<void> = Promise.resolve();
+  #isDraining = false;
+
+  constructor(channel: Channel<FromAgent, ToAgent>, host: ProcessHost) {
+    this.#channel = channel;
+    this.#host = host;
+    this.#log = new ProcessLog(channel, host.clock);
+  }
+
+  run(): void {
+    this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Thrown and caught by nobody', thrown));
+    this.#host.onTerminate(() => void this.#drain(GRACE_MS));
+    // First of all listeners: nobody may write down that a call failed because the orchestrator is gone.
+    this.#channel.onClose(() => {
+      if (this.#phase.name !== 'ending') this.#host.exit(1);
+    });
+    this.#channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
+    this.#channel.onMessage((message) => this.#hear(message));
+  }
+
+  #hear(message: ToAgent): void {
+    switch (message.type) {
+      case 'ping':
+        // Unanswered when it cannot be sent; then it is as if the loop were blocked.
+        return void this.#channel.send({ type: 'pong', n: message.n }).catch(() => undefined);
+      case 'start':
+        return this.#begin(message.plan);
+      case 'drain':
+        return void this.#drain(message.graceMs);
+      default:
+        return this.#handOn(message);
+    }
+  }
+
+  #handOn(message: InstanceMessage): void {
+    const phase = this.#phase;
+    if (phase.name === 'starting') {
+      phase.queued.push(message);
+      if (phase.queued.length <= MOST_QUEUED) return;
+      const thrown = new GoondanError('E_IPC_FULL', `${MOST_QUEUED} messages came while the agent started.`);
+      return this.#crash('process.flooded', 'The agent cannot start', thrown);
+    }
+    if (phase.name === 'open' && !(this.#isDraining && message.type === 'turn')) return phase.instance.hear(message);
+    this.#log.write('warn', 'message.ignored', `A message "${message.type}" came when the agent was not open.`);
+  }
+
+  #begin(plan: JsonObject): void {
+    if (this.#phase.name !== 'waiting') {
+      return this.#log.write('warn', 'message.ignored', 'A second "start" came.');
+    }
+    this.#phase = { name: 'starting', queued: [] };
+    // From our own orchestrator, which made it from what it had checked: an `AgentStart`, and nothing else is sent here.
+    this.#started = this.#start(plan as unknown as AgentStart);
+  }
+
+  async #start(start: AgentStart): Promise<void> {
+    try {
+      this.#log.hide(start.agent.secrets ?? []);
+      const instance = await openInstance(start, {
+        channel: this.#channel,
+        host: this.#host,
+        log: this.#log,
+        onBroken: (event, problem, thrown) => this.#crash(event, problem, thrown),
+      });
+      await this.#channel.send(describeAgent(instance.agent));
+      this.#open(instance);
+    } catch (error) {
+      await this.#failStart(error);
+    }
+  }
+
+  #open(instance: OpenInstance): void {
+    // Something else may have ended it meanwhile.
+    if (this.#phase.name !== 'starting') return;
+    const { queued } = this.#phase;
+    this.#instance = instance;
+    this.#phase = { name: 'open', instance };
+    void instance.sendLeftReplies();
+    for (const message of queued) this.#handOn(message);
+  }
+
+  async #failStart(thrown: unknown): Promise<void> {
+    const { message, suggestion, ...rest } = toFrameError(thrown, 'E_AGENT_START');
+    const error = {
+      ...rest,
+      message: this.#log.mask(message),
+      ...(suggestion === undefined ? {} : { suggestion: this.#log.mask(suggestion) }),
+    };
+    this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
+    this.#channel.send({ type: 'start.failed', error }).catch(() => undefined);
+    await this.#end(1);
+  }
+
+  /** Finishes what runs, cleans up, says so and goes. A second call changes nothing. */
+  async #drain(graceMs: number): Promise<void> {
+    if (this.#isDraining || this.#hasEnded()) return;
+    this.#isDraining = true;
+    const { clock } = this.#host;
+    const deadline = clock.elapsed() + graceMs;
+    clock.after(graceMs + OVERTIME_MS, () => this.#host.exit(1));
+    await this.#started;
+    if (this.#hasEnded()) return;
+    const isClosed = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()))) ?? true;
+    if (!isClosed) return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
+    this.#channel.send({ type: 'drained' }).catch(() => undefined);
+    await this.#end(0);
+  }
+
+  #crash(event: string, problem: string, thrown: unknown): void {
+    if (this.#hasEnded()) return;
+    if (this.#phase.name === 'starting') return void this.#failStart(thrown);
+    this.#log.writeThrown('error', event, problem, thrown);
+    void this.#end(1);
+  }
+
+  async #end(code: number): Promise<void> {
+    if (this.#hasEnded()) return;
+    this.#phase = { name: 'ending' };
+    const { clock, exit } = this.#host;
+    const said = Promise.all([this.#instance?.flush(), this.#channel.closeAfterFlush()]);
+    await waitAtMost(clock, LAST_WORDS_MS, said);
+    exit(code);
+  }
+
+  #hasEnded(): boolean {
+    return this.#phase.name === 'ending';
+  }
+}

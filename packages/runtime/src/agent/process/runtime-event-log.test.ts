@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
+import { manualClock } from '../../testing/manual-clock.ts';
+import type { RuntimeEventWriter } from '../../workspace/archive/runtime-events.ts';
+import { RuntimeEventLog } from './runtime-event-log.ts';
+
+function setUp() {
+  const clock = manualClock();
+  const batches: (readonly JsonObject[])[] = [];
+  const problems: string[] = [];
+  const disk = { opened: 0, closed: 0, failsWith: undefined as string | undefined };
+  const writer: RuntimeEventWriter = {
+    async append(events) {
+      if (disk.failsWith !== undefined) throw new Error(disk.failsWith);
+      batches.push(events);
+    },
+    close: async () => void (disk.closed += 1),
+  };
+  const open = async () => {
+    disk.opened += 1;
+    return writer;
+  };
+  const log = new RuntimeEventLog({ open, clock, report: (problem) => void problems.push(problem) });
+  return { clock, batches, problems, disk, log };
+}
+
+test('nothing is opened before the first event; events are written together, in order', async () => {
+  const { clock, batches, disk, log } = setUp();
+  await log.flush();
+  expect(disk.opened).toBe(0);
+  log.add({ n: 1 });
+  log.add({ n: 2 });
+  expect(batches).toEqual([]);
+  await clock.advance(1_000);
+  log.add({ n: 3 });
+  await clock.advance(1_000);
+  expect(batches).toEqual([[{ n: 1 }, { n: 2 }], [{ n: 3 }]]);
+  expect(disk.opened).toBe(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('closing writes what still waits', async () => {
+  const { batches, disk, log } = setUp();
+  log.add({ n: 1 });
+  await log.close();
+  expect(batches).toEqual([[{ n: 1 }]]);
+  expect(disk.closed).toBe(1);
+});
+
+test('a disk that fails is reported once, fails nobody, and what was lost is counted when it works again', async () => {
+  const { clock, batches, problems, disk, log } = setUp();
+  disk.failsWith = 'no room';
+  log.add({ n: 1 });
+  await clock.advance(1_000);
+  log.add({ n: 2 });
+  log.add({ n: 3 });
+  await clock.advance(1_000);
+  expect(problems).toEqual(['no room']);
+  disk.failsWith = undefined;
+  log.add({ n: 4 });
+  await clock.advance(1_000);
+  expect(batches).toEqual([[{ n: 4 }, { time: expect.any(String), name: 'events.dropped', payload: { count: 3 } }]]);
+  // Opened anew each time, because nothing is known about a file that failed.
+  expect(disk.opened).toBe(3);
+  disk.failsWith = 'again';
+  log.add({ n: 5 });
+  await clock.advance(1_000);
+  expect(problems).toEqual(['no room', 'again']);
+});
+
+test('past the bound the newest are let go and counted', async () => {
+  const { batches, log } = setUp();
+  for (let n = 0; n < 1_002; n++) log.add({ n });
+  await log.flush();
+  expect(batches[0]).toHaveLength(1_001);
+  expect(batches[0]?.[999]).toEqual({ n: 999 });
+  expect(batches[0]?.[1_000]).toMatchObject({ payload: { count: 2 } });
+});

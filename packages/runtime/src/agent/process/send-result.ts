@@ -1,0 +1,21 @@
+import { GoondanError } from '@goondan/types';
+import type { Channel } from '../../ipc/channel/channel.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+
+type Answer = Extract<FromAgent, { readonly type: 'turn.done' | 'reply' }>;
+
+/**
+ * Sends the result of a committed turn. One that cannot travel (too large, too deep) goes as an error that says so:
+ * kept back, it would be asked for again and again.
+ */
+export async function sendResult(channel: Channel<FromAgent, ToAgent>, answer: Answer): Promise<void> {
+  try {
+    await channel.send(answer);
+  } catch (error) {
+    if (!(error instanceof GoondanError) || !(error.code === 'E_IPC_FRAME' || error.code === 'E_IPC_SIZE')) throw error;
+    const { turnId } = answer.result;
+    const message = `The turn is committed, but its answer cannot be handed on. ${error.message}`;
+    await channel.send({ ...answer, result: { turnId, finishReason: 'error', error: { code: error.code, message } } });
+  }
+}

@@ -1,0 +1,24 @@
+/** The process this runs in. Taken once, at the start: bundle code may put other functions in the place of these. */
+import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { durableStore } from '../../workspace/durable-store.ts';
+import type { ProcessHost } from './process-host.ts';
+
+const exit = process.exit.bind(process);
+
+export const thisProcess: ProcessHost = {
+  clock: systemClock,
+  moveTo: (folder) => process.chdir(folder),
+  openJournal: (location, warn) => durableStore({ ...location, warn }),
+  answerOwnPackages,
+  onTerminate(listener) {
+    process.on('SIGTERM', listener);
+    // Typed at a terminal it reaches everybody; who goes is the orchestrator's decision.
+    process.on('SIGINT', () => undefined);
+  },
+  onUncaught(listener) {
+    process.on('uncaughtException', listener);
+    process.on('unhandledRejection', listener);
+  },
+  exit,
+};

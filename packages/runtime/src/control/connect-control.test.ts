@@ -1,0 +1,352 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { serveControl } from '../orchestrator/control/serve-control.ts';
+import { fakeStatus, fakeControl } from '../testing/fake-control.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
+import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
+import { connectControl } from './connect-control.ts';
+import type { ControlClient } from './control-client.ts';
+import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
+import type { Acceptance, SwarmNotice } from './swarm-control.ts';
+
+let served: ServedSwarm;
+let client: ControlClient;
+
+beforeEach(async () => {
+  served = await serveFakeSwarm();
+  client = await connectControl({ path: served.path });
+});
+
+afterEach(() => served.close());
+
+const address = { agentName: 'helper', instanceKey: 'a/b' };
+
+describe('the client of a control socket', () => {
+  test('asks what the swarm is asked, and gets what the swarm gives', async () => {
+    expect(await client.greet()).toEqual({ protocol: 1, status: fakeStatus });
+    expect(await client.status()).toEqual(fakeStatus);
+    expect(await client.instances()).toEqual(fakeStatus.instances);
+    const delivery = { agent: 'helper', input: 'Hello', id: 'e1', metadata: { a: 1 } };
+    expect(await client.deliver(delivery)).toMatchObject({ accepted: true, eventId: 'e1', duplicate: false });
+    expect(await client.cancel({ agent: 'helper', eventId: 'x' }, 'Enough')).toBe(false);
+    expect(await client.deadLetters({ agent: 'helper', instanceKey: 'a/b' })).toMatchObject([{ eventId: 'dead' }]);
+    expect(await client.deadLetters()).toHaveLength(1);
+    expect(await client.retryDeadLetter(address, 'dead')).toBe(true);
+    expect(await client.dropDeadLetter(address, 'x')).toBe(false);
+    expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
+    expect(await client.restart()).toBe(2);
+    expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
+      ['instances'],
+      ['deliver', delivery],
+      ['cancel', { agent: 'helper', eventId: 'x' }, 'Enough'],
+      ['deadLetters', { agent: 'helper', instanceKey: 'a/b' }],
+      ['deadLetters', {}],
+      ['retryDeadLetter', address, 'dead'],
+      ['dropDeadLetter', address, 'x'],
+      ['restart', { agent: 'helper', fresh: true }],
+      ['restart', {}],
+    ]);
+  });
+
+  test('asks, hears what the turn does, and gets its end with dates that are dates', async () => {
+    const accepted: Acceptance[] = [];
+    const notices: SwarmNotice[] = [];
+    const ended = client.ask(
+      { id: 'e1', input: 'Hello' },
+      { onAccepted: (acceptance) => accepted.push(acceptance), onNotice: (notice) => notices.push(notice) },
+    );
+    await until(() => accepted.length === 1);
+    served.swarm.tell(delta('Hé'));
+    served.swarm.finish('e1', 'Hé there');
+    const { result } = await ended;
+    expect(accepted[0]).toMatchObject({ eventId: 'e1', turnId: 'turn-e1' });
+    expect(notices).toEqual([delta('Hé')]);
+    expect(result.responseMessage?.createdAt).toBeInstanceOf(Date);
+    expect(result.finishReason).toBe('text_response');
+    await until(() => served.server.open === 0);
+  });
+
+  test('cancels the turn when the signal aborts, and still hears how it ended', async () => {
+    const abort = new AbortController();
+    const ended = client.ask({ id: 'e1' }, { signal: abort.signal });
+    await until(() => served.swarm.running.length === 1);
+    abort.abort();
+    expect((await ended).result.error?.code).toBe('E_CANCELLED');
+    expect(served.swarm.calls.at(-1)).toEqual(['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e1' }]);
+  });
+
+  test('cancels the turn also when the signal aborts before it is accepted', async () => {
+    const abort = new AbortController();
+    const accepted = Promise.withResolvers<void>();
+    served.swarm.holdNext(accepted.promise);
+    const ended = client.ask({ id: 'e1' }, { signal: abort.signal });
+    await until(() => served.swarm.calls.some(([name]) => name === 'ask'));
+    abort.abort();
+    accepted.resolve();
+    expect((await ended).result.error?.code).toBe('E_CANCELLED');
+  });
+
+  test('does not ask at all when the signal has aborted', async () => {
+    const refused = client.ask({ id: 'e1' }, { signal: AbortSignal.abort() });
+    expect(await codeOf(refused)).toBe('E_CANCELLED');
+    expect(served.swarm.running).toEqual([]);
+  });
+
+  test('leaves its turn to the swarm when it dies, unless it said otherwise', async () => {
+    const script = `
+      const { connectControl } = await import(process.argv[1]);
+      const client = await connectControl({ path: process.argv[2] });
+      void client.ask({ id: 'left' });
+      void client.ask({ id: 'taken' }, { cancelOnDisconnect: true });
+    `;
+    const module = join(import.meta.dir, 'connect-control.ts');
+    const child = Bun.spawn([process.execPath, '-e', script, module, served.path], { stdout: 'ignore' });
+    await until(() => served.swarm.running.length === 2);
+    child.kill('SIGKILL');
+    await child.exited;
+    await until(() => served.swarm.running.length === 1 && served.server.open === 0);
+    expect(served.swarm.cancelled).toEqual(['taken']);
+    expect(served.swarm.running).toEqual(['left']);
+  });
+
+  test('watches until it has enough', async () => {
+    const notices: SwarmNotice[] = [];
+    const watch = await client.watch({ agent: 'helper', types: ['delta', 'log'] }, (notice) => notices.push(notice));
+    expect(served.swarm.calls.at(-1)).toEqual(['watch', { agent: 'helper', types: ['delta', 'log'] }]);
+    served.swarm.tell(delta('one'));
+    await until(() => notices.length === 1);
+    watch.end();
+    await watch.ended;
+    await until(() => served.swarm.watching === 0);
+    expect(notices).toEqual([delta('one')]);
+  });
+
+  test('watches until the swarm stops', async () => {
+    const watch = await client.watch({}, () => undefined);
+    await served.server.close();
+    await watch.ended;
+  });
+
+  test('stops the swarm, and knows when it is gone', async () => {
+    const gone = client.whenStopped();
+    await until(() => served.swarm.watching === 1);
+    served.swarm.stop = async (options) => {
+      expect(options).toEqual({ graceMs: 7 });
+      await Bun.sleep(20);
+      await served.server.close();
+    };
+    await client.stop({ graceMs: 7 });
+    await gone;
+    expect(await codeOf(client.status())).toBe('E_CONTROL_CLOSED');
+    await client.whenStopped();
+  });
+});
+
+describe('the errors of a client', () => {
+  test('are those of the swarm', async () => {
+    served.swarm.failNext(new GoondanError('E_AGENT_UNKNOWN', 'No "x".', { suggestion: 'Use a.', retryAfterMs: 5 }));
+    expect(await errorOf(client.deliver({ agent: 'x' }))).toMatchObject({
+      name: 'GoondanError',
+      code: 'E_AGENT_UNKNOWN',
+      message: 'No "x".',
+      suggestion: 'Use a.',
+      retryAfterMs: 5,
+    });
+    served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.', { retryable: true }));
+    expect(await errorOf(client.ask({}))).toMatchObject({ code: 'E_INBOX_FULL', retryable: true });
+    const ended = client.ask({ id: 'e1' });
+    await until(() => served.swarm.running.length === 1);
+    served.swarm.fail('e1', new GoondanError('E_DISK_FULL', 'Full.'));
+    expect(await codeOf(ended)).toBe('E_DISK_FULL');
+    expect(await codeOf(client.deliver({ input: 7 as unknown as string }))).toBe('E_CONTROL_REQUEST');
+    expect(await codeOf(client.deliver({ input: 'x'.repeat(17_000_000) }))).toBe('E_CONTROL_REQUEST');
+    expect(await codeOf(client.deliver({ metadata: { a: 1n as unknown as number } }))).toBe('E_CONTROL_REQUEST');
+    served.swarm.stop = () => Promise.reject(new GoondanError('E_STORE_WRITE', 'No.'));
+    expect(await codeOf(client.stop())).toBe('E_STORE_WRITE');
+  });
+
+  test('say that nobody is there: no folder, no socket, nobody behind it', async () => {
+    for (const path of [join(served.folder, 'none', 'control.sock'), join(served.folder, 'none.sock')]) {
+      expect(await errorOf(connectControl({ path }))).toMatchObject({
+        code: 'E_CONTROL_CLOSED',
+        message: `The swarm at ${path} is not running.`,
+        suggestion: 'Start the swarm, then ask again.',
+      });
+    }
+    const path = join(served.folder, 'dead.sock');
+    const script = `Bun.listen({ unix: process.argv[1], socket: { data() {} } }); process.kill(process.pid, 'SIGKILL')`;
+    await Bun.spawn([process.execPath, '-e', script, path]).exited;
+    expect(await codeOf(connectControl({ path }))).toBe('E_CONTROL_CLOSED');
+    expect(await errorOf(connectControl({ stateRoot: served.folder, workspaceId: 'team' }))).toMatchObject({
+      message: 'The swarm of workspace "team" is not running.',
+    });
+  });
+
+  test('say that the swarm went away in the middle', async () => {
+    const answers: Record<string, string> = {
+      '/v1/swarm': ok(JSON.stringify({ protocol: 1, status: fakeStatus })),
+      '/v1/deliver': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '/v1/events': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 12\r\n\r\n: watching\n\n',
+    };
+    await withServer(answers, async (path) => {
+      const other = await connectControl({ path });
+      expect(await errorOf(other.status())).toMatchObject({
+        code: 'E_CONTROL_CLOSED',
+        message: `The swarm at ${path} went away before it answered; what it did is unknown.`,
+      });
+      expect(await codeOf(other.ask({}))).toBe('E_CONTROL_CLOSED');
+      const watch = await other.watch({}, () => undefined);
+      expect(await codeOf(watch.ended)).toBe('E_CONTROL_CLOSED');
+    });
+  });
+
+  test('say that the swarm is silent', async () => {
+    const clock = manualClock();
+    const patient = await connectControl({ path: served.path }, { clock, silenceMs: 1_000 });
+    served.swarm.holdNext(new Promise(() => undefined));
+    const instances = codeOf(patient.instances());
+    await until(() => served.server.open === 1);
+    await clock.advance(1_000);
+    expect(await instances).toBe('E_CONTROL_SILENT');
+
+    const watch = await patient.watch({}, () => undefined);
+    await clock.advance(900);
+    served.swarm.tell(delta('a sign of life'));
+    await until(() => clock.pending === 1);
+    await clock.advance(1_000);
+    expect(await codeOf(watch.ended)).toBe('E_CONTROL_SILENT');
+    expect(clock.pending).toBe(0);
+    await until(() => served.swarm.watching === 0);
+  });
+
+  test.each([
+    [
+      'E_CONTROL_VERSION',
+      '404',
+      '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v2.","suggestion":"x"}}',
+    ],
+    ['E_CONTROL_VERSION', '200', JSON.stringify({ protocol: 2, status: fakeStatus })],
+    ['E_CONTROL_ANSWER', '200', '{"protocol":1}'],
+    ['E_CONTROL_ANSWER', '200', '<html>'],
+    ['E_CONTROL_ANSWER', '500', 'oops'],
+    ['E_CONTROL_ANSWER', '500', '{"error":"oops"}'],
+    ['E_CONTROL_ANSWER', '409', '{"error":{"code":"E_FROM_THE_FUTURE","message":"New."}}'],
+  ])('%s for what another version may answer: %s %s', async (code, status, body) => {
+    await withServer({ '/v1/swarm': ok(body, status) }, async (path) => {
+      expect(await codeOf(connectControl({ path }))).toBe(code);
+    });
+  });
+
+  test('name a code that this version does not know', async () => {
+    const body = '{"error":{"code":"E_FROM_THE_FUTURE","message":"New.","suggestion":"Update."}}';
+    await withServer({ '/v1/swarm': ok(body, '409') }, async (path) => {
+      expect(await errorOf(connectControl({ path }))).toMatchObject({
+        message: 'E_FROM_THE_FUTURE: New.',
+        suggestion: 'Update.',
+      });
+    });
+  });
+
+  test('do not follow from what a newer server adds', async () => {
+    const notice = { ...delta('Hi'), added: true };
+    const stream = [
+      'event: accepted\ndata: {"accepted":true,"eventId":"e","agent":"a","instanceKey":"k","turnId":"t","traceId":"x","duplicate":false,"added":1}\n\n',
+      'event: weather\ndata: {"type":"weather"}\n\n',
+      `event: delta\ndata: ${JSON.stringify(notice)}\n\n`,
+      'event: ended\ndata: {"agent":"a","instanceKey":"k","eventId":"e","traceId":"x","result":{"turnId":"t","finishReason":"text_response"},"stepCount":1,"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}\n\n',
+    ].join('');
+    const answers = {
+      '/v1/swarm': ok(JSON.stringify({ protocol: 1, status: fakeStatus, added: true })),
+      '/v1/deliver': ok(stream),
+    };
+    await withServer(answers, async (path) => {
+      const notices: SwarmNotice[] = [];
+      const end = await (await connectControl({ path })).ask({}, { onNotice: (told) => notices.push(told) });
+      expect(end.eventId).toBe('e');
+      expect(notices).toEqual([delta('Hi')]);
+    });
+  });
+
+  test('say that a socket in a folder others can write to is not to be trusted', async () => {
+    chmodSync(served.folder, 0o777);
+    expect(await errorOf(connectControl({ path: served.path }))).toMatchObject({
+      code: 'E_CONTROL_PATH',
+      message: `${served.folder} can be written by others (mode 777).`,
+    });
+    expect(await codeOf(client.status())).toBe('E_CONTROL_PATH');
+  });
+});
+
+describe('server and client', () => {
+  test.each([
+    ['in the workspace', ''],
+    ['elsewhere, when the workspace is too deep in the disk', 'deep/'.repeat(20)],
+  ])('meet %s', async (_, deep) => {
+    const root = mkdtempSync(join(tmpdir(), 'meet-'));
+    const runtimeFolder = process.env['XDG_RUNTIME_DIR'];
+    process.env['XDG_RUNTIME_DIR'] = root;
+    const stateRoot = join(root, deep);
+    const workspace = workspaceFolder(stateRoot, 'team');
+    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    const path = controlSocketPath(workspace, 'team', systemSocketEnvironment());
+    const server = await serveControl(fakeControl(), { path });
+    try {
+      expect(dirname(path) === workspace).toBe(deep === '');
+      expect((await (await connectControl({ stateRoot, workspaceId: 'team' })).status()).swarm).toBe('default');
+    } finally {
+      await server.close();
+      if (runtimeFolder === undefined) delete process.env['XDG_RUNTIME_DIR'];
+      else process.env['XDG_RUNTIME_DIR'] = runtimeFolder;
+      rmSync(root, { recursive: true, force: true });
+    }
+  });
+});
+
+function delta(text: string): SwarmNotice {
+  const at = { agentName: 'entry', instanceKey: 'default' };
+  return { type: 'delta', at, eventId: 'e1', delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex: 0 } };
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
+  return (await errorOf(promise))?.code;
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<GoondanError | undefined> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    if (error instanceof GoondanError) return error;
+    throw error;
+  }
+}
+
+function ok(body: string, status = '200'): string {
+  return `HTTP/1.1 ${status} X\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** A server that answers each path with these bytes and hangs up. */
+async function withServer(
+  answers: Readonly<Record<string, string>>,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  const path = join(served.folder, 'other.sock');
+  const other = Bun.listen({
+    unix: path,
+    socket: {
+      data(socket, bytes) {
+        const [, at = ''] = /^\w+ ([^ ?]+)/.exec(bytes.toString()) ?? [];
+        socket.end(answers[at] ?? '');
+      },
+    },
+  });
+  try {
+    await use(path);
+  } finally {
+    other.stop(true);
+  }
+}

@@ -1,0 +1,84 @@
+// docs/control-socket.md and the socket say the same: in every direction, or this fails.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { endpoints } from '../../control/endpoints.ts';
+import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
+import { controlLimits } from './control-limits.ts';
+import { statusByCode } from './refuse.ts';
+
+const page = await Bun.file(join(import.meta.dir, '../../../../../docs/control-socket.md')).text();
+const sections = [...page.matchAll(/^### `(.+)`\n([\s\S]*?)(?=^##)/gm)].map(([, title = '', text = '']) => ({
+  title,
+  text,
+}));
+const examples = sections.flatMap(({ title, text }) =>
+  [...text.matchAll(/^curl .+$/gm)].map(([command]) => ({ title, command })),
+);
+
+let served: ServedSwarm;
+let finishing: Timer;
+
+beforeAll(async () => {
+  served = await serveFakeSwarm();
+  finishing = setInterval(() => served.swarm.running.forEach((id) => served.swarm.finish(id, 'Done')), 1);
+});
+
+afterAll(async () => {
+  clearInterval(finishing);
+  await served.close();
+});
+
+describe('the page about the control socket', () => {
+  test('has every endpoint, and no other', () => {
+    const known = Object.values(endpoints).map(({ method, path }) => `${method} ${path}`);
+    expect(sections.map(({ title }) => title).toSorted()).toEqual(known.toSorted());
+  });
+
+  test('has an example of each', () => {
+    expect(sections.map(({ title }) => title).filter((each) => !examples.some(({ title }) => title === each))).toEqual(
+      [],
+    );
+  });
+
+  test.each(examples)('shows what works: $command', async ({ title, command }) => {
+    const { method, at, body, headers } = readCommand(command);
+    expect(`${method} ${at.replace(/\?.*/, '')}`).toBe(title);
+    const response = await served.request(method, at, { headers, ...(body === undefined ? {} : { body }) });
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+  });
+
+  test('has the status of every code', () => {
+    const shown = [...page.matchAll(/^\| (\d{3}) +\| (`E_.+`) +\|$/gm)].flatMap(([, status, codes = '']) =>
+      codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)]),
+    );
+    expect(Object.fromEntries(shown)).toEqual(statusByCode);
+  });
+
+  test('has every bound', () => {
+    const { stream, ...others } = controlLimits;
+    const shown = [...page.matchAll(/^\| .+? \| ([\d, KMBs]+?) +\| .+ \|$/gm)].flatMap(([, bounds = '']) =>
+      bounds.split(', ').map(readBound),
+    );
+    expect(shown.toSorted(byNumber)).toEqual([...Object.values(others), ...Object.values(stream)].toSorted(byNumber));
+  });
+});
+
+function readCommand(command: string) {
+  const [, at = ''] = /http:\/\/localhost([^' ]+)/.exec(command) ?? [];
+  const [, body] = /-d '(.+)'/.exec(command) ?? [];
+  const [, accept] = /-H 'Accept: (.+?)'/.exec(command) ?? [];
+  const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
+  expect(command).toStartWith('curl --unix-socket "$SOCKET" ');
+  return { method: body === undefined ? 'GET' : 'POST', at, body, headers };
+}
+
+/** `16 MB` → 16000000, `30 s` → 30000. */
+function readBound(bound: string): number {
+  const [number, unit = ''] = bound.split(' ');
+  return Number(number) * ({ KB: 1_000, MB: 1_000_000, s: 1_000 }[unit] ?? 1);
+}
+
+function byNumber(left: number, right: number): number {
+  return left - right;
+}

@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import type { SwarmNotice } from '../../control/swarm-control.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { type RawConnection, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
+
+let served: ServedSwarm;
+
+beforeEach(async () => {
+  served = await serveFakeSwarm();
+});
+
+afterEach(() => served.close());
+
+const asStream = { Accept: 'text/event-stream' };
+const watching = 'GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n';
+
+describe('a stream of notices', () => {
+  test('has an event and a line of JSON for each', async () => {
+    const response = await served.request('GET', '/v1/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(served.swarm.calls).toEqual([
+      ['watch', { agent: 'a', instanceKey: 'k', eventId: 'e', types: ['delta', 'log'] }],
+    ]);
+    served.swarm.tell(delta('one\ntwo'));
+    served.swarm.tell({ type: 'dropped', count: 3 });
+    await served.server.close();
+    expect(await response.text()).toBe(
+      [
+        ': watching\n\n',
+        `event: delta\ndata: ${JSON.stringify(delta('one\ntwo'))}\n\n`,
+        'event: dropped\ndata: {"type":"dropped","count":3}\n\n',
+        'event: stopped\ndata: {}\n\n',
+      ].join(''),
+    );
+  });
+
+  test('is kept alive by a comment every 15 s, while there is somebody who reads', async () => {
+    const clock = manualClock();
+    const quiet = await serveFakeSwarm({ clock });
+    try {
+      const reader = await quiet.connect(watching);
+      await until(() => reader.received().includes(': watching'));
+      await clock.advance(14_999);
+      expect(reader.received()).not.toContain('\n:\n\n');
+      await clock.advance(1);
+      await until(() => reader.received().split('\n:\n\n').length === 2);
+      await clock.advance(15_000);
+      await until(() => reader.received().split('\n:\n\n').length === 3);
+      reader.end();
+      await until(() => quiet.server.open === 0);
+      expect(clock.pending).toBe(0);
+    } finally {
+      await quiet.close();
+    }
+  });
+
+  test('ends for the swarm when its reader is gone', async () => {
+    const readers = await Promise.all(Array.from({ length: 50 }, () => served.connect(watching)));
+    await until(() => served.swarm.watching === 50 && served.server.open === 50);
+    for (const reader of readers) reader.end();
+    await until(() => served.swarm.watching === 0 && served.server.open === 0);
+  });
+
+  test('leaves nothing behind of readers who were gone before it began', async () => {
+    const clock = manualClock();
+    const stormy = await serveFakeSwarm({ clock });
+    try {
+      for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
+      await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
+      // Whatever came late, too.
+      await Bun.sleep(50);
+      expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
+    } finally {
+      await stormy.close();
+    }
+  });
+
+  test('is refused when too many are open, and so is a question; orders are not', async () => {
+    const small = await serveFakeSwarm({ limits: { mostOpen: 3 } });
+    try {
+      const readers = [await small.connect(watching), await small.connect(watching)];
+      await until(() => small.server.open === 2);
+      void small.request('POST', '/v1/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
+      await until(() => small.server.open === 3);
+      for (const [method, at, headers] of [
+        ['GET', '/v1/events', {}],
+        ['POST', '/v1/ask', {}],
+        ['POST', '/v1/deliver', asStream],
+      ] as const) {
+        const refused = await small.request(method, at, { headers });
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+        expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_FULL', retryable: true } });
+      }
+      for (const order of ['/v1/deliver', '/v1/cancel', '/v1/stop']) {
+        expect((await small.request('POST', order)).status).toBe(200);
+      }
+      readers[0]?.end();
+      await until(() => small.server.open === 2);
+      expect((await small.request('GET', '/v1/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
+    } finally {
+      await small.close();
+    }
+  });
+});
+
+describe('a reader who does not keep up', () => {
+  test('loses deltas, log lines and runtime events, is told how many, and no end of a turn; memory does not grow', async () => {
+    const reader = await served.connect(watching, { reads: false });
+    await until(() => served.swarm.watching === 1);
+    // The first ones fill the socket.
+    const before = process.memoryUsage.rss();
+    const most = 40_000;
+    for (let number = 0; number < most; number++) {
+      served.swarm.tell(delta(`${number} ${'x'.repeat(10_000)}`));
+      if (number % 400 === 0) served.swarm.tell(turnEnded(`end-${number}`));
+      // Lets the server run.
+      if (number % 100 === 0) await Bun.sleep(0);
+    }
+    // 400 MB were told.
+    Bun.gc(true);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(60_000_000);
+    expect(served.swarm.watching).toBe(1);
+    expect(served.reported).toEqual([]);
+
+    reader.read();
+    served.swarm.tell(delta('last'));
+    await until(() => reader.received().includes('"text":"last"'));
+    const events = readAll(reader);
+    expect(events.filter(({ type }) => type === 'turn.ended')).toHaveLength(100);
+    const deltas = events.filter(({ type }) => type === 'delta').length;
+    const dropped = events.reduce((sum, notice) => sum + (notice.type === 'dropped' ? notice.count : 0), 0);
+    expect(dropped).toBeGreaterThan(0);
+    expect(deltas + dropped).toBe(most + 1);
+    // 1 MB in the queue, and what the sockets hold.
+    expect(deltas * 10_000).toBeLessThan(5_000_000);
+  });
+
+  test('is given up when too much of what must arrive waits', async () => {
+    const reader = await served.connect(watching, { reads: false });
+    await until(() => served.swarm.watching === 1);
+    for (let number = 0; served.swarm.watching === 1; number++) {
+      served.swarm.tell(turnEnded(`end-${number}`, 'x'.repeat(10_000)));
+      if (number > 5_000) throw new Error('It is never given up.');
+      await Bun.sleep(0);
+    }
+    expect(served.server.open).toBe(0);
+    reader.read();
+    await until(reader.isClosed);
+    expect(reader.received()).not.toContain('stopped');
+    expect((await served.request('GET', '/v1/status')).status).toBe(200);
+  });
+
+  test('does not keep others waiting', async () => {
+    await served.connect(watching, { reads: false });
+    const reader = await served.connect(watching);
+    await until(() => served.swarm.watching === 2);
+    for (let number = 0; number < 100; number++) {
+      served.swarm.tell(delta(`<${number}>${'x'.repeat(50_000)}`));
+      await until(() => reader.received().includes(`<${number}>`));
+    }
+    expect(readAll(reader).filter(({ type }) => type === 'dropped')).toEqual([]);
+  });
+});
+
+describe('a delivery as a stream', () => {
+  test('says accepted, what the turn does, and how it ended, once', async () => {
+    const reader = await deliver('e1');
+    await until(() => reader.received().includes('event: accepted'));
+    served.swarm.tell(delta('Hi', 'e1'));
+    served.swarm.tell(delta('other', 'e2'));
+    served.swarm.finish('e1', 'Hi there');
+    await until(() => reader.received().includes('event: ended'));
+    expect(reader.received().match(/(?<=event: ).+/g)).toEqual(['accepted', 'delta', 'ended']);
+    expect(served.swarm.calls).toEqual([['ask', { id: 'e1' }]]);
+    await until(() => served.server.open === 0);
+  });
+
+  test('that is not accepted is refused like any other', async () => {
+    served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.'));
+    const refused = await served.request('POST', '/v1/deliver', { headers: asStream, body: {} });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/json;charset=utf-8']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'E_INBOX_FULL' } });
+    expect(served.server.open).toBe(0);
+  });
+
+  test.each([
+    ['its own', new GoondanError('E_DISK_FULL', 'Full.'), { code: 'E_DISK_FULL', message: 'Full.' }],
+    [
+      'a foreign one',
+      new Error('hunter2'),
+      { code: 'E_CONTROL_FAILED', message: 'The turn failed inside the orchestrator.' },
+    ],
+  ])('that fails after it was accepted ends with the error: %s', async (_, error, shown) => {
+    const reader = await deliver('e1');
+    await until(() => reader.received().includes('event: accepted'));
+    served.swarm.fail('e1', error);
+    await until(() => reader.received().includes('event: error'));
+    const [, data = ''] = /event: error\ndata: (.+)/.exec(reader.received()) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ error: shown });
+    expect(reader.received()).not.toContain('hunter2');
+  });
+
+  test('ends with an error when the swarm stops first', async () => {
+    const reader = await deliver('e1');
+    await until(() => reader.received().includes('event: accepted'));
+    await served.server.close();
+    await until(() => reader.received().includes('E_CONTROL_CLOSED'));
+    expect(served.swarm.cancelled).toEqual([]);
+  });
+});
+
+describe('a client that leaves before its turn is over', () => {
+  const leave = async (at: string, accept: string, when: 'accepted' | 'waiting'): Promise<void> => {
+    const accepted = Promise.withResolvers<void>();
+    if (when === 'waiting') served.swarm.holdNext(accepted.promise);
+    const client = await deliver('e1', at, accept);
+    await until(() => (when === 'waiting' ? served.swarm.calls.length : served.swarm.running.length) === 1);
+    client.end();
+    await until(() => served.server.open === 0);
+    accepted.resolve();
+  };
+
+  test.each([
+    ['/v1/deliver', 'text/event-stream', 'accepted'],
+    ['/v1/deliver', 'text/event-stream', 'waiting'],
+    ['/v1/ask', '*/*', 'accepted'],
+    ['/v1/ask', '*/*', 'waiting'],
+  ] as const)('leaves it running: %s as %s when %s', async (at, accept, when) => {
+    await leave(at, accept, when);
+    await until(() => served.swarm.running.length === 1);
+    // Nobody hears it, and nothing breaks.
+    served.swarm.tell(delta('Hi', 'e1'));
+    served.swarm.finish('e1', 'Hi');
+    await Bun.sleep(20);
+    expect([served.swarm.cancelled, served.swarm.running, served.reported]).toEqual([[], [], []]);
+  });
+
+  test.each([
+    ['/v1/deliver', 'text/event-stream'],
+    ['/v1/ask', '*/*'],
+  ])('cancels it when it said so: %s', async (at, accept) => {
+    await leave(`${at}?cancelOnDisconnect=true`, accept, 'accepted');
+    await until(() => served.swarm.cancelled.length === 1);
+    expect(served.swarm.cancelled).toEqual(['e1']);
+  });
+
+  test('cancels nothing that is over', async () => {
+    const client = await deliver('e1', '/v1/deliver?cancelOnDisconnect=true');
+    await until(() => served.swarm.running.length === 1);
+    const { options } = served.swarm.askers.get('e1') ?? {};
+    served.swarm.finish('e1', 'Hi');
+    await until(() => client.received().includes('event: ended'));
+    client.end();
+    await until(() => served.server.open === 0);
+    await Bun.sleep(20);
+    expect(options?.signal?.aborted).toBe(false);
+  });
+});
+
+describe('many questions at once', () => {
+  test('each gets its own answer', async () => {
+    const ids = Array.from({ length: 200 }, (_, number) => `e${number}`);
+    const answers = ids.map(async (id, number) => {
+      const headers = number % 2 === 0 ? asStream : {};
+      const response = await served.request('POST', number % 2 === 0 ? '/v1/deliver' : '/v1/ask', {
+        body: { id },
+        headers,
+      });
+      return response.text();
+    });
+    await until(() => served.swarm.running.length === ids.length);
+    for (const id of ids.toReversed()) served.swarm.finish(id, `answer to ${id}.`);
+    (await Promise.all(answers)).forEach((text, number) => {
+      expect(text.match(/(?<=answer to )e\d+(?=\.)/g)).toEqual([`e${number}`]);
+    });
+    expect([served.server.open, served.swarm.running]).toEqual([0, []]);
+  });
+});
+
+describe('an order to stop as a stream', () => {
+  test('says stopping, and stopped when nothing is left', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    served.swarm.stop = () => promise;
+    const reader = await deliver('', '/v1/stop');
+    await until(() => reader.received().includes('event: stopping'));
+    expect(reader.received()).not.toContain('event: stopped');
+    resolve();
+    await until(() => reader.received().includes('event: stopped'));
+  });
+
+  test('says stopped when the socket closes first', async () => {
+    served.swarm.stop = () => new Promise(() => undefined);
+    const reader = await deliver('', '/v1/stop');
+    await until(() => reader.received().includes('event: stopping'));
+    await served.server.close();
+    await until(() => reader.received().includes('event: stopped'));
+  });
+
+  test('says what went wrong', async () => {
+    served.swarm.stop = () => Promise.reject(new GoondanError('E_STORE_WRITE', 'No.'));
+    const reader = await deliver('', '/v1/stop');
+    await until(() => reader.received().includes('E_STORE_WRITE'));
+  });
+});
+
+async function deliver(id: string, at = '/v1/deliver', accept = 'text/event-stream'): Promise<RawConnection> {
+  const body = id === '' ? '' : JSON.stringify({ id });
+  return served.connect(
+    `POST ${at} HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+/** Every notice so far, without what HTTP puts between pieces. */
+function readAll(reader: RawConnection): SwarmNotice[] {
+  const lines = reader.received().match(/(?<=^data: ).+$/gm) ?? [];
+  return lines.map((line) => JSON.parse(line) as SwarmNotice);
+}
+
+function delta(text: string, eventId = 'e'): SwarmNotice {
+  const at = { agentName: 'entry', instanceKey: 'default' };
+  return { type: 'delta', at, eventId, delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex: 0 } };
+}
+
+function turnEnded(eventId: string, message = ''): SwarmNotice {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const result = { turnId: 't', finishReason: 'error', error: { message } } as const;
+  const where = { agent: 'entry', instanceKey: 'default', eventId, traceId: 't' };
+  return { type: 'turn.ended', end: { ...where, result, stepCount: 1, usage } };
+}

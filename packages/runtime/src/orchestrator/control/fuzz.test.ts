@@ -1,0 +1,175 @@
+// Requests nobody meant to send: whatever they are, each is answered, every refusal has a code, and none hangs.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { isErrorCode } from '@goondan/types';
+import fc from 'fast-check';
+import { endpoints } from '../../control/endpoints.ts';
+import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
+
+let served: ServedSwarm;
+let finishing: Timer;
+
+beforeAll(async () => {
+  served = await serveFakeSwarm();
+  // Turns that somebody waits for are over at once.
+  finishing = setInterval(() => served.swarm.running.forEach((id) => served.swarm.finish(id, 'Done')), 1);
+});
+
+afterAll(async () => {
+  clearInterval(finishing);
+  await served.close();
+});
+
+const paths = [...new Set(Object.values(endpoints).map(({ path }) => path))];
+
+const path = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...paths) },
+  { weight: 1, arbitrary: fc.constantFrom(...paths).map((known) => known.replace('/v1', '/v2')) },
+  { weight: 1, arbitrary: fc.constantFrom('/', '//', '/v1', '/v1/../v1/swarm', '/v1/%2e%2e', '/%00', '/constructor') },
+  { weight: 1, arbitrary: fc.webPath() },
+);
+
+const query = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('') },
+  { weight: 1, arbitrary: fc.webQueryParameters().map((text) => `?${text}`) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(
+        fc.tuple(
+          fc.constantFrom('agent', 'instanceKey', 'eventId', 'types', 'cancelOnDisconnect', '__proto__'),
+          fc.constantFrom('', 'a', 'true', 'false', 'log', 'log,delta', 'log,', '%zz', '%ff', 'x'.repeat(5_000)),
+        ),
+        { maxLength: 3 },
+      )
+      .map((pairs) => `?${pairs.map(([key, value]) => `${key}=${value}`).join('&')}`),
+  },
+);
+
+/** Values that have broken parsers before. */
+const nasty = fc.constantFrom<unknown>(
+  ...[null, -1, 1e308, 0.5, true, '', '__proto__', '\u0000', '\ud800', [], [[]], {}, 'x'.repeat(5_000)],
+  ...[{ constructor: { name: 1 } }, { toString: 1 }, { length: 1e9 }, JSON.parse('{"__proto__":{"a":1}}')],
+);
+const fields = fc.constantFrom(
+  ...['agent', 'instanceKey', 'input', 'id', 'metadata', 'auth', 'traceId', 'eventId', 'reason', 'fresh', 'graceMs'],
+  ...['__proto__', 'constructor', 'toString', ''],
+);
+const filled = fc.string({ minLength: 1, unit: 'binary' });
+const choice = { agent: filled, instanceKey: filled };
+/** Of each kind of order, one that may be given. */
+const fitting = fc.oneof(
+  fc.record(
+    { ...choice, input: fc.string(), metadata: fc.dictionary(fc.string(), fc.jsonValue()) },
+    { requiredKeys: [] },
+  ),
+  fc.record({ ...choice, eventId: filled, reason: fc.string() }, { requiredKeys: [] }),
+  fc.record({ ...choice, eventId: filled }),
+  fc.record({ ...choice, fresh: fc.boolean() }, { requiredKeys: [] }),
+  fc.record({ graceMs: fc.nat() }),
+);
+const body = fc.oneof(
+  { weight: 8, arbitrary: fitting.map((value) => JSON.stringify(value)) },
+  { weight: 3, arbitrary: fc.dictionary(fields, nasty, { maxKeys: 4 }).map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: fc.json() },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 100 }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('', '['.repeat(50_000), `{"metadata":${'{"a":'.repeat(5_000)}`, '{'.repeat(70_000)),
+  },
+);
+
+const request = fc.record({
+  method: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('POST') },
+    { weight: 2, arbitrary: fc.constant('GET') },
+    { weight: 1, arbitrary: fc.constantFrom('PUT', 'DELETE', 'PATCH', 'OPTIONS') },
+  ),
+  at: fc.tuple(path, query).map((parts) => parts.join('')),
+  body,
+  accept: fc.constantFrom('*/*', 'text/event-stream', 'TEXT/EVENT-STREAM; q=0', 'nonsense'),
+});
+
+describe('a control socket that gets nonsense', () => {
+  test('answers it or refuses it with a code', async () => {
+    let answered = 0;
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(request, async (nonsense) => {
+        const outcome = await promptly(() => send(nonsense));
+        if (outcome === 'answered') answered += 1;
+        else {
+          refused += 1;
+          expect(isErrorCode(outcome)).toBe(true);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+    // Both happen, or this test tests nothing.
+    expect(answered).toBeGreaterThan(100);
+    expect(refused).toBeGreaterThan(500);
+    await expectToBeWell();
+  }, 120_000);
+
+  test('survives what is not even HTTP', async () => {
+    const start = fc.constantFrom(
+      '',
+      'GET ',
+      'POST /v1/deliver HTTP/1.1\r\n',
+      'GET /v1/events HTTP/1.1\r\nHost: x\r\n',
+    );
+    const rest = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\r\n', '\r\n\r\n', 'Content-Length: -1\r\n\r\n', 'Content-Length: 9e9\r\n\r\nx'),
+      fc.constantFrom('Transfer-Encoding: chunked\r\n\r\nzz\r\n', `A: ${'a'.repeat(100_000)}\r\n\r\n`, '\0\0\r\n\r\n'),
+    );
+    await fc.assert(
+      fc.asyncProperty(start, rest, async (first, second) => {
+        const connection = await served.connect(first + second);
+        // Some of it is the beginning of a request, for which the server waits.
+        const end = performance.now() + 5;
+        while (!connection.isClosed() && connection.received() === '' && performance.now() < end) await Bun.sleep(1);
+        connection.end();
+        expect(connection.received()).toMatch(/^$|^HTTP\/1\.1 (?:[1-4]\d\d|505) /);
+      }),
+      { numRuns: 500 },
+    );
+    await expectToBeWell();
+  }, 120_000);
+});
+
+async function send({ method, at, body: text, accept }: typeof request extends fc.Arbitrary<infer T> ? T : never) {
+  const response = await fetch(`http://localhost${at}`, {
+    unix: served.path,
+    keepalive: false,
+    method,
+    headers: { Accept: accept },
+    signal: AbortSignal.timeout(20_000),
+    ...(method === 'GET' ? {} : { body: text }),
+  });
+  if (response.ok && response.headers.get('content-type') === 'text/event-stream') {
+    await response.body?.cancel();
+    return 'answered';
+  }
+  const answer = (await response.json()) as { error?: { code: string } };
+  expect(response.ok).toBe(answer.error === undefined);
+  return answer.error?.code ?? 'answered';
+}
+
+/** Twice more than a second is not the machine's fault. */
+async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
+  const startedAt = performance.now();
+  const value = await action();
+  if (performance.now() - startedAt < 1_000) return value;
+  const again = performance.now();
+  await action();
+  expect(performance.now() - again).toBeLessThan(1_000);
+  return value;
+}
+
+/** Nothing broke inside, nobody is still listening, and it answers. */
+async function expectToBeWell(): Promise<void> {
+  expect(served.reported).toEqual([]);
+  while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);
+  expect((await served.request('GET', '/v1/swarm')).status).toBe(200);
+}

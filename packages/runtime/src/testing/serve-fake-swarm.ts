@@ -1,0 +1,105 @@
+/** A control socket in a folder of its own, with nothing but a fake swarm behind it, and the ways to talk to it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ControlServer, type ControlServerOptions, serveControl } from '../orchestrator/control/serve-control.ts';
+import { type FakeControl, fakeControl } from './fake-control.ts';
+
+export interface ServedSwarm {
+  readonly swarm: FakeControl;
+  readonly server: ControlServer;
+  readonly folder: string;
+  readonly path: string;
+  /** What went wrong inside. */
+  readonly reported: readonly unknown[];
+  /** One request, on a connection of its own. */
+  request(method: string, at: string, options?: RequestOptions): Promise<Response>;
+  /** A connection that sends these bytes and whatever it is told. */
+  connect(text: string, options?: { readonly reads?: boolean }): Promise<RawConnection>;
+  close(): Promise<void>;
+}
+
+export interface RequestOptions {
+  /** Text is sent as it is, everything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export interface RawConnection {
+  readonly received: () => string;
+  readonly isClosed: () => boolean;
+  readonly read: () => void;
+  readonly end: () => void;
+}
+
+export async function serveFakeSwarm(options: Partial<ControlServerOptions> = {}): Promise<ServedSwarm> {
+  const folder = mkdtempSync(join(tmpdir(), 'control-'));
+  const path = join(folder, 'control.sock');
+  const swarm = fakeControl();
+  const reported: unknown[] = [];
+  const server = await serveControl(swarm, { path, report: (error) => reported.push(error), ...options });
+  const connections: RawConnection[] = [];
+  return {
+    swarm,
+    server,
+    folder,
+    path,
+    reported,
+    request: (method, at, { body, headers = {}, signal } = {}) =>
+      fetch(`http://localhost${at}`, {
+        unix: path,
+        keepalive: false,
+        method,
+        headers,
+        ...(signal === undefined ? {} : { signal }),
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    async connect(text, { reads = true } = {}) {
+      const connection = await connectRaw(path, text, reads);
+      connections.push(connection);
+      return connection;
+    },
+    async close() {
+      for (const connection of connections) connection.end();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function connectRaw(path: string, text: string, reads: boolean): Promise<RawConnection> {
+  let received = '';
+  let isClosed = false;
+  const socket = await Bun.connect({
+    unix: path,
+    socket: {
+      open(opened) {
+        if (!reads) opened.pause();
+        opened.write(text);
+      },
+      data(_, bytes) {
+        received += bytes.toString();
+      },
+      close() {
+        isClosed = true;
+      },
+      error: () => undefined,
+    },
+  });
+  return {
+    received: () => received,
+    isClosed: () => isClosed,
+    read: () => socket.resume(),
+    end: () => socket.terminate(),
+  };
+}
+
+/** Resolves when it holds; fails the test when it does not come to that. */
+export async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Never: ${String(holds)}`);
+    await Bun.sleep(2);
+  }
+}
