@@ -54,22 +54,6 @@ export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
-export { connectControl, type ControlClientOptions, type ControlPlace } from './control/connect-control.ts';
-export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
-export type {
-  Acceptance,
-  AskOptions,
-  ConnectionStatus,
-  DeadLetterSummary,
-  Delivery,
-  InstanceChoice,
-  InstanceStatus,
-  SwarmControl,
-  SwarmNotice,
-  SwarmStatus,
-  TurnEnd,
-  WatchFilter,
-} from './control/swarm-control.ts';
 export type { ConnectionPlan, SwarmPlan } from './config/swarm-plan.ts';
 export type { SwarmPolicy } from './config/swarm-policy.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
