@@ -62,6 +62,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     const waiting = new Map<string, (outcome: CallOutcome) => void>();
     let at: AgentAddress = { agentName: '', instanceKey: '' };
     let running: { readonly eventId: string; readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+    let early: { readonly eventId: string; readonly reason: string } | undefined;
     const say = (message: FromAgent) => child.channel.send(message).catch(() => undefined);
     child.channel.onMessage((message) => {
       switch (message.type) {
@@ -74,12 +75,15 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         }
         case 'turn': {
           const stop = new AbortController();
+          if (early?.eventId === message.event.id) stop.abort(early.reason);
           const done = run(message.event, message.deadLetter === true, stop.signal);
           running = { eventId: message.event.id, stop, done };
           return;
         }
         case 'cancel':
           if (running?.eventId === message.eventId) running.stop.abort(message.reason);
+          // A cancel may come before its turn.
+          else early = message;
           return;
         case 'call.ended':
           waiting.get(message.callId)?.(message.outcome);

@@ -109,10 +109,9 @@ describe('whoever asks', () => {
   });
 
   test('may give up: its turn is cancelled, running or not yet', async () => {
-    const { control, swarm } = await open(
-      ({ signal }) =>
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error(String(signal.reason))))),
-    );
+    const { control, swarm } = await open(async ({ signal }) => {
+      throw new Error(await abortOf(signal));
+    });
     const one = new AbortController();
     const two = new AbortController();
     const first = control.ask({ input: '1' }, { signal: one.signal });
@@ -138,11 +137,18 @@ describe('whoever asks', () => {
   });
 });
 
+/** Why it was cancelled, whether before it began or later. */
+function abortOf(signal: AbortSignal): Promise<string> {
+  const aborted = Promise.withResolvers<string>();
+  const tell = () => aborted.resolve(String(signal.reason));
+  signal.addEventListener('abort', tell, { once: true });
+  if (signal.aborted) tell();
+  return aborted.promise;
+}
+
 describe('a cancel', () => {
   test('of the running turn, of one by its id, and of none', async () => {
-    const { control, swarm } = await open(
-      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(String(signal.reason)))),
-    );
+    const { control, swarm } = await open(({ signal }) => abortOf(signal));
     expect(control.cancel({})).toBe(false);
     const first = control.ask({ id: 'first' });
     const second = control.ask({ id: 'second' });

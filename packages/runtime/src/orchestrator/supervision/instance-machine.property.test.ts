@@ -21,6 +21,7 @@ interface Process {
   readonly number: number;
   readySince?: number;
   turn?: string;
+  toldToCancel?: string;
   wasAskedToGo: boolean;
   /** By us: for being late, or for a fault of its own. */
   killed?: 'late' | 'fault';
@@ -72,8 +73,10 @@ class World {
         this.send(action.event, action.deadLetter);
         return;
       case 'turn.cancel':
-        expect(this.process?.turn).toBe(action.eventId);
+        // Of the turn that runs, or of the one that begins now.
+        expect(this.accepted[this.finished.length]).toBe(action.eventId);
         expect(this.cancelled.has(action.eventId)).toBe(true);
+        if (this.process) this.process.toldToCancel = action.eventId;
         return;
       case 'turn.finished':
         this.finished.push(action.event.id);
@@ -120,6 +123,7 @@ class World {
     expect(this.process?.killed).toBeUndefined();
     expect(id).toBe(this.accepted[this.finished.length] ?? 'nothing');
     expect(deadLetter).toBe((this.crashesOf.get(id) ?? 0) >= policy.crashesBeforeDeadLetter);
+    if (this.cancelled.has(id)) expect(this.process?.toldToCancel).toBe(id);
     if (this.process) this.process.turn = id;
   }
 

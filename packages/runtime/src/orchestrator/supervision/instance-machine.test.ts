@@ -447,12 +447,11 @@ describe('a cancelled event', () => {
     instance.start();
     expect(instance.acts(cancel('b'))).toEqual([]);
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
-    expect(instance.done('a').slice(1)).toEqual([expect.objectContaining({ type: 'turn.send' }), told]);
+    const sent = expect.objectContaining({ type: 'turn.send' });
+    // Told first: a turn that was begun may have done something already.
+    expect(instance.done('a').slice(1)).toEqual([told, sent]);
     instance.exit();
-    expect(instance.start().slice(1)).toEqual([
-      expect.objectContaining({ type: 'turn.send' }),
-      { ...told, process: 2 },
-    ]);
+    expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, sent]);
   });
 
   test('that is not there does nothing', () => {

@@ -84,9 +84,9 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   if (next === undefined) return stay(state);
   const process = state.spawned;
   const { seq, event, cancelled } = next;
-  const actions: InstanceAction[] = [
-    { type: 'turn.send', process, seq, event, deadLetter: next.crashes >= policy.crashesBeforeDeadLetter },
-  ];
-  if (cancelled !== undefined) actions.push({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
+  const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
+  const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter }];
+  // First of the two: a turn that nobody wants must not begin its work before it is told so.
+  if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
   return { state: enter(state, { name: 'busy', readySince }), actions };
 }
