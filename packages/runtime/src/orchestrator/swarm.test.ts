@@ -335,4 +335,21 @@ describe('a swarm that is stopped', () => {
     expect(agents.children.map(({ kills }) => kills)).toEqual([[0]]);
     expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
+
+  test('R-07 does not wait for one that has no process', async () => {
+    const backoff = { quickCrashes: 1, baseMs: 600_000, maxMs: 600_000 };
+    const { swarm, journal } = await openSwarm(
+      async ({ child }) => {
+        child.exit({ code: 1 });
+        return undefined;
+      },
+      { restart: backoff },
+    );
+    await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('crash'), false);
+    await swarm.instances.until(
+      () => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.phase.name === 'backoff',
+    );
+    await swarm.drain(600_000, new AbortController().signal);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
+  });
 });

@@ -75,12 +75,12 @@ export class Instances {
     if (!this.#isStepping) this.#run();
   }
 
-  /** Resolves when `isTrue`; looks after every step. */
+  /** Resolves when `isTrue`; looks now and after every step, also those that looking itself causes. */
   async until(isTrue: () => boolean): Promise<void> {
-    if (isTrue()) return;
     const reached = Promise.withResolvers<void>();
     const look = () => void (isTrue() && reached.resolve());
     this.#lookers.add(look);
+    look();
     await reached.promise;
     this.#lookers.delete(look);
   }
