@@ -111,6 +111,19 @@ describe('an extension that cannot be loaded', () => {
     expect(String(error.cause)).toContain('no weather today');
   });
 
+  test('X-03 because its register throws what nobody may look at: E_EXT_INIT names extension and file', async () => {
+    const traps = `new Proxy({}, { get: no, has: no, ownKeys: no, getPrototypeOf: no })`;
+    const entry = await moduleOf(
+      `const no = () => { throw 1 }; export const register = () => { throw ${traps}; };`,
+      'js',
+    );
+    const { code, message } = await refusal(file(entry));
+    expect([code, message]).toEqual([
+      'E_EXT_INIT',
+      `Extension/logging ("${entry}"): register failed: a thrown object that cannot be shown`,
+    ]);
+  });
+
   test('X-03 an error with a code of its own keeps it in the message', async () => {
     const entry = await moduleOf(`export const register = (api) => api.pipeline.register('mutate', () => 1);`, 'js');
     expect((await refusal(file(entry))).message).toMatch(/register failed: .*kinds are turn.* \(E_PIPELINE_KIND\)$/);

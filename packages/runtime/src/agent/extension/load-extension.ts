@@ -88,11 +88,20 @@ const aboutExtensions: ReadonlySet<string> = new Set(['E_EXT_COMPAT', 'E_EXT_CON
 
 /** Errors that are already about the extension keep their code; any other becomes `E_EXT_INIT`. */
 function initError(resource: ExtensionResource, error: unknown): GoondanError {
-  if (error instanceof GoondanError && aboutExtensions.has(error.code)) return error;
+  if (isAboutExtension(error)) return error;
   const { message, code } = toTurnError(error);
   const { name } = resource.metadata;
   const reason = code === undefined ? message : `${message} (${code})`;
   return new GoondanError('E_EXT_INIT', `Extension/${name} ("${resource.spec.entry}"): register failed: ${reason}`, {
     cause: error,
   });
+}
+
+function isAboutExtension(thrown: unknown): thrown is GoondanError {
+  try {
+    return thrown instanceof GoondanError && aboutExtensions.has(thrown.code);
+  } catch {
+    // It refuses to be looked at.
+    return false;
+  }
 }
