@@ -4,12 +4,14 @@ import type { TurnEnd } from '@goondan/runtime';
 import {
   ask,
   askWhile,
+  codeOf,
   commandOf,
   extensionOf,
   findTagged,
   inputsOf,
   openSwarm,
   outcomeOf,
+  pidOf,
   quickPolicy,
   readStore,
   scriptedAgent,
@@ -112,10 +114,6 @@ function toOutcome(end: TurnEnd, input: string): string {
   return outcome === `You said: ${input}` ? 'answered' : outcome;
 }
 
-function pidOf({ control }: TestSwarm, agent: string): number | undefined {
-  return control.status().instances.find(({ agentName }) => agentName === agent)?.pid;
-}
-
 /** Each input once, in order; nothing waits; a dead letter for each event that became one. */
 async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes): Promise<void> {
   await readStore(stateRoot, async (journal) => {
@@ -174,16 +172,14 @@ describe('an extension that misbehaves while it starts', () => {
         await ask(swarm, 'good', 'default', 'hello');
         using loop = watchLoop();
         const told = Promise.all(
-          fails.map(async ([deed]) =>
-            swarm.control.ask({ agent: `bad-${deed}`, id: 'kept', input: deed }).then(outcomeOf, codeOf),
-          ),
+          fails.map(async ([deed]) => codeOf(swarm.control.ask({ agent: `bad-${deed}`, id: 'kept', input: deed }))),
         );
         expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
         expect(await told).toEqual(fails.map(([, code]) => code));
         expect(loop.longestMs).toBeLessThan(1_000);
         // Whoever asks later need not wait for another three starts.
         const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
-        expect(await later.catch(codeOf)).toBe('E_AGENT_START');
+        expect(await codeOf(later)).toBe('E_AGENT_START');
         const problems = swarm.control.status().instances.filter(({ problem }) => problem !== undefined);
         expect(problems).toHaveLength(fails.length);
       }
@@ -232,7 +228,3 @@ describe('an extension that misbehaves while it is cleaned up', () => {
     TEST_MS,
   );
 });
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}

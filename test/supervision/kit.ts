@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -213,6 +213,27 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));
+}
+
+/** What the tools and extensions of `bundle/` wrote down. */
+export function notesIn(folder: string): string[] {
+  const file = join(folder, 'notes.log');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+/** Of its process, when it has one. */
+export function pidOf({ control }: TestSwarm, agent: string, instanceKey = 'default'): number | undefined {
+  const { instances } = control.status();
+  return instances.find((each) => each.agentName === agent && each.instanceKey === instanceKey)?.pid;
+}
+
+/** The code of a rejection; `undefined` when there was none. */
+export async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
 }
 
 /** How late the loop of this process, which is the orchestrator's too, comes at worst. */
