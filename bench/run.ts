@@ -2,6 +2,7 @@
 import { benchFirstToken } from './first-token.ts';
 import { benchHistory } from './history.ts';
 import { benchOnion } from './onion.ts';
+import { benchSwarm } from './swarm.ts';
 import { benchTurn } from './turn.ts';
 
 const sections: Record<string, () => Promise<void>> = {
@@ -9,6 +10,7 @@ const sections: Record<string, () => Promise<void>> = {
   turn: benchTurn,
   history: benchHistory,
   'first-token': benchFirstToken,
+  swarm: benchSwarm,
 };
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(sections)) {

@@ -6,9 +6,10 @@ export const errorsPage = join(import.meta.dir, '..', 'docs', 'errors.md');
 
 type Catalogue = Readonly<Record<string, { readonly meaning: string; readonly suggestion: string }>>;
 
-/** One heading for each code, in the order of the catalogue: the heading's anchor is the code in lower case. */
+/** One heading for each code, in the order of the alphabet: the heading's anchor is the code in lower case. */
 export function renderErrorsPage(catalogue: Catalogue): string {
-  const sections = Object.entries(catalogue).map(
+  const entries = Object.entries(catalogue).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const sections = entries.map(
     ([code, { meaning, suggestion }]) => `## ${code}\n\n${meaning}\n\n**What to do:** ${suggestion}\n`,
   );
   return [introduction, ...sections].join('\n');
@@ -19,7 +20,7 @@ const introduction = `# Error codes
 Every error that Goondan reports carries one of these codes, a message that names what went wrong, and what to do about
 it. A code is never renamed: programs may branch on it.
 
-This page is generated from \`packages/types/src/errors/error-catalogue.ts\` by \`npm run errors:page\`.
+This page is generated from \`packages/types/src/errors\` by \`npm run errors:page\`.
 `;
 
 if (import.meta.main) {

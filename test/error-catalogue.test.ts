@@ -1,19 +1,26 @@
 // The catalogue, the page and the code say the same: in every direction, or this fails.
 import { describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
+import { agentErrors } from '../packages/types/src/errors/agent-errors.ts';
+import { storeErrors } from '../packages/types/src/errors/store-errors.ts';
+import { swarmErrors } from '../packages/types/src/errors/swarm-errors.ts';
 import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
 import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
 
-const cataloguePath = 'packages/types/src/errors/error-catalogue.ts';
+/** What only says what the codes mean. */
+const catalogueFiles = ['agent', 'store', 'swarm'].map((area) => `packages/types/src/errors/${area}-errors.ts`);
 
 describe('the error catalogue', () => {
   const codes = Object.keys(errorCatalogue);
   const sources = readRepository('packages/*/{src,bin}/**/*.{ts,tsx,mjs}').filter(
-    ({ path }) => !isTest(path) && path !== cataloguePath,
+    ({ path }) => !isTest(path) && !catalogueFiles.includes(path),
   );
 
-  test('is in alphabetical order', () => {
-    expect(codes).toEqual(codes.toSorted(byCharacter));
+  test('is in alphabetical order, area by area, and names no code twice', () => {
+    const areas = [agentErrors, storeErrors, swarmErrors].map((area) => Object.keys(area));
+    for (const area of areas) expect(area).toEqual(area.toSorted(byCharacter));
+    expect(new Set(areas.flat()).size).toBe(areas.flat().length);
+    expect(areas.flat().toSorted(byCharacter)).toEqual(codes.toSorted(byCharacter));
   });
 
   test('names codes E_ and capitals, and ends its sentences', () => {

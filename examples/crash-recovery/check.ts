@@ -13,30 +13,28 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await Bun.sleep(5);
 };
 
-try {
-  const swarm = await startKitchen(stateRoot);
-  const served = swarm.ask({ input: 'One soup and pie, please.', id: 'order-1' });
+const swarm = await startKitchen(stateRoot);
+const served = swarm.ask({ input: 'One soup and pie, please.', id: 'order-1' });
 
-  // The agent's process is killed while it cooks: another one takes its place and goes on with the same turn.
-  await until(() => cooked().length === 1);
-  const [before] = swarm.status().instances;
-  process.kill(before?.pid ?? 0, 'SIGKILL');
-  const { result } = await served;
-  assert.equal(textOf(result.responseMessage), 'Served.');
-  const [after] = swarm.status().instances;
-  assert.notEqual(after?.pid, before?.pid);
-  // The call that was interrupted was made again, because it may be; the answer came once.
-  assert.deepEqual(cooked(), ['soup', 'soup', 'pie']);
+// The agent's process is killed while it cooks: another one takes its place and goes on with the same turn.
+await until(() => cooked().length === 1);
+const [before] = swarm.status().instances;
+process.kill(before?.pid ?? 0, 'SIGKILL');
+const { result } = await served;
+assert.equal(textOf(result.responseMessage), 'Served.');
+const [after] = swarm.status().instances;
+assert.notEqual(after?.pid, before?.pid);
+// The call that was interrupted was made again, because it may be; the answer came once.
+assert.deepEqual(cooked(), ['soup', 'soup', 'pie']);
 
-  // An order that is accepted, and a swarm that is stopped before it is served.
-  await swarm.deliver({ input: 'Another soup and pie.', id: 'order-2' });
-  await swarm.stop({ graceMs: 0 });
+// An order that is accepted, and a swarm that is stopped before it is served.
+await swarm.deliver({ input: 'Another soup and pie.', id: 'order-2' });
+await swarm.stop({ graceMs: 0 });
 
-  // The next start serves it, without being asked; whoever asks again with the same id gets that answer.
-  const again = await startKitchen(stateRoot);
-  const late = await again.ask({ input: 'Another soup and pie.', id: 'order-2' });
-  assert.equal(textOf(late.result.responseMessage), 'Served.');
-  await again.stop();
-} finally {
-  await rm(stateRoot, { recursive: true, force: true });
-}
+// The next start serves it, without being asked; whoever asks again with the same id gets that answer.
+const again = await startKitchen(stateRoot);
+const late = await again.ask({ input: 'Another soup and pie.', id: 'order-2' });
+assert.equal(textOf(late.result.responseMessage), 'Served.');
+await again.stop();
+
+await rm(stateRoot, { recursive: true, force: true });

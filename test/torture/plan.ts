@@ -39,7 +39,7 @@ export function torturePlan(stateRoot: string): StartSwarmOptions {
         connection: 'feed',
         connector: 'feed',
         root: import.meta.dir,
-        entry: './feed.ts',
+        entry: './connectors/feed.ts',
         config: { portFile: `${stateRoot}/feed-port` },
         secrets: {},
         rules: [{ route: { agentRef: 'Agent/worker', instanceKeyProperty: 'key', instanceKeyPrefix: 'feed-' } }],

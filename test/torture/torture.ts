@@ -48,7 +48,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
   const acknowledged: Acknowledged[] = [];
   const ends: RunEnd[] = [];
   let midTurn = 0;
-  let isOver = false;
+  const over = new AbortController();
   let orchestrator = startOrchestrator(stateRoot);
   const total = () => Object.values(kills).reduce((sum, count) => sum + count, 0);
 
@@ -58,7 +58,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     await killSomebody(pickVictim());
     if (total() % 50 === 0) onProgress?.(`${total()} kills, ${acknowledged.length} inputs acknowledged`);
   }
-  isOver = true;
+  over.abort();
   await Promise.all(sending);
   const last = await orchestrator;
   await waitUntilHandled(last);
@@ -76,32 +76,33 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
 
   /** One after the other, each until somebody says that it is accepted; the same id again is the same input. */
   async function sendWork({ agent, instanceKey, verbs }: (typeof clients)[number]): Promise<void> {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !over.signal.aborted; count++) {
       const job = `${agent}-${instanceKey}-${count}`;
       const delivery = { agent, instanceKey, id: job, input: `${verbs[count % verbs.length]} ${job}` };
       // Two are left waiting, the third is waited for: there is always something to interrupt, and never a mountain.
       const isAwaited = count % 3 === 2;
-      let isAccepted = false;
-      while (!isAccepted || (isAwaited && !isOver)) {
-        const { control } = await orchestrator;
-        try {
-          if (isAwaited && isAccepted) {
-            await control.ask(delivery);
-            break;
-          }
-          await control.deliver(delivery);
-          if (!isAccepted) acknowledged.push({ agent, instanceKey, job });
-          isAccepted = true;
-        } catch {
-          await Bun.sleep(10);
-        }
-      }
+      await untilDone(async ({ control }) => control.deliver(delivery));
+      acknowledged.push({ agent, instanceKey, job });
+      if (isAwaited)
+        await untilDone(async ({ control }) => void (over.signal.aborted || (await control.ask(delivery))));
       await Bun.sleep(Math.random() * 30);
     }
   }
 
+  /** Whoever runs the swarm may be gone in the middle of it: then again, with whoever does next. */
+  async function untilDone(ask: (running: Orchestrator) => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await ask(await orchestrator);
+        return;
+      } catch {
+        await Bun.sleep(10);
+      }
+    }
+  }
+
   async function feed(): Promise<void> {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !over.signal.aborted; count++) {
       const key = String(count % 2);
       const job = `feed-${key}-${count}`;
       for (;;) {

@@ -1,4 +1,4 @@
-/** What embedders use: start an agent, give it events, watch it, keep its conversation where you like. */
+/** What embedders use: start an agent or a swarm, give it events, watch it, keep its conversations where you like. */
 export type { AgentPlan } from './agent/agent-plan.ts';
 export type { Engine } from './agent/agents-api/engine.ts';
 export type {
@@ -27,6 +27,8 @@ export type { DeclaredAgent } from './config/declared-agent.ts';
 export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
 export type { ModelSpec } from './config/model-spec.ts';
+export type { ConnectionPlan, SwarmPlan } from './config/swarm-plan.ts';
+export type { SwarmPolicy } from './config/swarm-policy.ts';
 export { connectControl, type ControlClientOptions, type ControlPlace } from './control/connect-control.ts';
 export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
@@ -48,6 +50,7 @@ export type {
 export type { Change } from './json/diff-json.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
+export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
 export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
 export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderTrace } from './trace/render-trace.ts';

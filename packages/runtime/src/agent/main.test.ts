@@ -1,6 +1,6 @@
 // With real processes: the bundled runner, started as the orchestrator starts it, on a real disk.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent, JsonObject, TurnResult } from '@goondan/types';
@@ -141,5 +141,211 @@ describe('an agent in its own process', () => {
     const journal = await durableStore({ stateRoot: join(folder, 'state'), workspaceId: 'main-test' });
     const { messages } = await journal.read({ agentName: 'tester', instanceKey: 'default' });
     expect(messages).toHaveLength(4);
+  });
+
+  test('moves to the folder it is given, wherever it was started', async () => {
+    const agent = launch();
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    const telling = extension(`export const register = (api) => api.logger.info(process.cwd());`);
+    await agent.send({ type: 'start', plan: plan({ agent: { extensions: [telling] }, key: 'cwd', cwd: elsewhere }) });
+    expect((await agent.next('log')).line.message).toBe(elsewhere);
+    await agent.child.kill(0);
+  });
+
+  test('a start that fails says why and ends', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: plan({ key: 'nowhere', cwd: join(folder, 'not-there') }) });
+    expect((await agent.next('start.failed')).error).toMatchObject({ code: 'E_AGENT_START' });
+    expect(await agent.exited).toMatchObject({ code: 1 });
+  });
+
+  test('its models and schemas are loaded when they are needed', async () => {
+    const agent = launch();
+    const root = join(folder, 'tools');
+    mkdirSync(root);
+    writeFileSync(join(root, 'add.ts'), `export const handlers = { two: (_, { a, b }) => a + b };`);
+    const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
+    const tool = { name: 'add', root, entry: './add.ts', exports: [{ name: 'two', description: 'x', parameters }] };
+    const models = {
+      ...scripted([
+        { when: 'good', call: { tool: 'add__two', args: { a: 1, b: 2 } } },
+        { when: 'bad', call: { tool: 'add__two', args: { a: 'one' } } },
+        { afterTool: 'add__two', say: '{{result}}{{result.error.code}}' },
+      ]),
+      'Model/other': { provider: 'openai-compatible', model: 'x', endpoint: 'http://127.0.0.1:9/v1', apiKey: 'none' },
+    };
+    const asking = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => {
+          if (ctx.inputEvent.input === 'good') {
+            const request = { modelRef: 'Model/other', messages: [{ role: 'user', content: 'x' }] };
+            await ctx.model.generate(request).catch((error) => api.logger.info(error.code));
+          }
+          return ctx.next();
+        });
+      }`);
+    const declared = { models, modelRef: 'Model/m', tools: [tool], extensions: [asking] };
+    await agent.send({ type: 'start', plan: plan({ agent: declared, key: 'lazy', cwd: agent.cwd }) });
+    expect((await agent.next('ready')).tools).toEqual(['add__two']);
+    await agent.send({ type: 'turn', event: { ...event('1', 'lazy'), input: 'good' }, seq: 1 });
+    expect(answerOf((await agent.next('turn.done')).result)).toStartWith('3');
+    await agent.send({ type: 'turn', event: { ...event('2', 'lazy'), input: 'bad' }, seq: 2 });
+    expect(answerOf((await agent.next('turn.done')).result)).toEndWith('E_TOOL_ARGUMENTS');
+    // The provider was loaded, and met the port where nobody listens.
+    expect((await agent.next('log')).line.message).toStartWith('E_MODEL_');
+    await agent.child.kill(0);
+  });
+});
+
+describe('bundle code', () => {
+  test('imports our packages from a folder without node_modules, and its errors are ours', async () => {
+    const agent = launch();
+    const telling = extension(`
+      import { GoondanError, createUserMessage, errorCatalogue } from '@goondan/types';
+      import * as core from '@goondan/core';
+      export function register(api) {
+        api.logger.info(String(core.GoondanError === GoondanError && typeof createUserMessage === 'function'));
+        throw new GoondanError('E_EXT_CONFIG', 'an error of this very class');
+      }`);
+    await agent.send({ type: 'start', plan: plan({ agent: { extensions: [telling] }, key: 'types', cwd: agent.cwd }) });
+    expect((await agent.next('log')).line.message).toBe('true');
+    // Of another class, it would be wrapped as E_EXT_INIT.
+    expect((await agent.next('start.failed')).error).toMatchObject({ code: 'E_EXT_CONFIG' });
+    await agent.exited;
+  });
+
+  test('that prints whatever it likes does not disturb the channel', async () => {
+    const agent = launch();
+    const printing = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', (ctx) => {
+          console.log('{"type":"turn.done"}');
+          console.error('{"type":"drained"}');
+          process.stdout.write('x'.repeat(100_000));
+          return ctx.next();
+        });
+      }`);
+    await agent.send({
+      type: 'start',
+      plan: plan({ agent: { extensions: [printing] }, key: 'print', cwd: agent.cwd }),
+    });
+    await agent.next('ready');
+    await agent.send({ type: 'turn', event: event('1', 'print'), seq: 1 });
+    expect((await agent.next('turn.done')).result.finishReason).toBe('text_response');
+    expect(agent.said.filter(({ type }) => type === 'drained')).toEqual([]);
+    await agent.child.kill(0);
+    expect(agent.child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: '{"type":"turn.done"}' });
+  });
+
+  const secret = 'correct-horse-battery';
+  test.each([
+    [
+      'an error thrown on the side',
+      `setTimeout(() => { throw new TypeError('on the side ${secret}'); }, 0)`,
+      /on the side \*\*\*/,
+    ],
+    ['a rejection nobody handles', `void Promise.reject(new Error('nobody ${secret}'))`, /nobody \*\*\*/],
+    ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0)`, /just words/],
+    ['a thrown null', `setTimeout(() => { throw null; }, 0)`, /null/],
+    ['an object', `void Promise.reject({ reason: 'odd' })`, /odd/],
+  ])('R-03 %s ends its process, and its log says what it was', async (_, code, message) => {
+    const agent = launch();
+    const failing = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => { ${code}; await Bun.sleep(20_000); return ctx.next(); });
+      }`);
+    const declared = { extensions: [failing], secrets: [secret] };
+    const key = crypto.randomUUID();
+    await agent.send({ type: 'start', plan: plan({ agent: declared, key, cwd: agent.cwd }) });
+    await agent.next('ready');
+    await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
+    const { line } = await agent.next('log');
+    expect(line).toMatchObject({ level: 'error', event: 'process.uncaught', message: expect.stringMatching(message) });
+    expect(await agent.exited).toMatchObject({ code: 1, signal: null });
+    expect(JSON.stringify(agent.said)).not.toContain(secret);
+    expect(agent.said.filter(({ type }) => type === 'turn.done')).toEqual([]);
+  });
+
+  test.each([
+    ['process.exit(7)', 7],
+    ['process.exit()', 0],
+  ])('R-03 that calls %s just ends; the next process resumes the turn', async (call, code) => {
+    const key = crypto.randomUUID();
+    const leaving = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', (ctx) => { if (!ctx.resumed) ${call}; return ctx.next(); });
+      }`);
+    const start = async () => {
+      const agent = launch();
+      await agent.send({ type: 'start', plan: plan({ agent: { extensions: [leaving] }, key, cwd: agent.cwd }) });
+      await agent.next('ready');
+      await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
+      return agent;
+    };
+    expect(await (await start()).exited).toMatchObject({ code });
+    const second = await start();
+    expect(answerOf((await second.next('turn.done')).result)).toBe('You said: hello 1');
+    await second.child.kill(0);
+  });
+});
+
+describe('the end of a process', () => {
+  /** Writes down in a file that it was cleaned up, after a moment. */
+  const cleaning = (file: string) =>
+    extension(`
+      import { appendFileSync } from 'node:fs';
+      const note = async (what) => { await Bun.sleep(30); appendFileSync(${JSON.stringify(file)}, what + ' '); };
+      export function register(api) {
+        process.on('beforeExit', () => note('beforeExit'));
+        api.pipeline.register('turn', async (ctx) => { api.logger.info('begun'); await Bun.sleep(200); return ctx.next(); });
+        return () => note('cleanup');
+      }`);
+
+  test.each([
+    ['R-07 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
+    ['X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
+  ])('%s finishes the turn and cleans up, and then it goes by itself', async (_, ask) => {
+    const agent = launch();
+    const key = crypto.randomUUID();
+    const file = join(folder, `${key}.log`);
+    await agent.send({ type: 'start', plan: plan({ agent: { extensions: [cleaning(file)] }, key, cwd: agent.cwd }) });
+    await agent.next('ready');
+    await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
+    await agent.next('log');
+    await ask(agent);
+    expect(await agent.exited).toMatchObject({ code: 0, signal: null, leftBehind: 0 });
+    expect(readFileSync(file, 'utf8')).toBe('cleanup beforeExit ');
+    expect(agent.said.slice(-2).map(({ type }) => type)).toEqual(['turn.done', 'drained']);
+  });
+
+  test('SIGINT is not for it to decide', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: plan({ key: 'int', cwd: agent.cwd }) });
+    await agent.next('ready');
+    process.kill(agent.child.pid, 'SIGINT');
+    await agent.send({ type: 'turn', event: event('1', 'int'), seq: 1 });
+    await agent.next('turn.done');
+    await agent.child.kill(0);
+  });
+
+  test('without its orchestrator it goes at once, in the middle of a turn', async () => {
+    const agent = launch();
+    const models = {
+      'Model/m': { provider: 'scripted', model: 'm', options: { script: [{ say: 'x' }], latencyMs: 60_000 } },
+    };
+    await agent.send({ type: 'start', plan: plan({ agent: { models }, key: 'alone', cwd: agent.cwd }) });
+    await agent.next('ready');
+    await agent.send({ type: 'turn', event: event('1', 'alone'), seq: 1 });
+    await agent.next('runtime.event');
+    agent.channel.close();
+    expect(await agent.exited).toMatchObject({ code: 1, signal: null });
+  });
+
+  test('a spare that is not needed goes when it is asked to', async () => {
+    const spare = launch();
+    await spare.send({ type: 'drain', graceMs: 1_000 });
+    await spare.next('drained');
+    expect(await spare.exited).toMatchObject({ code: 0 });
   });
 });

@@ -89,7 +89,10 @@ async function start(
   atEnd(() => owner.release());
   const leftOver = await endLeftovers(owner, clock);
 
-  const files = await openSwarmLog({ stateRoot, workspaceId });
+  const files = openSwarmLog({ stateRoot, workspaceId, clock }, (problem) => {
+    // Not by the log itself, which has just failed.
+    process.stderr.write(`The log of swarm "${plan.name}" cannot be written: ${problem}\n`);
+  });
   atEnd(() => files.close());
   const log = (line: LogLine) => {
     files.write(line);

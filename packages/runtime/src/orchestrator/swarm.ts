@@ -12,6 +12,7 @@ import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
+import { addressKey } from './address-key.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -54,6 +55,8 @@ export class Swarm {
   readonly waiters = new TurnWaiters();
   readonly #parts: SwarmParts;
   readonly #agents: ReadonlyMap<string, DeclaredAgent>;
+  /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
+  readonly #known = new Map<string, AgentAddress>();
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
 
@@ -90,14 +93,17 @@ export class Swarm {
   }
 
   /** The one way in; see `Mailboxes`. */
-  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
-    return this.#mailboxes.accept(to, event, isAwaited);
+  async accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+    const accepted = await this.#mailboxes.accept(to, event, isAwaited);
+    this.#remember(to);
+    return accepted;
   }
 
   /** What was accepted before this orchestrator started is handled first. Returns how many events that are. */
   async wake(): Promise<number> {
     let woken = 0;
     for (const address of await this.#parts.journal.instances()) {
+      this.#remember(address);
       const pending = await this.#parts.journal.pendingEntries(address);
       if (pending.length === 0) continue;
       if (!this.#agents.has(address.agentName)) {
@@ -190,7 +196,11 @@ export class Swarm {
         this.#calls.replied(at, frame.eventId, frame.result);
         return instance.say({ type: 'reply.taken', eventId: frame.eventId });
       case 'agents.list':
-        return void this.#list(instance, frame.callId);
+        return instance.say({
+          type: 'agents.listed',
+          callId: frame.callId,
+          instances: this.list().slice(0, MOST_LISTED),
+        });
       case 'delta':
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
@@ -210,15 +220,9 @@ export class Swarm {
     }
   }
 
-  async #list(instance: Instance, callId: string): Promise<void> {
-    const instances = await this.list().catch(() => []);
-    instance.say({ type: 'agents.listed', callId, instances: instances.slice(0, MOST_LISTED) });
-  }
-
-  /** Everybody who has a process, work or a conversation. */
-  async list(): Promise<readonly AgentInstance[]> {
-    const known = await this.#parts.journal.instances();
-    return known
+  /** Everybody of the swarm who has a process, work or a conversation. */
+  list(): readonly AgentInstance[] {
+    return [...this.#known.values()]
       .filter(({ agentName }) => this.#agents.has(agentName))
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
   }
@@ -229,6 +233,11 @@ export class Swarm {
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
     this.#tell(() => ({ type: 'turn.ended', end }));
+  }
+
+  #remember({ agentName, instanceKey }: AgentAddress): void {
+    const key = addressKey({ agentName, instanceKey });
+    if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
   }
 
   #requestsFailed({ address }: Instance, error: FrameError): void {

@@ -18,11 +18,11 @@ export interface FakeTurn {
   /** Aborted by `cancel`; its reason is the one given. */
   readonly signal: AbortSignal;
   /** Asks another agent, or leaves it a message. */
-  call(
+  readonly call: (
     kind: 'request' | 'send',
     to: Partial<AgentAddress> & { agentName: string },
     options?: FakeCall,
-  ): Promise<CallOutcome>;
+  ) => Promise<CallOutcome>;
 }
 
 export interface FakeCall {
@@ -121,7 +121,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         return { turnId, finishReason: 'text_response', responseMessage };
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        return { turnId, finishReason: 'error', error: { message, code: 'E_TEST' } };
+        return { turnId, finishReason: 'error', error: { message, code: 'E_STEP_FAILED' } };
       }
 
       function call(

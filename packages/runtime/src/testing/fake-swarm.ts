@@ -23,9 +23,9 @@ export interface FakeSwarm {
   readonly lines: readonly LogLine[];
   readonly stateRoot: string;
   /** Delivers to an agent and waits for the end of the turn. */
-  send(agentName: string, input: string, options?: Partial<AgentEvent>): Promise<TurnEnd>;
+  readonly send: (agentName: string, input: string, options?: Partial<AgentEvent>) => Promise<TurnEnd>;
   /** Ends it at once; its folder stays. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface FakeSwarmOptions {
@@ -73,14 +73,14 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     agents,
     lines,
     stateRoot,
-    async send(agentName, input, given) {
+    send: async (agentName, input, given) => {
       const event = fakeEvent(input, given);
       const to = { agentName, instanceKey: event.instanceKey };
       const { end } = swarm.waiters.wait(to, event.id);
       await swarm.accept(to, event, true);
       return end;
     },
-    async close() {
+    close: async () => {
       await swarm.drain(0, AbortSignal.abort());
       await children.close();
       await journal.close();

@@ -4,7 +4,9 @@
  * A turn that gives no result at all could not be saved (`E_DISK_FULL`, `E_FENCED`, …). This process may then believe
  * things that are not on the disk: it is `broken`, ends, and the next one is asked again.
  */
+import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import { turnIdOf } from '../turn/open-turn.ts';
+import type { TurnOutcome } from '../turn/run-turn.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
@@ -56,12 +58,16 @@ export class AskedTurns {
     const { agent, channel, onBroken } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
     try {
-      const { result, stepCount, usage } = await agent.handle(event, {
+      const options = {
         signal,
         deadLetter,
         // A delta may be lost: the answer itself follows.
-        onDelta: (delta) => void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),
-      });
+        onDelta: (delta: TurnDelta) =>
+          void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),
+      };
+      const { result, stepCount, usage } = await agent
+        .handle(event, options)
+        .catch((error: unknown) => forgotten(event, error));
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
       onBroken(`${turnIdOf(event)} ended without a result`, error);
@@ -69,4 +75,12 @@ export class AskedTurns {
       this.#cancellations.end(event.id);
     }
   }
+}
+
+/** Handled long ago: whoever asks again is told so. Every other failure is one of this process. */
+function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
+  if (!(thrown instanceof GoondanError) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
+  const { code, message } = thrown;
+  const result: TurnResult = { turnId: turnIdOf(event), finishReason: 'error', error: { code, message } };
+  return { result, stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
 }

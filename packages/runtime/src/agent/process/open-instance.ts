@@ -9,6 +9,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
+import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
@@ -16,7 +17,6 @@ import { IpcEngine } from './ipc-engine.ts';
 import { LeftReplies } from './left-replies.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
-import { RuntimeEventLog } from './runtime-event-log.ts';
 
 export interface InstanceParts {
   readonly channel: Channel<FromAgent, ToAgent>;
@@ -116,10 +116,11 @@ function recordEvents(
   journal: Journal,
   address: AgentAddress,
   { channel, host: { clock }, log }: InstanceParts,
-): RuntimeEventLog {
-  const events = new RuntimeEventLog({
+): GatheredLog {
+  const events = new GatheredLog({
     open: () => journal.openRuntimeEvents(address),
     clock,
+    noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),
   });
   agent.parts.bus.watch((name, told) => {

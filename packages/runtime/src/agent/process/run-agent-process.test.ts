@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent, JsonObject } from '@goondan/types';
+import { type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import { connectInMemory } from '../../ipc/connect-in-memory.ts';
@@ -335,6 +335,26 @@ describe('a turn', () => {
     await agent.send(turn('big', { input: 'x'.repeat(5_000) }));
     const { result } = await agent.first('turn.done');
     expect(result).toMatchObject({ turnId: 'turn-big', finishReason: 'error', error: { code: 'E_IPC_SIZE' } });
+    expect(agent.exits).toEqual([]);
+  });
+
+  test('whose result is no longer kept is answered so, and the process goes on', async () => {
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      open: (at, turnId) =>
+        turnId === 'turn-old'
+          ? Promise.reject(new GoondanError('E_TURN_FORGOTTEN', 'long ago'))
+          : journal.open(at, turnId),
+    });
+    const agent = await ready({ wrap });
+    await agent.send(turn('old'));
+    expect((await agent.first('turn.done')).result).toEqual({
+      turnId: 'turn-old',
+      finishReason: 'error',
+      error: { code: 'E_TURN_FORGOTTEN', message: 'long ago' },
+    });
+    await agent.send(turn('new'));
+    expect((await agent.first('turn.done', 2)).result.finishReason).toBe('text_response');
     expect(agent.exits).toEqual([]);
   });
 

@@ -160,10 +160,10 @@ class AgentProcess {
   async #end(code: number): Promise<void> {
     if (this.#hasEnded()) return;
     this.#phase = { name: 'ending' };
-    const { clock, exit } = this.#host;
+    const { clock } = this.#host;
     const said = Promise.all([this.#instance?.flush(), this.#channel.closeAfterFlush()]);
     await waitAtMost(clock, LAST_WORDS_MS, said);
-    exit(code);
+    this.#host.exit(code);
   }
 
   #hasEnded(): boolean {

@@ -219,7 +219,7 @@ describe('a restart', () => {
   });
 
   test('R-07 --fresh starts the conversations anew, of those that sleep too', async () => {
-    const { control, journal } = await open(echo);
+    const { control, journal, swarm } = await open(echo);
     const at = { agentName: 'a', instanceKey: 'default' };
     const opened = await journal.open(at, 'turn-0');
     await journal.commit(
@@ -232,6 +232,7 @@ describe('a restart', () => {
     );
     await journal.close(at);
     expect((await journal.read(at)).extensionState).toEqual({ memory: 1 });
+    await swarm.wake();
     expect(await control.restart({ agent: 'a', fresh: true })).toBe(1);
     expect((await journal.read(at)).extensionState).toEqual({});
   });

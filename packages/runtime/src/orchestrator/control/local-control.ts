@@ -49,8 +49,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
     }),
     async instances() {
-      const addresses = await swarm.list();
-      return addresses.map((each) => {
+      return swarm.list().map((each) => {
         const instance = swarm.instances.find(each);
         return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
       });
@@ -118,7 +117,9 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {
     const found: DeadLetterSummary[] = [];
-    for (const at of await chosen(choice)) {
+    for (const at of chosen(choice)) {
+      // Reading ends in the page cache: without this nothing else would run until the last one is read.
+      await new Promise((resolve) => void setImmediate(resolve));
       for (const { event, crashes, reason, deadAt } of await journal.deadLetters.list(at)) {
         found.push({
           agent: at.agentName,
@@ -156,7 +157,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 
   async function restart(choice: InstanceChoice & { readonly fresh?: boolean } = {}): Promise<number> {
     const { fresh = false, ...which } = choice;
-    const addresses = await chosen(which);
+    const addresses = chosen(which);
     const restarted = await Promise.all(addresses.map((at) => (fresh ? beginAnew(at) : replace(at))));
     return restarted.filter(Boolean).length;
   }
@@ -172,14 +173,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return true;
   }
 
-  async function chosen({ agent, instanceKey }: InstanceChoice): Promise<readonly AgentAddress[]> {
+  function chosen({ agent, instanceKey }: InstanceChoice): readonly AgentAddress[] {
     if (agent !== undefined) checkAddress({ agentName: agent, instanceKey: '' });
-    const known = await swarm.list();
-    return known.filter(
-      (each) =>
-        (agent === undefined || each.agentName === agent) &&
-        (instanceKey === undefined || each.instanceKey === instanceKey),
-    );
+    return swarm
+      .list()
+      .filter((each) => agent === undefined || each.agentName === agent)
+      .filter((each) => instanceKey === undefined || each.instanceKey === instanceKey);
   }
 
   function checkAddress(address: AgentAddress): AgentAddress {

@@ -19,7 +19,7 @@ export async function keepGuardian(
 ): Promise<KeptGuardian> {
   const { clock, warn } = options;
   const watched = new Set<number>();
-  let isStoodDown = false;
+  const state = { isStoodDown: false };
   let current = await start(options);
   void keep(current);
   return {
@@ -35,14 +35,14 @@ export async function keepGuardian(
       current.forget(pid);
     },
     async standDown() {
-      isStoodDown = true;
+      state.isStoodDown = true;
       return current.standDown().catch(() => undefined);
     },
   };
 
   async function keep(guardian: Guardian): Promise<void> {
     await guardian.exited;
-    while (!isStoodDown) {
+    while (!state.isStoodDown) {
       warn('The guardian is gone; another one takes its place.');
       const next = await start(options).catch(() => undefined);
       if (next !== undefined) return take(next);
@@ -53,7 +53,7 @@ export async function keepGuardian(
   function take(next: Guardian): void {
     current = next;
     for (const pid of watched) next.watch(pid);
-    if (isStoodDown) void next.standDown().catch(() => undefined);
+    if (state.isStoodDown) void next.standDown().catch(() => undefined);
     else void keep(next);
   }
 }

@@ -135,15 +135,14 @@ export class Instances {
 
   #plan(): void {
     if (this.#line.size === 0) return;
-    const { maxProcesses, isAwaited } = this.#host;
     const { start, hibernate } = planSlots({
       holders: this.#holders(),
       line: this.#line,
       isAwaited: (key) => {
         const instance = this.#instances.get(key);
-        return instance !== undefined && isAwaited(instance.address);
+        return instance !== undefined && this.#host.isAwaited(instance.address);
       },
-      maxProcesses,
+      maxProcesses: this.#host.maxProcesses,
     });
     for (const key of start) {
       this.#line.delete(key);

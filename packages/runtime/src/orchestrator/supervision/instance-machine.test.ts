@@ -447,11 +447,11 @@ describe('a cancelled event', () => {
     instance.start();
     expect(instance.acts(cancel('b'))).toEqual([]);
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
-    const sent = expect.objectContaining({ type: 'turn.send' });
+    const begun = expect.objectContaining({ type: 'turn.send' });
     // Told first: a turn that was begun may have done something already.
-    expect(instance.done('a').slice(1)).toEqual([told, sent]);
+    expect(instance.done('a').slice(1)).toEqual([told, begun]);
     instance.exit();
-    expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, sent]);
+    expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);
   });
 
   test('that is not there does nothing', () => {

@@ -1,6 +1,7 @@
 /**
  * The lines of `archive.jsonl`: of every committed turn its message events, as they stood in `events.jsonl` (with
- * `void` where they did not count), and then one line with how it ended.
+ * `void` where they did not count), and then one line with how it ended. A conversation that was started anew is there
+ * like a turn, with the result `reset`.
  */
 import type { JsonObject, TurnResult } from '@goondan/types';
 import { reviveMessage } from '../journal/message-text.ts';
@@ -33,7 +34,7 @@ export interface EndLine {
   readonly version: number;
   /** How many lines of events come before. */
   readonly events: number;
-  readonly result: StoredResult;
+  readonly result: StoredResult | 'reset';
 }
 
 export function readEndLine({ fields }: StoredLine): EndLine | undefined {
@@ -42,7 +43,8 @@ export function readEndLine({ fields }: StoredLine): EndLine | undefined {
 }
 
 /** `undefined` when the line that brought the response is not among them. */
-export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): TurnResult | undefined {
+export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): TurnResult | 'reset' | undefined {
+  if (end.result === 'reset') return 'reset';
   const { response, ...rest } = end.result;
   const result = { turnId: end.turn, ...rest };
   if (response === undefined) return result;

@@ -14,7 +14,8 @@ export interface ArchivedTurn {
   readonly version: number;
   readonly committedAt: Date;
   readonly events: readonly ArchivedEvent[];
-  readonly result: TurnResult;
+  /** `reset`: it was no turn, but the conversation was started anew. */
+  readonly result: TurnResult | 'reset';
 }
 
 export interface ArchivedEvent {

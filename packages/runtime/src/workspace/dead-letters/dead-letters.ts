@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { InstanceQueues } from '../journal/instance-queues.ts';
 import type { InstanceSlots } from '../journal/instance-slots.ts';
 import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -25,8 +26,8 @@ export function openDeadLetters(
     return (await readQueue(ports, slot.paths.deadLetters)).map(decodeLetter);
   };
   const drop: DeadLetters['drop'] = async (instance, eventId) => {
-    const writer = await slots.of(instance).openWriter();
-    await writer.withQueues((queues) => queues.dropLetter(eventId));
+    const dropLetter = (queues: InstanceQueues) => queues.dropLetter(eventId);
+    await slots.of(instance).withWriter((writer) => writer.withQueues(dropLetter));
   };
   return {
     list,

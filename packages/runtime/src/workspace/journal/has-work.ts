@@ -3,6 +3,7 @@ import { readPending } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
+import type { CommittedTurn } from './metadata.ts';
 import { readMetadata } from './read-metadata.ts';
 
 /**
@@ -16,8 +17,12 @@ export async function hasWork(ports: StorePorts, paths: InstancePaths, address: 
     if (stat && stat.size > 0) return true;
   }
   const commit = (await readMetadata(ports, paths.metadata))?.commit;
-  // The commit of a turn without a log: nothing shows whether it is in place.
-  if (commit?.turn && commit.base.seq - commit.turn.after === 1) return true;
+  if (commit?.turn && isWithoutLog(commit.turn, commit.base.seq)) return true;
   if ((await readPending(ports, paths, address)).length > 0) return true;
   return (await readQueue(ports, paths.outbox)).length > 0;
+}
+
+/** Then nothing shows whether the commit is in place. */
+function isWithoutLog({ after, result }: CommittedTurn, last: number): boolean {
+  return result === 'reset' || last - after === 1;
 }

@@ -27,7 +27,7 @@ export class InstanceSlot {
   readonly #holder = crypto.randomUUID();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
-  #inboxUsers = 0;
+  #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
   #openings = 0;
@@ -50,40 +50,51 @@ export class InstanceSlot {
   }
 
   get isIdle(): boolean {
-    return this.#inboxUsers === 0 && this.#writer === undefined;
+    return this.#users === 0 && this.#writer === undefined;
   }
 
-  async withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    this.#inboxUsers += 1;
-    try {
-      return await action(await this.#inTurn(() => this.#openInbox()));
-    } finally {
-      this.#inboxUsers -= 1;
-    }
+  /** Nothing of it is open and nobody is about to open something. */
+  get isClosed(): boolean {
+    return this.isIdle && this.#inbox === undefined && this.#lock === undefined;
+  }
+
+  withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
+    return this.#using(async () => action(await this.#inTurn(() => this.#openInbox())));
   }
 
   /** **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
   openWriter(): Promise<InstanceWriter> {
-    return this.#inTurn(async () => {
-      const isOurs = this.#lock !== undefined && (await this.#lock.isHeld());
-      if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
-      await this.#closeWriter();
-      if (!isOurs) this.#lock = undefined;
-      await this.#makeFolder();
-      this.#lock ??= await this.#acquireLock();
+    return this.#using(() => this.#inTurn(() => this.#openWriter()));
+  }
+
+  /**
+   * One action of a writer. The instance is given back after it, unless this process had it open before; when that fails
+   * the action was done nevertheless, and the lock is given back at the next use.
+   *
+   * **Errors** — those of `openWriter`.
+   */
+  withWriter<T>(action: (writer: InstanceWriter) => Promise<T>): Promise<T> {
+    const act = async () => {
+      const wasOpen = this.#writer !== undefined;
+      const writer = await this.#openWriter();
       try {
-        this.#writer = await this.#loadWriter(this.#lock);
-      } catch (error) {
-        await this.#releaseLock();
-        throw error;
+        return await action(writer);
+      } finally {
+        if (!wasOpen) await this.#giveBack();
       }
-      return this.#writer;
-    });
+    };
+    return this.#using(() => this.#inTurn(act));
   }
 
   /** The writer when this process owns the instance, loaded again if the disk had failed under it. */
   async ownedWriter(): Promise<InstanceWriter | undefined> {
-    return this.#lock && (await this.#lock.isHeld()) ? this.openWriter() : undefined;
+    await this.releaseUnused();
+    return this.#writer && (await this.#lock?.isHeld()) ? this.openWriter() : undefined;
+  }
+
+  /** Gives a lock back that could not be given back before. */
+  async releaseUnused(): Promise<void> {
+    if (this.#lock && !this.#writer) await this.#inTurn(() => this.#releaseUnused());
   }
 
   close(): Promise<void> {
@@ -100,7 +111,33 @@ export class InstanceSlot {
     return result;
   }
 
+  async #using<T>(action: () => Promise<T>): Promise<T> {
+    this.#users += 1;
+    try {
+      return await action();
+    } finally {
+      this.#users -= 1;
+    }
+  }
+
+  async #openWriter(): Promise<InstanceWriter> {
+    const isOurs = this.#lock !== undefined && (await this.#lock.isHeld());
+    if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
+    await this.#closeWriter();
+    if (!isOurs) this.#lock = undefined;
+    await this.#makeFolder();
+    this.#lock ??= await this.#acquireLock();
+    try {
+      this.#writer = await this.#loadWriter(this.#lock);
+    } catch (error) {
+      await this.#releaseLock();
+      throw error;
+    }
+    return this.#writer;
+  }
+
   async #openInbox(): Promise<Inbox> {
+    await this.#releaseUnused();
     if (this.#inbox && !this.#inbox.failed) return this.#inbox;
     await this.#closeInbox();
     await this.#makeFolder();
@@ -138,7 +175,18 @@ export class InstanceSlot {
     this.#writer = undefined;
   }
 
-  /** A lock that cannot be given back stays ours until this process ends. */
+  async #releaseUnused(): Promise<void> {
+    if (!this.#writer) await this.#releaseLock();
+  }
+
+  /** When it rejects the lock is still ours. */
+  async #giveBack(): Promise<void> {
+    await this.#closeWriter();
+    await this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  /** A lock that cannot be given back stays ours until the next attempt, or until this process ends. */
   async #releaseLock(): Promise<void> {
     const isReleased = await this.#lock?.release().then(
       () => true,

@@ -41,8 +41,9 @@ export class InstanceSlots {
 
   async close(address: InstanceAddress): Promise<void> {
     const slot = this.#slots.get(keyOf(address));
-    this.#slots.delete(keyOf(address));
     await slot?.close();
+    // Not while it is used again, and not with a lock that could not be given back.
+    if (slot?.isClosed) this.#slots.delete(keyOf(address));
   }
 
   async closeAll(): Promise<void> {

@@ -36,6 +36,7 @@ import { decodeBase } from './message-text.ts';
 import { encodeMetadata, logStart, refuseOtherInstance, type CommitRecord, type InstanceMetadata } from './metadata.ts';
 import { matches } from './plan-base.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
+import { planReset } from './plan-reset.ts';
 import { readMetadata } from './read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
 
@@ -166,12 +167,27 @@ export class InstanceWriter {
       const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
       const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
       await commitPlan(ports, paths, plan);
-      this.#metadata = plan.metadata;
-      this.#extensions = plan.extensions;
-      this.#log = [];
-      this.#turn = undefined;
       this.#recovered.finished.add(turnId, result);
-      await this.#apply(plan);
+      await this.#committed(plan);
+    });
+  }
+
+  /**
+   * Nothing happens when nothing was said yet.
+   *
+   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when it is committed and not yet in place.
+   */
+  reset(): Promise<void> {
+    return this.#run(async () => {
+      if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it start anew`);
+      const { base } = this.#metadata.commit;
+      if (base.bytes === 0 && this.#extensions.size === 0 && this.#log.length === 0) return;
+      const { ports, paths } = this.#context;
+      const plan = planReset(this.#metadata, this.#extensions, this.#log.length, ports.clock.now());
+      await commitPlan(ports, paths, plan);
+      await this.#committed(plan);
+      // No turn comes after it in this process that would find out.
+      if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
   }
 
@@ -287,8 +303,12 @@ export class InstanceWriter {
     await this.#queues.putLetter({ event, crashes, reason, deadAt: this.#context.ports.clock.now() });
   }
 
-  /** The turn is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
-  async #apply(plan: CommitPlan): Promise<void> {
+  /** It is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
+  async #committed(plan: CommitPlan): Promise<void> {
+    this.#metadata = plan.metadata;
+    this.#extensions = plan.extensions;
+    this.#log = [];
+    this.#turn = undefined;
     const { ports, paths } = this.#context;
     const { files, finished } = this.#recovered;
     const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);

@@ -258,6 +258,20 @@ test('an event given up is a dead letter: folded, listed, to be retried as a new
   expect((await again.pending(coder)).map(({ id }) => id)).toEqual(['a~retry']);
 });
 
+test('a dead letter is dropped, and an answer acknowledged, without keeping the instance from its agent', async () => {
+  const { journal: agent, root } = await open();
+  const { journal: orchestrator } = await open({ root });
+  await orchestrator.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
+  await runSimpleTurn(agent, coder, 'a', { error: { code: 'E_DEAD_LETTER', message: 'no' } });
+  expect(await rejectionOf(orchestrator.deadLetters.retry(coder, 'a'))).toMatchObject({ code: 'E_LOCKED' });
+  await agent.close();
+  expect(await orchestrator.deadLetters.retry(coder, 'a')).toBe(true);
+  await orchestrator.outbox.acknowledge(coder, 'turn-a');
+  expect((await agent.pending(coder)).map(({ id }) => id)).toEqual(['a~retry']);
+  await runSimpleTurn(agent, coder, 'a~retry');
+  expect(await agent.outbox.pending(coder)).toMatchObject([{ key: 'turn-a~retry' }]);
+});
+
 test('of more dead letters than are kept the oldest goes, with a warning', async () => {
   const { journal, warnings } = await open({ limits: { deadLetters: 2 } });
   for (const id of ['a', 'b', 'c']) {

@@ -42,6 +42,15 @@ export interface Journal extends ConversationStore {
   hasWork(instance: InstanceAddress): Promise<boolean>;
   /** Takes the lock and finishes what a crash left, as the first `open` does too. */
   recover(instance: InstanceAddress): Promise<void>;
+  /**
+   * Starts the conversation anew: no messages, no state of extensions. Accepted events that are not handled stay, also
+   * that of a turn that was interrupted: it starts over, and what it had done is not known any more. The archive keeps
+   * everything, and that this happened. For whoever supervises the instance, while its process is gone.
+   *
+   * **Errors** — `E_LOCKED` while a process owns it; those of recovery. After one of the disk ask again: the lock may not
+   * have been given back.
+   */
+  reset(instance: InstanceAddress): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
   /** Committed turns that are still kept, oldest first. */
@@ -90,9 +99,19 @@ export async function openJournal(
     accept,
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
-    hasWork: (instance) => hasWork(ports, slots.of(instance).paths, instance),
+    async hasWork(instance) {
+      const slot = slots.of(instance);
+      // Whoever asks is about to start the process that needs the lock.
+      await slot.releaseUnused();
+      return hasWork(ports, slot.paths, instance);
+    },
     async recover(instance) {
       await slots.of(instance).openWriter();
+    },
+    async reset(instance) {
+      const slot = slots.of(instance);
+      if (await ports.fs.stat(slot.paths.folder)) await slot.withWriter((writer) => writer.reset());
+      await slots.closeUnused();
     },
     instances: () => listInstances(ports, folder),
     outbox: openOutbox(ports, slots),

@@ -51,7 +51,8 @@ export interface CommittedTurn {
    * was written to `base.jsonl.next` before the commit.
    */
   readonly base: 'rewrite' | readonly (number | StoredMessage)[];
-  readonly result: StoredResult;
+  /** `reset`: it was no turn, but the conversation was started anew. */
+  readonly result: StoredResult | 'reset';
   /** Somebody waits for the answer. */
   readonly replyTo?: ReplyAddress;
 }

@@ -14,7 +14,7 @@ export interface TurnToCommit {
   readonly log: readonly LoggedRecord[];
   readonly delta: BaseDelta;
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  readonly result: TurnResult;
+  readonly result: TurnResult | 'reset';
   /** The event it handled, when that came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
@@ -55,7 +55,7 @@ export function planCommit(
     after: start,
     events: log.filter(({ record }) => record.type === 'message').length,
     base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
-    result: storeResult(result, brought),
+    result: result === 'reset' ? result : storeResult(result, brought),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
   };
   const commit = {
@@ -66,9 +66,9 @@ export function planCommit(
     inbox: entry?.seq ?? before.commit.inbox,
     extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),
   };
-  const status = result.finishReason === 'error' ? 'failed' : 'idle';
+  const isFailed = result !== 'reset' && result.finishReason === 'error';
   return {
-    metadata: { ...before, status, updatedAt: now.toISOString(), commit },
+    metadata: { ...before, status: isFailed ? 'failed' : 'idle', updatedAt: now.toISOString(), commit },
     baseBytes,
     isRewrite,
     archiveBytes: sealLines(archiveTexts(commit, log, previous.seq)),

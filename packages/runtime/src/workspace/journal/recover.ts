@@ -25,6 +25,7 @@ import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.
 import { mergeLog, type MergedLog } from './merge-log.ts';
 import { logStart, type CommitRecord, type InstanceMetadata } from './metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
+import { resetLog } from './plan-reset.ts';
 
 export interface RecoveredInstance {
   readonly files: InstanceFiles;
@@ -92,9 +93,12 @@ async function look(
   const after = commit.turn?.after ?? 0;
   const eventRecords = events.lines.map(readEventLine);
   const turnRecords = turn.lines.map(readTurnLine);
-  const committed = [...eventRecords, ...turnRecords]
-    .filter(({ seq }) => seq > after && seq <= commit.base.seq)
-    .toSorted((a, b) => a.seq - b.seq);
+  const committed =
+    commit.turn?.result === 'reset'
+      ? resetLog(commit.turn)
+      : [...eventRecords, ...turnRecords]
+          .filter(({ seq }) => seq > after && seq <= commit.base.seq)
+          .toSorted((a, b) => a.seq - b.seq);
   const open = mergeLog(eventRecords, turnRecords, logStart(commit));
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
   if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
@@ -167,7 +171,8 @@ async function lastResults(
   { turn }: CommitRecord,
 ): Promise<FinishedTurns> {
   const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
-  if (tail && (!turn || tail.finished.has(turn.id))) return new FinishedTurns(limits, tail.finished);
+  if (tail && (!turn || turn.result === 'reset' || tail.finished.has(turn.id)))
+    return new FinishedTurns(limits, tail.finished);
   const all = await readTail(fs, paths.archive, limits.rememberedTurns, Number.POSITIVE_INFINITY);
   return new FinishedTurns(limits, all?.finished);
 }
@@ -190,6 +195,8 @@ async function clearLeftovers(
     await cutFrom(files.turn, turn, open.cutFrom);
   }
   if (open.cutFrom !== undefined) {
+    // They must not come back behind whatever is written next.
+    await together([files.events.sync(), files.turn.sync()]);
     const message = `cut records from ${open.cutFrom} on: a crash had interrupted the write they came with`;
     ports.warn({ path: paths.events, message });
   }

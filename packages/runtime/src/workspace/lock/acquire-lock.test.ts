@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Fs } from '../../ports/fs.ts';
-import { failingFs } from '../simulation/failing-fs.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { acquireLock, type Lock } from './acquire-lock.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
@@ -52,6 +52,19 @@ test('a claim whose maker died before it could use it does not block the next', 
   const lock = await acquireLock(seeker(disk, 2, new Set([1])), '/lock');
   expect(lock.epoch).toBe(2);
   expect(await disk.list('/')).toEqual(['lock']);
+});
+
+test('a claim that could not be used because the disk failed keeps nobody away', async () => {
+  for (const operation of ['read', 'rename']) {
+    const disk = SimulatedDisk.empty();
+    let isClaimed = false;
+    const failing = failingFs(disk, (name) => {
+      if (isClaimed && name === operation) throw systemError('EIO');
+      isClaimed ||= name === 'createNew';
+    });
+    expect(await rejectionOf(acquireLock(seeker(failing, 1), '/lock'))).toMatchObject({ code: 'EIO' });
+    expect((await acquireLock(seeker(disk, 2), '/lock')).epoch).toBe(1);
+  }
 });
 
 test('a lock file that a loss of power tore is nobody’s', async () => {

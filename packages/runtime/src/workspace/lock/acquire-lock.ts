@@ -63,16 +63,26 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
       abandoned.push(claim);
       continue;
     }
-    const now = await readLock(fs, path);
-    // Nobody had it in between: it has no owner still, and what the claim says about the one before is true.
-    if (now.epoch === found.epoch) {
-      await fs.rename(claim, path);
-      for (const leftover of abandoned) await fs.remove(leftover);
+    if (await putClaimInPlace(fs, claim, path, found.epoch)) {
+      // Nothing is lost with one that stays: its maker is dead.
+      for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
       return { ...heldLock(fs, path, mine), ...(previous && { previous }) };
     }
-    await fs.remove(claim);
     found = await readUnowned(seeker, path);
     ({ epoch } = found);
+  }
+}
+
+/** False when somebody had the lock since it was at `epoch`: then what the claim says about the owner before is wrong. */
+async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: number): Promise<boolean> {
+  try {
+    const isUnchanged = (await readLock(fs, path)).epoch === epoch;
+    await (isUnchanged ? fs.rename(claim, path) : fs.remove(claim));
+    return isUnchanged;
+  } catch (error) {
+    // As long as this process lives its claim keeps all others away.
+    await fs.remove(claim).catch(() => undefined);
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { InstanceQueues } from '../journal/instance-queues.ts';
 import type { InstanceSlots } from '../journal/instance-slots.ts';
 import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -16,8 +17,8 @@ export interface Outbox {
 export function openOutbox(ports: StorePorts, slots: InstanceSlots): Outbox {
   return {
     async add(instance, key, value) {
-      const writer = await slots.of(instance).openWriter();
-      await writer.withQueues((queues) => queues.addToOutbox(key, value));
+      const add = (queues: InstanceQueues) => queues.addToOutbox(key, value);
+      await slots.of(instance).withWriter((writer) => writer.withQueues(add));
     },
     async pending(instance) {
       const slot = slots.of(instance);
@@ -26,8 +27,8 @@ export function openOutbox(ports: StorePorts, slots: InstanceSlots): Outbox {
       return readQueue(ports, slot.paths.outbox);
     },
     async acknowledge(instance, key) {
-      const writer = await slots.of(instance).openWriter();
-      await writer.withQueues((queues) => queues.acknowledge(key));
+      const acknowledge = (queues: InstanceQueues) => queues.acknowledge(key);
+      await slots.of(instance).withWriter((writer) => writer.withQueues(acknowledge));
     },
   };
 }

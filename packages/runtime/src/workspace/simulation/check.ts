@@ -1,5 +1,5 @@
 /** The one checker: what must hold after any number of crashes, once everything pending was handled. */
-import type { JsonValue, Message } from '@goondan/types';
+import type { JsonValue, Message, TurnResult } from '@goondan/types';
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -9,20 +9,22 @@ import type { StorePorts } from '../store-ports.ts';
 import { foldEvents } from './fold-events.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
 import { stateAfter, type Input, type Workload } from './workload.ts';
-import type { World } from './world.ts';
+import { isRecordedSinceReset, resetAfter, resetBefore, type World } from './world.ts';
 
 /** Throws at the first thing that does not hold. */
 export async function check(ports: StorePorts, workload: Workload, world: World): Promise<void> {
   const journal = await openJournal(ports, simulatedLocation, simulatedLimits);
   checkEffects(workload, world);
   for (const instance of workload.instances) {
-    const turns: ArchivedTurn[] = [];
-    for await (const turn of journal.archive(instance)) turns.push(turn);
+    const archive: ArchivedTurn[] = [];
+    for await (const turn of journal.archive(instance)) archive.push(turn);
+    const turns = archive.filter(isTurn);
     const inputs = inputsOf(workload, world, instance, turns);
     checkOrder(inputs, turns);
+    checkResets(workload, instance, archive, world);
     for (const [index, turn] of turns.entries()) checkTurn(inputs[index], turn, world);
-    await checkConversation(ports, journal, instance, turns);
-    await checkExtensionState(journal, instance, inputs, turns);
+    await checkConversation(ports, journal, instance, archive);
+    await checkExtensionState(journal, instance, inputs, archive);
     await checkAnswers(journal, instance, inputs, turns, world);
     await checkDeadLetters(journal, instance, turns);
     expect(await journal.pending(instance), [], 'nothing is pending');
@@ -30,12 +32,18 @@ export async function check(ports: StorePorts, workload: Workload, world: World)
   await journal.close();
 }
 
+type Turn = ArchivedTurn & { readonly result: TurnResult };
+
+function isTurn(archived: ArchivedTurn): archived is Turn {
+  return archived.result !== 'reset';
+}
+
 /** Those that were acknowledged, and the one that was sent and not acknowledged if it was handled nevertheless. */
 function inputsOf(
   { inputs }: Workload,
   { sent, acknowledged }: World,
   { instanceKey }: InstanceAddress,
-  turns: readonly ArchivedTurn[],
+  turns: readonly Turn[],
 ): readonly Input[] {
   const isHandled = (id: string) => turns.some(({ turnId }) => turnId === `turn-${id}`);
   const mayBe = ({ event: { id } }: Input) => acknowledged.includes(id) || (sent.includes(id) && isHandled(id));
@@ -43,7 +51,7 @@ function inputsOf(
 }
 
 /** Acknowledged means handled: exactly once, in the order of the acknowledgements. */
-function checkOrder(inputs: readonly Input[], turns: readonly ArchivedTurn[]): void {
+function checkOrder(inputs: readonly Input[], turns: readonly Turn[]): void {
   const sent = inputs.map(({ event }) => `turn-${event.id}`);
   expect(
     turns.map(({ turnId }) => turnId),
@@ -52,7 +60,37 @@ function checkOrder(inputs: readonly Input[], turns: readonly ArchivedTurn[]): v
   );
 }
 
-function checkTurn(input: Input | undefined, { turnId, events, result }: ArchivedTurn, world: World): void {
+/**
+ * There is one only where somebody tried, which may have been before the turn of an event that was lost because nobody
+ * had been told that it was accepted. Where one was acknowledged, the next turn begins with nothing.
+ */
+function checkResets(
+  { inputs }: Workload,
+  { instanceKey }: InstanceAddress,
+  archive: readonly ArchivedTurn[],
+  { effects, resets }: World,
+): void {
+  const own = inputs.filter(({ instance }) => instance.instanceKey === instanceKey);
+  const isLost = own.some(({ event: { id } }) => {
+    return effects.includes(resetBefore(`turn-${id}`)) && !archive.some(({ turnId }) => turnId === `turn-${id}`);
+  });
+  let messages: readonly Message[] = [];
+  let last: Turn | undefined;
+  for (const [index, archived] of archive.entries()) {
+    const next = archive.slice(index).find(isTurn);
+    const names = [...(last ? [resetAfter(last.turnId)] : []), ...(next ? [resetBefore(next.turnId)] : [])];
+    const isTried = isLost || names.some((name) => effects.includes(name));
+    if (archived !== next && !isTried) throw new Error(`${archived.turnId} was not asked for`);
+    if (archived === next && names.some((name) => resets.includes(name))) {
+      expect(messages, [], `messages before ${archived.turnId}, after a reset`);
+    }
+    messages = foldTurn(messages, archived);
+    if (isTurn(archived)) last = archived;
+  }
+  if (last && resets.includes(resetAfter(last.turnId))) expect(messages, [], 'messages after the last reset');
+}
+
+function checkTurn(input: Input | undefined, { turnId, events, result }: Turn, world: World): void {
   if (!input) throw new Error(`turn ${turnId} has no input`);
   const counted = events.filter(({ counts }) => counts);
   const inputs = counted.filter(({ author }) => author.kind === 'input');
@@ -61,7 +99,7 @@ function checkTurn(input: Input | undefined, { turnId, events, result }: Archive
   const brought = counted.flatMap(({ event }) => ('message' in event ? [event.message] : []));
   const ids = brought.map(({ id }) => id).filter((id) => !id.endsWith('-instead'));
   expect(ids, expectedIds(input, turnId), `messages of ${turnId}`);
-  for (const message of brought) checkToolResult(message, world);
+  for (const message of brought) checkToolResult(message, turnId, world);
   expect(result.error?.code, input.script.fails ? 'E_MODEL_FAILED' : undefined, `outcome of ${turnId}`);
 }
 
@@ -77,16 +115,16 @@ function expectedIds({ script }: Input, turnId: string): string[] {
   return ids;
 }
 
-function checkToolResult({ data }: Message, world: World): void {
+function checkToolResult({ data }: Message, turnId: string, world: World): void {
   if (data.role !== 'tool') return;
   for (const { toolCallId, output } of data.content) {
-    const isRecorded = world.recorded.includes(toolCallId);
+    const isRecorded = isRecordedSinceReset(world, turnId, toolCallId);
     if (isRecorded && output.type === 'text')
       expect(output.value, 'done', `result of ${toolCallId}, which was recorded`);
   }
 }
 
-/** An effect that may not be repeated happened at most once. */
+/** An effect that may not be repeated happened at most once, or once more after a reset. */
 function checkEffects({ inputs }: Workload, { effects }: World): void {
   const once = new Set<string>();
   for (const { event, script } of inputs) {
@@ -98,10 +136,12 @@ function checkEffects({ inputs }: Workload, { effects }: World): void {
       }
     }
   }
-  const seen = new Set<string>();
-  for (const effect of effects) {
-    if (once.has(effect) && seen.has(effect)) throw new Error(`effect ${effect} happened twice`);
-    seen.add(effect);
+  for (const [index, effect] of effects.entries()) {
+    if (!once.has(effect)) continue;
+    const turnId = effect.slice(0, effect.indexOf('-step-'));
+    const earlier = effects.slice(0, index);
+    const isRepeated = earlier.lastIndexOf(effect) > earlier.lastIndexOf(resetBefore(turnId));
+    if (isRepeated) throw new Error(`effect ${effect} happened twice`);
   }
 }
 
@@ -110,15 +150,11 @@ async function checkConversation(
   { fs }: StorePorts,
   journal: Journal,
   instance: InstanceAddress,
-  turns: readonly ArchivedTurn[],
+  archive: readonly ArchivedTurn[],
 ): Promise<void> {
-  let messages: readonly Message[] = [];
-  for (const { turnId, events } of turns) {
-    const counted = events.filter(({ counts }) => counts).map(({ event }) => event);
-    messages = foldEvents(messages, counted, `${turnId}-input`);
-  }
+  const messages = archive.reduce(foldTurn, []);
   const { messages: committed, version } = await journal.read(instance);
-  expect(version, turns.length, 'version');
+  expect(version, archive.length, 'version');
   expect(committed, messages, 'the base and the fold of the archive');
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const bytes = await fs.read(instancePaths(workspace, instance).base);
@@ -130,16 +166,22 @@ async function checkConversation(
   );
 }
 
+function foldTurn(messages: readonly Message[], { turnId, events }: ArchivedTurn): readonly Message[] {
+  const counted = events.filter(({ counts }) => counts).map(({ event }) => event);
+  return foldEvents(messages, counted, `${turnId}-input`);
+}
+
 async function checkExtensionState(
   journal: Journal,
   instance: InstanceAddress,
   inputs: readonly Input[],
-  turns: readonly ArchivedTurn[],
+  archive: readonly ArchivedTurn[],
 ): Promise<void> {
   let state: Record<string, JsonValue> = {};
-  for (const [index, { turnId, result }] of turns.entries()) {
-    const input = inputs[index];
-    if (input && !result.error) state = stateAfter(state, input.script, turnId);
+  for (const { turnId, result } of archive) {
+    const input = inputs.find(({ event }) => turnId === `turn-${event.id}`);
+    if (result === 'reset') state = {};
+    else if (input && !result.error) state = stateAfter(state, input.script, turnId);
   }
   const { extensionState } = await journal.read(instance);
   expect(sorted(extensionState), sorted(state), 'extension state');
@@ -150,7 +192,7 @@ async function checkAnswers(
   journal: Journal,
   instance: InstanceAddress,
   inputs: readonly Input[],
-  turns: readonly ArchivedTurn[],
+  turns: readonly Turn[],
   { fetched }: World,
 ): Promise<void> {
   const entries = await journal.outbox.pending(instance);
@@ -171,11 +213,7 @@ async function checkAnswers(
   }
 }
 
-async function checkDeadLetters(
-  journal: Journal,
-  instance: InstanceAddress,
-  turns: readonly ArchivedTurn[],
-): Promise<void> {
+async function checkDeadLetters(journal: Journal, instance: InstanceAddress, turns: readonly Turn[]): Promise<void> {
   const given = turns.filter(({ result }) => result.error?.code === 'E_DEAD_LETTER').map(({ turnId }) => turnId);
   const letters = (await journal.deadLetters.list(instance)).map(({ event }) => `turn-${event.id}`);
   expect(letters, given, 'dead letters');

@@ -7,7 +7,7 @@ import { runScriptedTurn } from './run-scripted-turn.ts';
 import { simpleRecords } from './simulated-turn.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
 import type { Input, Workload } from './workload.ts';
-import type { World } from './world.ts';
+import { noteReset, resetAfter, resetBefore, type World } from './world.ts';
 
 export interface Life {
   readonly ports: StorePorts;
@@ -35,10 +35,10 @@ export async function serve(orchestrator: Journal, agent: Journal, life: Life): 
   for (;;) {
     try {
       await wake(orchestrator, agent, life);
-      await drain(agent, life, client);
+      await drain(orchestrator, agent, life, client);
       while (client.hasMore) {
         await client.sendNext();
-        await drain(agent, life, client);
+        await drain(orchestrator, agent, life, client);
       }
       return;
     } catch (error) {
@@ -106,7 +106,7 @@ class Client {
 }
 
 /** Until no instance has anything left: a turn of one may have been the time to send to another. */
-async function drain(agent: Journal, life: Life, client: Client): Promise<void> {
+async function drain(orchestrator: Journal, agent: Journal, life: Life, client: Client): Promise<void> {
   let rounds = 0;
   for (let isIdle = false; !isIdle;) {
     isIdle = true;
@@ -116,16 +116,18 @@ async function drain(agent: Journal, life: Life, client: Client): Promise<void> 
       const [event] = await agent.pending(instance);
       if (!event) continue;
       isIdle = false;
-      await runTurn(agent, event, life, client);
+      const input = inputOf(life.workload, event);
+      if (input.isAfterStray) await leaveStray(agent, input);
+      await resetInstead(orchestrator, agent, input, life);
+      await runTurn(agent, input, life, client);
+      if (input.reset === 'after') await reset(orchestrator, agent, input, resetAfter(`turn-${event.id}`), life);
       await fetchAnswers(agent, instance, life);
     }
   }
 }
 
-async function runTurn(agent: Journal, event: AgentEvent, { workload, world }: Life, client: Client): Promise<void> {
+async function runTurn(agent: Journal, input: Input, { workload, world }: Life, client: Client): Promise<void> {
   const { crashesBeforeDeadLetter } = workload;
-  const input = inputOf(workload, event);
-  if (input.isAfterStray) await leaveStray(agent, input);
   const meanwhile = () => client.sendDuringTurn();
   await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
 }
@@ -139,6 +141,58 @@ async function leaveStray(agent: Journal, { instance, event }: Input): Promise<v
   } catch (error) {
     if (!(error instanceof GoondanError && error.code === 'E_STORE_ORDER')) throw error;
   }
+}
+
+/** Before its turn, which may have begun already. */
+async function resetInstead(orchestrator: Journal, agent: Journal, input: Input, life: Life): Promise<void> {
+  const { workload, world } = life;
+  const name = resetBefore(`turn-${input.event.id}`);
+  if (input.reset === 'none' || input.reset === 'after' || world.resets.includes(name)) return;
+  if (input.reset !== 'before') await interruptTurn(agent, input, input.reset.afterWrites, workload, world);
+  await reset(orchestrator, agent, input, name, life);
+}
+
+/**
+ * As the orchestrator does it: the agent's process ends, wherever its turn is, and the instance is reset; again, when the
+ * disk failed.
+ */
+async function reset(
+  orchestrator: Journal,
+  agent: Journal,
+  { instance }: Input,
+  name: string,
+  { world, survives }: Life,
+): Promise<void> {
+  while (!world.resets.includes(name)) {
+    try {
+      await agent.close(instance);
+      noteReset(world, name);
+      await orchestrator.reset(instance);
+      world.resets.push(name);
+    } catch (error) {
+      if (!survives?.(error)) throw error;
+    }
+  }
+}
+
+async function interruptTurn(
+  agent: Journal,
+  input: Input,
+  writes: number,
+  { crashesBeforeDeadLetter }: Workload,
+  world: World,
+): Promise<void> {
+  const interruption = new Error('interrupted');
+  let left = writes;
+  const store: Journal = {
+    ...agent,
+    append: (...write) => (left-- > 0 ? agent.append(...write) : Promise.reject(interruption)),
+    commit: () => Promise.reject(interruption),
+  };
+  const meanwhile = async () => undefined;
+  await runScriptedTurn({ store, world, input, crashesBeforeDeadLetter, meanwhile }).catch((error: unknown) => {
+    if (error !== interruption) throw error;
+  });
 }
 
 async function fetchAnswers(agent: Journal, instance: InstanceAddress, { workload, world }: Life): Promise<void> {

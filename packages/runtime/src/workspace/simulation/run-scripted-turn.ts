@@ -13,7 +13,7 @@ import type {
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
 import { eventsThatCount, foldEvents } from './fold-events.ts';
-import type { World } from './world.ts';
+import { isRecordedSinceReset, type World } from './world.ts';
 import { stateAfter, type Input, type StepScript } from './workload.ts';
 
 export interface TurnRun {
@@ -158,7 +158,7 @@ class ScriptedTurn {
     const { world } = this.#run;
     const done = this.#log.find((each) => each.type === 'effect' && each.key === key);
     if (done) return 'done';
-    if (world.recorded.includes(key)) throw new Error(`effect ${key} was recorded and its record is gone`);
+    if (this.#mustKnow(key)) throw new Error(`effect ${key} was recorded and its record is gone`);
     const kind = key.endsWith('-model') ? 'model' : 'tool';
     if (!mayRepeat && this.#log.some((each) => each.type === 'intent' && each.key === key)) return 'E_INTERRUPTED';
     if (!mayRepeat) await this.#append({ type: 'intent', key, kind });
@@ -166,6 +166,13 @@ class ScriptedTurn {
     await this.#append({ type: 'effect', key, kind, outcome: { ok: true, value: 'done' } });
     world.recorded.push(key);
     return 'done';
+  }
+
+  /** A reset that takes the records of effects takes everything else too. */
+  #mustKnow(key: string): boolean {
+    const { world } = this.#run;
+    const isReset = this.#base.length + Object.keys(this.#opened.extensionState).length === 0;
+    return isReset ? isRecordedSinceReset(world, this.#turnId, key) : world.recorded.includes(key);
   }
 
   async #edit(): Promise<void> {

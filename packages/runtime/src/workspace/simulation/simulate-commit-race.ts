@@ -54,7 +54,14 @@ function threeInputs(): Workload {
   if (!sample) throw new Error('a workload without inputs');
   const script = { steps: [], note: false, edit: 'none', fails: false, state: 'keep' } as const;
   const instance = { agentName: 'coder', instanceKey: 'default' };
-  const calm = { isAfterStray: false, isSentDuringTurn: false, isSentTwice: false, isAnswerFetched: false, ticks: 0 };
+  const calm = {
+    isAfterStray: false,
+    reset: 'none',
+    isSentDuringTurn: false,
+    isSentTwice: false,
+    isAnswerFetched: false,
+    ticks: 0,
+  } as const;
   const inputs = ['e0', 'e1', 'e2'].map((id) => ({
     ...sample,
     ...calm,

@@ -59,7 +59,8 @@ async function liveThroughFault(
   const survives = (error: unknown) => {
     if (!(error instanceof GoondanError)) return false;
     codes.set(error.code, (codes.get(error.code) ?? 0) + 1);
-    return ['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE'].includes(error.code);
+    // Locked: the one that should have given the lock back could not, and must at its next use.
+    return ['E_DISK_FULL', 'E_LOCKED', 'E_STORE_READ', 'E_STORE_WRITE'].includes(error.code);
   };
   for (let number = 1; ; number += 1) {
     const ports = simulatedMachine(fs, number);

@@ -20,6 +20,8 @@ export interface Input {
   readonly script: TurnScript;
   /** Before its turn somebody starts one that no inbox knows of, and never finishes it. */
   readonly isAfterStray: boolean;
+  /** Somebody starts the conversation anew: before or after its turn, or when that has written so often. */
+  readonly reset: 'none' | 'before' | 'after' | { readonly afterWrites: number };
   /** It is sent while the turn before it is running. */
   readonly isSentDuringTurn: boolean;
   /** How long other things that happen during its turn wait before they do. */
@@ -57,11 +59,18 @@ export function makeWorkload(seed: number): Workload {
   ].slice(0, 1 + random.below(2));
   const syncTicks = random.chance(0.2) ? 80 : 0;
   const length = 2 + random.below(3);
-  const inputs = Array.from({ length }, (_, index) => makeInput(index, instances, syncTicks, random));
+  const resets = seededRandom(seed, 3);
+  const inputs = Array.from({ length }, (_, index) => makeInput(index, instances, syncTicks, random, resets));
   return { seed, instances, inputs, syncTicks, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
 }
 
-function makeInput(index: number, instances: readonly InstanceAddress[], syncTicks: number, random: Random): Input {
+function makeInput(
+  index: number,
+  instances: readonly InstanceAddress[],
+  syncTicks: number,
+  random: Random,
+  resets: Random,
+): Input {
   const instance = random.pick(instances);
   const id = `e${index}`;
   const event: AgentEvent = {
@@ -79,11 +88,17 @@ function makeInput(index: number, instances: readonly InstanceAddress[], syncTic
     event,
     script: makeScript(random),
     isAfterStray: random.chance(0.15),
+    reset: makeReset(resets),
     isSentDuringTurn: random.chance(0.4),
     ticks: random.below(2 * syncTicks + 1),
     isSentTwice: random.chance(0.3),
     isAnswerFetched: random.chance(0.5),
   };
+}
+
+function makeReset(random: Random): Input['reset'] {
+  if (!random.chance(0.2)) return 'none';
+  return random.pick(['before', 'after', { afterWrites: random.below(6) }, { afterWrites: random.below(6) }]);
 }
 
 function makeScript(random: Random): TurnScript {

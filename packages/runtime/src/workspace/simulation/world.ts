@@ -1,4 +1,7 @@
-/** What is outside of the crashing machine and remembers: the client, and the places where effects happen. */
+/**
+ * What is outside of the crashing machine and remembers: the client, and the places where effects happen. A reset is
+ * noted among the effects and their records, because it may have made the agent forget those before it.
+ */
 export interface World {
   /** Event ids in the order they were sent. */
   readonly sent: string[];
@@ -12,13 +15,15 @@ export interface World {
   readonly committed: string[];
   /** Answers the client has and acknowledged; the acknowledgement may not have come through. */
   readonly fetched: string[];
+  /** Resets that were acknowledged, by their names. */
+  readonly resets: string[];
 }
 
 /** All of a world only ever grows, so its lengths say how it was at a moment. */
 export type Moment = Readonly<Record<keyof World, number>>;
 
 export function newWorld(): World {
-  return { sent: [], acknowledged: [], effects: [], recorded: [], committed: [], fetched: [] };
+  return { sent: [], acknowledged: [], effects: [], recorded: [], committed: [], fetched: [], resets: [] };
 }
 
 export function momentOf(world: World): Moment {
@@ -29,6 +34,7 @@ export function momentOf(world: World): Moment {
     recorded: world.recorded.length,
     committed: world.committed.length,
     fetched: world.fetched.length,
+    resets: world.resets.length,
   };
 }
 
@@ -40,5 +46,26 @@ export function worldAt(world: World, moment: Moment): World {
     recorded: world.recorded.slice(0, moment.recorded),
     committed: world.committed.slice(0, moment.committed),
     fetched: world.fetched.slice(0, moment.fetched),
+    resets: world.resets.slice(0, moment.resets),
   };
+}
+
+/** Somebody tries to reset an instance. */
+export function noteReset({ effects, recorded }: World, name: string): void {
+  effects.push(name);
+  recorded.push(name);
+}
+
+/** What a reset is called, by the turn that it comes before or after. */
+export function resetBefore(turnId: string): string {
+  return `reset before ${turnId}`;
+}
+
+export function resetAfter(turnId: string): string {
+  return `reset after ${turnId}`;
+}
+
+/** Whether the record of this effect was acknowledged, and no reset has come since that may have taken it away. */
+export function isRecordedSinceReset({ recorded }: World, turnId: string, effect: string): boolean {
+  return recorded.lastIndexOf(effect) > recorded.lastIndexOf(resetBefore(turnId));
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { RuntimeEventWriter } from '../../workspace/archive/runtime-events.ts';
-import { RuntimeEventLog } from './runtime-event-log.ts';
+import type { RuntimeEventWriter } from '../archive/runtime-events.ts';
+import { GatheredLog } from './gathered-log.ts';
 
 function setUp() {
   const clock = manualClock();
@@ -20,7 +20,8 @@ function setUp() {
     disk.opened += 1;
     return writer;
   };
-  const log = new RuntimeEventLog({ open, clock, report: (problem) => void problems.push(problem) });
+  const noteOf = (count: number, time: string) => ({ time, name: 'events.dropped', payload: { count } });
+  const log = new GatheredLog({ open, clock, noteOf, report: (problem) => void problems.push(problem) });
   return { clock, batches, problems, disk, log };
 }
 

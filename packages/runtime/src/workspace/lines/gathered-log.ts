@@ -1,28 +1,30 @@
 /**
- * `runtime-events.jsonl` of an instance: what happened, for people.
+ * Lines for people, on their way to a file: runtime events of an instance, the log of a swarm.
  *
- * 1. No turn waits for it, and none fails with it: what cannot be written is reported, and counted in the next line.
- * 2. Events are written in the order in which they happened, several at a time.
+ * 1. Nobody waits for it, and nothing fails with it: what cannot be written is reported, and counted in the next line.
+ * 2. Lines are written in the order in which they came, several at a time.
  * 3. At most `MOST_WAITING` wait; past it the newest is let go and counted.
  */
 import type { JsonObject } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
-import type { RuntimeEventWriter } from '../../workspace/archive/runtime-events.ts';
+import type { RuntimeEventWriter } from '../archive/runtime-events.ts';
 
-export interface RuntimeEventLogParts {
-  /** Called at the first event, and again after a write failed. */
+export interface GatheredLogParts {
+  /** Called at the first line, and again after a write failed. */
   readonly open: () => Promise<RuntimeEventWriter>;
   readonly clock: Clock;
+  /** The line that says how many were let go before it. */
+  readonly noteOf: (count: number, time: string) => JsonObject;
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
 
 const MOST_WAITING = 1_000;
-/** How long events are gathered. */
+/** How long lines are gathered. */
 const GATHER_MS = 20;
 
-export class RuntimeEventLog {
-  readonly #parts: RuntimeEventLogParts;
+export class GatheredLog {
+  readonly #parts: GatheredLogParts;
   #waiting: JsonObject[] = [];
   #dropped = 0;
   #writer: RuntimeEventWriter | undefined;
@@ -30,13 +32,13 @@ export class RuntimeEventLog {
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: RuntimeEventLogParts) {
+  constructor(parts: GatheredLogParts) {
     this.#parts = parts;
   }
 
-  add(event: JsonObject): void {
+  add(line: JsonObject): void {
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
-    else this.#waiting.push(event);
+    else this.#waiting.push(line);
     this.#callOff ??= this.#parts.clock.after(GATHER_MS, () => void this.flush());
   }
 
@@ -54,16 +56,16 @@ export class RuntimeEventLog {
   }
 
   async #write(): Promise<void> {
-    const [events, dropped] = [this.#waiting, this.#dropped];
-    if (events.length === 0 && dropped === 0) return;
+    const [lines, dropped] = [this.#waiting, this.#dropped];
+    if (lines.length === 0 && dropped === 0) return;
     this.#waiting = [];
     this.#dropped = 0;
     try {
       this.#writer ??= await this.#parts.open();
-      await this.#writer.append(dropped === 0 ? events : [...events, this.#noteOf(dropped)]);
+      await this.#writer.append(dropped === 0 ? lines : [...lines, this.#noteOf(dropped)]);
       this.#isFailing = false;
     } catch (error) {
-      this.#dropped += events.length + dropped;
+      this.#dropped += lines.length + dropped;
       await this.#closeWriter();
       if (!this.#isFailing) this.#parts.report(error instanceof Error ? error.message : String(error));
       this.#isFailing = true;
@@ -71,7 +73,7 @@ export class RuntimeEventLog {
   }
 
   #noteOf(count: number): JsonObject {
-    return { time: this.#parts.clock.now().toISOString(), name: 'events.dropped', payload: { count } };
+    return this.#parts.noteOf(count, this.#parts.clock.now().toISOString());
   }
 
   async #closeWriter(): Promise<void> {

@@ -1,0 +1,219 @@
+import { expect, test } from 'bun:test';
+import type { Message } from '@goondan/types';
+import { fold } from '../../agent/conversation/fold.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { openJournal, type Journal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const folder = '/state/workspaces/simulation/instances/coder~default';
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+
+async function accept(journal: Journal, ...eventIds: string[]): Promise<void> {
+  for (const id of eventIds) await journal.accept(coder, simpleEvent(id));
+}
+
+/** A turn that stops in the middle, with its process. */
+async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
+  const agent = await open(disk, life);
+  const { epoch } = await agent.open(coder, `turn-${eventId}`);
+  await agent.append(coder, epoch, 0, simpleRecords(eventId).slice(0, 1));
+  await agent.append(coder, epoch, 1, [
+    { type: 'resumed' },
+    { type: 'effect', key: 'k', kind: 'tool', outcome: { ok: true, value: 1 } },
+  ]);
+  await agent.close();
+}
+
+test('R-07 a conversation started anew has no messages and no extension state, and goes on from there', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a', { extensionState: { memo: 1, other: 2 }, error: { message: 'no' } });
+  await agent.close(coder);
+  await orchestrator.reset(coder);
+  expect(await orchestrator.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await disk.list(`${folder}/extensions`)).toEqual([]);
+  expect((await disk.stat(`${folder}/messages/base.jsonl`))?.size).toBe(0);
+  expect(Buffer.from((await disk.read(`${folder}/metadata.json`)) ?? '').toString()).toContain('"status":"idle"');
+
+  const opened = await agent.open(coder, 'turn-b');
+  expect([opened.version, opened.log, opened.extensionState]).toEqual([2, [], {}]);
+  expect(await opened.loadBase()).toEqual([]);
+  await runSimpleTurn(agent, coder, 'b');
+  const again = await open(disk, 2);
+  expect(ids((await again.read(coder)).messages)).toEqual(['input-b', 'answer-b']);
+  expect((await again.open(coder, 'turn-a')).finished?.turnId).toBe('turn-a');
+});
+
+test('the archive keeps everything, and gives the conversation at every point, also across resets', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const seen: (readonly Message[])[] = [];
+  for (const id of ['a', 'b', 'reset', 'c', 'reset', 'd']) {
+    await (id === 'reset' ? journal.reset(coder) : runSimpleTurn(journal, coder, id));
+    seen.push((await journal.read(coder)).messages);
+  }
+  expect(seen.map((messages) => messages.length)).toEqual([2, 4, 0, 2, 0, 2]);
+  const replayed: (readonly Message[])[] = [];
+  const names: string[] = [];
+  for await (const { turnId, version, events, result } of journal.archive(coder)) {
+    names.push(`${version} ${turnId} ${result === 'reset' ? 'reset' : result.finishReason}`);
+    if (result === 'reset') {
+      expect(events).toMatchObject([{ event: { type: 'truncate' }, author: { kind: 'runtime' }, counts: true }]);
+    }
+    replayed.push(
+      fold(
+        replayed.at(-1) ?? [],
+        events.map(({ event }) => event),
+      ),
+    );
+  }
+  expect(replayed).toEqual(seen);
+  expect(names.filter((name) => name.endsWith('reset'))).toEqual(['3 reset-3 reset', '5 reset-5 reset']);
+});
+
+test('what was accepted stays, and an interrupted turn starts over as if it had never begun', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  await accept(orchestrator, 'a', 'b', 'c');
+  await runSimpleTurn(agent, coder, 'a');
+  await agent.close();
+  await interrupt(disk, 'b');
+  await orchestrator.reset(coder);
+  expect((await orchestrator.pendingEntries(coder)).map(({ seq, event }) => [seq, event.id])).toEqual([
+    [2, 'b'],
+    [3, 'c'],
+  ]);
+  const again = await open(disk, 2);
+  expect((await again.open(coder, 'turn-b')).log).toEqual([]);
+  await runSimpleTurn(again, coder, 'b');
+  await runSimpleTurn(again, coder, 'c');
+  expect(ids((await again.read(coder)).messages)).toEqual(['input-b', 'answer-b', 'input-c', 'answer-c']);
+  expect(await again.pending(coder)).toEqual([]);
+});
+
+test('answers and dead letters stay', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  await journal.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '1' } }));
+  await runSimpleTurn(journal, coder, 'a', { error: { code: 'E_DEAD_LETTER', message: 'no' } });
+  await journal.reset(coder);
+  expect((await journal.outbox.pending(coder)).map(({ key }) => key)).toEqual(['turn-a']);
+  expect((await journal.deadLetters.list(coder)).map(({ event }) => event.id)).toEqual(['a']);
+});
+
+test('it is refused while another process owns the instance, and gives the lock back', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a');
+  expect(await rejectionOf(orchestrator.reset(coder))).toMatchObject({ code: 'E_LOCKED' });
+  expect((await agent.read(coder)).messages.length).toBe(2);
+  await agent.close();
+  await Promise.all([orchestrator.reset(coder), orchestrator.reset(coder)]);
+  await runSimpleTurn(agent, coder, 'b');
+  expect(ids((await orchestrator.read(coder)).messages)).toEqual(['input-b', 'answer-b']);
+});
+
+test('whoever has the instance open keeps it, but not while a turn is running', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runSimpleTurn(journal, coder, 'a');
+  const { epoch } = await journal.open(coder, 'turn-b');
+  expect(await rejectionOf(journal.reset(coder))).toMatchObject({ code: 'E_STORE_ORDER' });
+  await journal.append(coder, epoch, 0, simpleRecords('b'));
+  const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
+  await journal.commit(coder, epoch, 'turn-b', { type: 'append', messages: [] }, {}, result);
+  await journal.reset(coder);
+  expect(await rejectionOf((await open(disk)).open(coder, 'turn-c'))).toMatchObject({ code: 'E_LOCKED' });
+});
+
+test('where nothing was said nothing happens', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await journal.reset(coder);
+  expect(await disk.stat(folder)).toBeUndefined();
+  await accept(journal, 'a');
+  await journal.reset(coder);
+  expect((await journal.read(coder)).version).toBe(0);
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.reset(coder);
+  await journal.reset(coder);
+  expect((await journal.read(coder)).version).toBe(2);
+});
+
+test.each([
+  ['reset', (journal: Journal) => journal.reset(coder)],
+  ['hasWork', (journal: Journal) => journal.hasWork(coder)],
+  ['pending', (journal: Journal) => journal.pending(coder)],
+  ['accept', (journal: Journal) => accept(journal, 'b')],
+  ['close', (journal: Journal) => journal.close(coder)],
+] as const)('a lock that cannot be given back is reported, and given back at the next use: %s', async (_, use) => {
+  const disk = SimulatedDisk.empty();
+  let isBroken = false;
+  const rename: Fs['rename'] = async (from, to) => {
+    const isRelease = to === `${folder}/lock` && Buffer.from((await disk.read(from)) ?? '').includes('"owner":null');
+    if (isBroken && isRelease) throw systemError('EIO');
+    await disk.rename(from, to);
+  };
+  const orchestrator = await open({ ...failingFs(disk, () => undefined), rename });
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a');
+  await agent.close();
+  isBroken = true;
+  expect(await rejectionOf(orchestrator.reset(coder))).toMatchObject({ code: 'E_STORE_WRITE' });
+  await orchestrator.close(coder);
+  expect((await agent.read(coder)).messages).toEqual([]);
+  expect(await rejectionOf(agent.open(coder, 'turn-b'))).toMatchObject({ code: 'E_LOCKED' });
+  isBroken = false;
+  await use(orchestrator);
+  await runSimpleTurn(agent, coder, 'b');
+});
+
+test('one that is committed but not in place is reported, and put in place when it is asked again', async () => {
+  const disk = SimulatedDisk.empty();
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a', { extensionState: { memo: 1 } });
+  await agent.close();
+  let isBroken = true;
+  const calm = failingFs(disk, () => undefined);
+  const rename: Fs['rename'] = (from, to) =>
+    isBroken && to.endsWith('base.jsonl') ? Promise.reject(systemError('EIO')) : calm.rename(from, to);
+  const orchestrator = await open({ ...calm, rename });
+  expect(await rejectionOf(orchestrator.reset(coder))).toMatchObject({ code: 'E_STORE_WRITE' });
+  expect(await agent.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await agent.hasWork(coder)).toBe(true);
+  expect((await disk.list(`${folder}/extensions`))?.length).toBe(1);
+  isBroken = false;
+  await orchestrator.reset(coder);
+  expect(await agent.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await disk.list(`${folder}/extensions`)).toEqual([]);
+});
+
+test('records that recovery cut do not come back behind a reset when the power fails', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  await accept(orchestrator, 'a');
+  const agent = await open(disk);
+  const { epoch } = await agent.open(coder, 'turn-a');
+  const [input, answer] = simpleRecords('a');
+  await agent.append(coder, epoch, 0, [input]);
+  const { size = 0 } = (await disk.stat(`${folder}/messages/events.jsonl`)) ?? {};
+  await agent.append(coder, epoch, 1, [answer, ...Array.from({ length: 5 }, () => ({ type: 'resumed' }) as const)]);
+  // Of what was appended together a crash left one file and not the other.
+  const events = await disk.openFile(`${folder}/messages/events.jsonl`);
+  await events.truncate(size);
+  await events.sync();
+
+  await (await open(disk, 2)).reset(coder);
+  for (let seed = 0; seed < 50; seed += 1) {
+    const after = await open(disk.crash('power', seededRandom(seed)), 3);
+    expect((await after.open(coder, 'turn-a')).log).toEqual([]);
+  }
+});

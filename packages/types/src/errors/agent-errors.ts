@@ -1,0 +1,214 @@
+/** The codes of what goes wrong inside one agent, and on the command line. */
+import type { CatalogueEntry } from './catalogue-entry.ts';
+
+export const agentErrors = {
+  E_AGENT_CLOSED: {
+    meaning: 'The agent is shut down and takes no more input.',
+    suggestion: 'Start it again.',
+  },
+  E_BUN_MISSING: {
+    meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
+    suggestion:
+      'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  },
+  E_CANCELLED: {
+    meaning: 'The turn was cancelled.',
+    suggestion: 'Nothing is wrong: somebody asked for it. Send the input again to start over.',
+  },
+  E_CASSETTE_END: {
+    meaning: 'The program asked the model more often than the cassette has recorded replies.',
+    suggestion: 'Record the conversation again with `mode: record`.',
+  },
+  E_CASSETTE_FILE: {
+    meaning: 'The file of a cassette is missing, cannot be written, or is damaged.',
+    suggestion: 'Check `options.file`, or record again with `mode: record`.',
+  },
+  E_CASSETTE_MISMATCH: {
+    meaning: 'A request differs from the one the cassette recorded at this place.',
+    suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+  },
+  E_EVENT_INVALID: {
+    meaning: 'An event for an agent is malformed.',
+    suggestion: 'Correct the field the message names.',
+  },
+  E_EXT_COMPAT: {
+    meaning: 'The extension was written for another version of the extension API.',
+    suggestion: 'Declare `apiVersion: goondan.ai/v1` and use what the message names instead of the removed member.',
+  },
+  E_EXT_CONFIG: {
+    meaning: "The extension's config does not fit its schema, or the extension refused it.",
+    suggestion: 'Correct the value the message names.',
+  },
+  E_EXT_INIT: {
+    meaning: "The extension's `register` threw.",
+    suggestion: 'Read the cause: it is the error that `register` threw.',
+  },
+  E_EXT_LOAD: {
+    meaning: 'The extension module cannot be loaded: no such file, it does not parse, or it exports no `register`.',
+    suggestion: 'Check `spec.entry`, and export a function named `register`.',
+  },
+  E_EXT_MIDDLEWARE: {
+    meaning: 'A layer of an extension threw an error that has no code of its own.',
+    suggestion: 'Look at the named extension; the message is its own.',
+  },
+  E_INTERRUPTED: {
+    meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
+    suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
+  },
+  E_MESSAGE_DUPLICATE: {
+    meaning: 'A message event brings an id that a current message already has.',
+    suggestion: 'Give the new message its own id, or emit `replace`.',
+  },
+  E_MESSAGE_INVALID: {
+    meaning: 'A message event, or the message in it, is malformed.',
+    suggestion: 'Build messages with createSystemMessage, createUserMessage or createAssistantMessage.',
+  },
+  E_METADATA_NOT_JSON: {
+    meaning: '`ctx.metadata` holds something that is not JSON, so the turn could not be recorded.',
+    suggestion: 'Keep functions, dates and class instances in variables of your own.',
+  },
+  E_MIDDLEWARE_RESULT: {
+    meaning: 'A layer returned something that is not a result of its kind.',
+    suggestion: 'Return what `next()` gave you, or an object of the same shape.',
+  },
+  E_MIDDLEWARE_TIMEOUT: {
+    meaning: "A layer's own code ran past its `timeoutMs`.",
+    suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may go on without it.',
+  },
+  E_MODEL_AUTH: {
+    meaning: 'The provider does not accept the key.',
+    suggestion: 'Check the key the message names, and what it is allowed to use.',
+  },
+  E_MODEL_CONTEXT: {
+    meaning: "The conversation does not fit into the model's context window.",
+    suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
+  },
+  E_MODEL_FAILED: {
+    meaning: 'The model call failed.',
+    suggestion: 'Read the message: it is what the provider said.',
+  },
+  E_MODEL_KEY: {
+    meaning: 'The model has no API key.',
+    suggestion: "Set the variable the message names, or the Model's `apiKey`.",
+  },
+  E_MODEL_NO_RULE: {
+    meaning: 'No rule of the scripted model matches the newest message.',
+    suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: it always matches.',
+  },
+  E_MODEL_REPLY: {
+    meaning: 'The model answered something that is not a reply.',
+    suggestion: 'If this repeats, the provider or the endpoint speaks another format than the one configured.',
+  },
+  E_MODEL_REQUEST: {
+    meaning: '`ctx.model.generate` got a request that is none.',
+    suggestion: 'Pass `{ messages: [...] }`.',
+  },
+  E_MODEL_SCRIPT: {
+    meaning: 'The script of a scripted model is malformed.',
+    suggestion: 'Correct the rule the message names.',
+  },
+  E_MODEL_TIMEOUT: {
+    meaning: 'The model was silent for too long, or the call took too long in all.',
+    suggestion: 'Try again; if it repeats, look at the provider or the endpoint.',
+  },
+  E_MODEL_UNKNOWN: {
+    meaning: 'A model reference names no model this agent has.',
+    suggestion: 'Use one of the names the message lists.',
+  },
+  E_NEXT_LATE: {
+    meaning: 'A layer called `next()` after it had already returned.',
+    suggestion: 'Call and await `next()` before returning.',
+  },
+  E_NEXT_NOT_AWAITED: {
+    meaning: 'A layer returned before the `next()` it had called was finished.',
+    suggestion: 'Write `await ctx.next()`, or `return ctx.next()`.',
+  },
+  E_NEXT_TWICE: {
+    meaning: 'A layer called `next()` more than once.',
+    suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
+  },
+  E_PATH_OUTSIDE: {
+    meaning: 'A path in a resource leads out of its bundle.',
+    suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',
+  },
+  E_PIPELINE_CLOSED: {
+    meaning: '`pipeline.register` was called after the `register` of that extension had settled.',
+    suggestion: 'Register layers while `register` runs, and await what it needs.',
+  },
+  E_PIPELINE_KIND: {
+    meaning: 'There is no such kind of middleware.',
+    suggestion: 'Use `turn`, `step`, `toolCall`, or the extra kind `model`.',
+  },
+  E_PIPELINE_OPTIONS: {
+    meaning: 'The middleware is not a function, or its options are not what they should be.',
+    suggestion: 'Pass a function, and correct the option the message names.',
+  },
+  E_RESOURCE_INVALID: {
+    meaning: 'A resource is malformed.',
+    suggestion: 'Correct the field the message names.',
+  },
+  E_STATE_NOT_JSON: {
+    meaning: '`api.state.set` got something that is not JSON.',
+    suggestion: 'Keep plain objects, arrays, strings, finite numbers, booleans and null.',
+  },
+  E_STEP_FAILED: {
+    meaning: "A step layer returned `status: 'failed'`.",
+    suggestion: 'Look at the named step: one of its layers decided that the turn must end.',
+  },
+  E_TOOL_ARGUMENTS: {
+    meaning: "The arguments of a tool call do not fit the tool's schema.",
+    suggestion: 'Call again with arguments that fit.',
+  },
+  E_TOOL_FAILED: {
+    meaning: 'The tool threw an error that has no code of its own.',
+    suggestion: 'Read the message; try other arguments or another way.',
+  },
+  E_TOOL_LOAD: {
+    meaning: 'A tool module cannot be loaded, or lacks the handler of a declared export.',
+    suggestion: 'Check `spec.entry`, and export `handlers` with one function for each export.',
+  },
+  E_TOOL_NAME: {
+    meaning: 'A tool name is not `{resource}__{export}`, of at most 64 letters, digits, `_` and `-`.',
+    suggestion: 'Rename it, for example `weather__get`.',
+  },
+  E_TOOL_NOT_OFFERED: {
+    meaning: 'The tool exists but is not in the catalog of this step.',
+    suggestion: 'Use one of the tools offered in this step.',
+  },
+  E_TOOL_OUTPUT: {
+    meaning: 'The tool returned something that is not JSON.',
+    suggestion: 'Return plain objects, arrays, strings, finite numbers, booleans or null.',
+  },
+  E_TOOL_SCHEMA: {
+    meaning: "A tool's `parameters` are not a JSON Schema.",
+    suggestion: 'Correct the schema; `{ "type": "object", "properties": {} }` is the smallest one.',
+  },
+  E_TOOL_TAKEN: {
+    meaning: 'An extension tried to register a tool under the name of a declared one.',
+    suggestion: "Use a name that starts with the extension's own name.",
+  },
+  E_TOOL_TIMEOUT: {
+    meaning: 'The tool ran past its deadline and was told to stop.',
+    suggestion: 'Ask for less at once, or raise the deadline.',
+  },
+  E_TOOL_UNKNOWN: {
+    meaning: 'There is no tool of this name.',
+    suggestion: 'Use one of the tools offered in this step.',
+  },
+  E_TURN_ENDED: {
+    meaning: 'Something tried to change a conversation after its turn had ended.',
+    suggestion: 'Emit events while the layer runs, and await everything it starts.',
+  },
+  E_TURN_TIMEOUT: {
+    meaning: 'The turn ran past its deadline.',
+    suggestion: 'Split the work, or raise the deadline.',
+  },
+  E_TURN_TOKENS: {
+    meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
+    suggestion: 'Raise the limit, or make the agent do less in one turn.',
+  },
+  E_USAGE: {
+    meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
+    suggestion: 'Run it with `--help` to see what there is.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;

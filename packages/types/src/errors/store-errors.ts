@@ -1,0 +1,58 @@
+/** The codes of what goes wrong about conversations on disk. */
+import type { CatalogueEntry } from './catalogue-entry.ts';
+
+export const storeErrors = {
+  E_DEAD_LETTER: {
+    meaning: 'Handling this event crashed the agent again and again, so it was put aside.',
+    suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
+  },
+  E_DISK_FULL: {
+    meaning: 'The disk, or the quota, of the state folder is full; nothing half-written was kept.',
+    suggestion: 'Free some space; what was accepted before is still there.',
+  },
+  E_FENCED: {
+    meaning: 'Another process took over this agent instance while this one was still writing.',
+    suggestion: 'Nothing was overwritten. Let the newer process go on.',
+  },
+  E_INBOX_FULL: {
+    meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
+    suggestion: 'Send it again later, or find out why the agent does not keep up.',
+  },
+  E_LOCKED: {
+    meaning: 'Another running process is writing this agent instance.',
+    suggestion: 'Stop the process the message names, or talk to the agent through it.',
+  },
+  E_OUTBOX_FULL: {
+    meaning: 'The agent instance has as many undelivered answers as it may have.',
+    suggestion: 'Find out why its answers are not fetched; no turn starts before some are.',
+  },
+  E_STORE_CORRUPT: {
+    meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
+    suggestion:
+      'A copy of the damaged file is beside it. Restore it from a backup, or delete the instance to start over.',
+  },
+  E_STORE_FORMAT: {
+    meaning: 'The state of an agent instance was written in a format this version does not know.',
+    suggestion: 'Use the version of Goondan that wrote it, or a newer one.',
+  },
+  E_STORE_INSTANCE: {
+    meaning: 'The folder of an agent instance holds the state of another one.',
+    suggestion: 'Somebody renamed or copied the folder: put it back under its own name.',
+  },
+  E_STORE_ORDER: {
+    meaning: 'A turn, or a record of one, was handed to the store out of its order.',
+    suggestion: 'Handle the pending events in the order `pending` gives them, one turn at a time.',
+  },
+  E_STORE_READ: {
+    meaning: 'A file of the state folder cannot be read.',
+    suggestion: 'Look at the cause: permissions, or a failing disk. Nothing was changed.',
+  },
+  E_STORE_WRITE: {
+    meaning: 'A file of the state folder cannot be written.',
+    suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
+  },
+  E_TURN_FORGOTTEN: {
+    meaning: 'An event was handled, and how its turn ended is no longer kept.',
+    suggestion: 'Do not send the event again: look at the conversation for the answer, or ask anew under another id.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;

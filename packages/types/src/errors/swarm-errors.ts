@@ -1,0 +1,143 @@
+/** The codes of what goes wrong between the processes of a swarm, and about the swarm itself. */
+import type { CatalogueEntry } from './catalogue-entry.ts';
+
+export const swarmErrors = {
+  E_AGENT_CYCLE: {
+    meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
+    suggestion: 'Use `send`, which does not wait, or another instanceKey.',
+  },
+  E_AGENT_DEADLOCK: {
+    meaning: 'A request would wait for an agent instance that, through the queues of others, waits for the asking one.',
+    suggestion: 'Use `send`, which does not wait, or another instanceKey; or ask again when the other turn is over.',
+  },
+  E_AGENT_DEPTH: {
+    meaning: 'A request is nested too deeply in other requests.',
+    suggestion: 'Let an agent closer to the start of the chain ask, or use `send`.',
+  },
+  E_AGENT_FAILED: {
+    meaning: "The called agent's turn ended in an error.",
+    suggestion: "Read the message: it carries the called agent's own error.",
+  },
+  E_AGENT_REQUEST: {
+    meaning: 'A request or send to another agent has a parameter that is not what it should be.',
+    suggestion: 'Correct the parameter the message names.',
+  },
+  E_AGENT_START: {
+    meaning: "The agent's process ended, or ran out of time, before it was ready.",
+    suggestion: "Look at the agent's log: one of its tools or extensions ends the process, or never finishes loading.",
+  },
+  E_AGENT_TIMEOUT: {
+    meaning: 'The called agent did not answer in time.',
+    suggestion: 'Raise `timeoutMs` for this request, or look at what the called agent is doing.',
+  },
+  E_AGENT_UNKNOWN: {
+    meaning: 'The target of a request or send is not an agent of this swarm.',
+    suggestion: 'Use one of the names the message lists.',
+  },
+  E_CALLS_FULL: {
+    meaning: 'As many requests and sends between agents are under way as may be.',
+    suggestion: 'Wait for some of them to end before asking for more.',
+  },
+  E_CONNECTOR_ENDED: {
+    meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
+    suggestion: "Look at the connection's log: an error nobody caught, or something that ends or blocks the process.",
+  },
+  E_CONNECTOR_EVENT: {
+    meaning: 'A connector emitted an event that is malformed, or not one of those it declares.',
+    suggestion: 'Correct the field the message names, or add the event to `spec.events` of the Connector.',
+  },
+  E_CONNECTOR_LOAD: {
+    meaning:
+      'A connector module cannot be loaded: no such file, it does not parse, or its default export is no function.',
+    suggestion: 'Check `spec.entry`, and write `export default async function (ctx) { … }`.',
+  },
+  E_CONNECTOR_START: {
+    meaning: 'A connector failed, or its process ended or ran out of time, before it listened. It is started again.',
+    suggestion: "Look at the message and at the connection's log: often a port is taken, or a secret is missing.",
+  },
+  E_CONTROL_ANSWER: {
+    meaning: "A swarm's control socket answered something this version does not understand.",
+    suggestion: 'Use the version of Goondan that runs the swarm, or a newer one.',
+  },
+  E_CONTROL_CLOSED: {
+    meaning: 'No swarm is running for the workspace, or it went away while it was asked.',
+    suggestion: 'Start the swarm and ask again. What was accepted is on disk and is taken up when it starts.',
+  },
+  E_CONTROL_ENDPOINT: {
+    meaning: 'The control socket has no such endpoint, or has it under another method.',
+    suggestion: 'Use an endpoint of docs/control-socket.md.',
+  },
+  E_CONTROL_FAILED: {
+    meaning: 'The orchestrator could not carry out what its control socket was asked for.',
+    suggestion: "Look at the swarm's log: it has the reason.",
+  },
+  E_CONTROL_FULL: {
+    meaning: 'As many streams and waiting questions are open on the control socket as may be.',
+    suggestion: 'Close some of them, or try again later.',
+  },
+  E_CONTROL_PATH: {
+    meaning: 'The place of the control socket is not safe, or something else stands there.',
+    suggestion: 'Move away what the message names, or choose another state root.',
+  },
+  E_CONTROL_REQUEST: {
+    meaning: 'A request to the control socket is malformed or too large.',
+    suggestion: 'Correct the field the message names.',
+  },
+  E_CONTROL_SILENT: {
+    meaning: 'The swarm is there, but its control socket says nothing any more.',
+    suggestion: 'Find out what its orchestrator is doing: it is stopped, or the machine is overloaded.',
+  },
+  E_CONTROL_VERSION: {
+    meaning: 'The control socket does not speak this version of the protocol.',
+    suggestion: 'Use the version of Goondan that runs the swarm.',
+  },
+  E_INGRESS_KEY: {
+    meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
+    suggestion:
+      'Correct `instanceKeyProperty` of the rule, or let the connector set that property to a text or a number.',
+  },
+  E_INGRESS_RULE: {
+    meaning: 'No ingress rule of the connection fits the event.',
+    suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
+  },
+  E_INSTANCE_KEY: {
+    meaning: 'An instance key is empty, too long, or not valid text.',
+    suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_IPC_CLOSED: {
+    meaning: 'A message could not be sent because the process at the other end is gone.',
+    suggestion: 'Nothing is wrong with the message: what was accepted is on disk and is taken up again.',
+  },
+  E_IPC_FRAME: {
+    meaning: 'A message between two processes of a swarm is malformed, so it was refused.',
+    suggestion: 'Look for code in a bundle that writes to the channel of its process; the message says what is wrong.',
+  },
+  E_IPC_FULL: {
+    meaning: 'Too many messages wait for a process that does not read them, so one more was not taken.',
+    suggestion: 'Wait for earlier ones before sending more, and find out why the process does not keep up.',
+  },
+  E_IPC_SIZE: {
+    meaning: 'A message between two processes of a swarm is larger than allowed, so it was refused.',
+    suggestion: 'Put what is large into a file and send its path.',
+  },
+  E_PROCESSES_FULL: {
+    meaning: 'As many agent instances wait for a process as may, so input for one more was not accepted.',
+    suggestion: 'Send it again later, or raise `policy.maxProcesses`.',
+  },
+  E_PROCESS_START: {
+    meaning: 'A process of the swarm could not be started.',
+    suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
+  },
+  E_SWARM_PLAN: {
+    meaning: 'What a swarm should be started from contradicts itself or lacks something.',
+    suggestion: 'Correct what the message names; it names everything at once.',
+  },
+  E_SWARM_RUNNING: {
+    meaning: 'An orchestrator is running on this workspace already; there is one at a time.',
+    suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
+  },
+  E_SWARM_STOPPED: {
+    meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
+    suggestion: 'Start it again: what was accepted before is handled then.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;

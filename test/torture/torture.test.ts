@@ -1,0 +1,28 @@
+// kill -9 of everything, at random moments, most of them in the middle of a turn. `npm run torture` does it for longer.
+import { expect, test } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { torture } from './torture.ts';
+
+const KILLS = 100;
+
+test(`R-03 M-11 ${KILLS} kills of agents, connectors, orchestrators and groups: nothing lost, doubled, unreadable or left`, async () => {
+  const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-torture-'));
+  const report = await torture({ stateRoot, kills: KILLS });
+  const { lost, duplicated, unreadable, wrong, orphans } = report;
+  expect({ lost, duplicated, unreadable, wrong, orphans }, stateRoot).toEqual({
+    lost: [],
+    duplicated: [],
+    unreadable: [],
+    wrong: [],
+    orphans: 0,
+  });
+  // That it was torture: each kind of victim, most agents in the middle of a turn, and something to lose.
+  const { agent, connector, orchestrator, 'agent group': agentGroup } = report.kills;
+  for (const kills of [agent, agentGroup, connector, orchestrator]) expect(kills).toBeGreaterThan(0);
+  expect(report.midTurn).toBeGreaterThan((agent + agentGroup) / 2);
+  expect(report.acknowledged).toBeGreaterThan(50);
+  expect(report.processes).toBeGreaterThan(orchestrator);
+  await rm(stateRoot, { recursive: true, force: true });
+}, 240_000);
