@@ -57,6 +57,3 @@ export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
-export type { ConnectionPlan, SwarmPlan } from './config/swarm-plan.ts';
-export type { SwarmPolicy } from './config/swarm-policy.ts';
-export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
