@@ -67,6 +67,42 @@ describe('a restart', () => {
   );
 });
 
+describe('a fresh restart', () => {
+  test(
+    'R-07 starts the conversation anew and keeps what was accepted',
+    async () => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await swarm.control.ask({ id: 'one', input: 'one' });
+        await ask(swarm, 'clerk', 'other', 'other');
+        const before = pidOf(swarm, 'clerk');
+        const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
+        await until(() => notesIn(folder.path).some((note) => note.startsWith('begin')), 'the tool runs');
+        const waiting = swarm.control.ask({ input: 'two' });
+        const restarted = swarm.control.restart({ instanceKey: 'default', fresh: true });
+        writeFileSync(join(folder.path, 'permission'), '');
+        expect(outcomeOf(await running)).toBe('You said: once wait-for:permission');
+        expect(await restarted).toBe(1);
+        expect(outcomeOf(await waiting)).toBe('You said: two');
+        expect(pidOf(swarm, 'clerk')).not.toBe(before);
+        // One that sleeps is started anew, too.
+        await swarm.control.restart({ instanceKey: 'other' });
+        expect(await swarm.control.restart({ instanceKey: 'other', fresh: true })).toBe(1);
+        await ask(swarm, 'clerk', 'other', 'again');
+      }
+      await readStore(folder.path, async (journal) => {
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual(['two']);
+        expect(inputsOf((await journal.read({ ...clerk, instanceKey: 'other' })).messages)).toEqual(['again']);
+        // What was, is kept.
+        const archived = await Array.fromAsync(journal.archive(clerk), ({ turnId }) => turnId);
+        expect(archived).toEqual(expect.arrayContaining(['turn-one', 'turn-running']));
+      });
+    },
+    TEST_MS,
+  );
+});
+
 describe('an idle process', () => {
   test(
     'X-17 is let go after a while; the next message finds its conversation',

@@ -5,10 +5,8 @@ const CHANNEL = 3;
 const MEGABYTE = 1_000_000;
 
 export const misdeeds: Readonly<Record<string, () => unknown>> = {
-  'loop-forever'() {
-    for (;;);
-  },
-  'wait-forever': () => new Promise(() => undefined),
+  'loop-forever': loopForever,
+  'wait-forever': waitForever,
   'exit-0': () => process.exit(0),
   'exit-1': () => process.exit(1),
   'kill-itself': () => process.kill(process.pid, 'SIGKILL'),
@@ -38,11 +36,27 @@ export const misdeeds: Readonly<Record<string, () => unknown>> = {
   },
   'flood-log': floodLog,
   'leave-programs': leavePrograms,
+  'leave-and-loop'() {
+    leavePrograms();
+    loopForever();
+  },
+  'leave-and-wait'() {
+    leavePrograms();
+    return waitForever();
+  },
   'close-channel': () => closeSync(CHANNEL),
   'speak-nonsense': () => writeFrames('{"type":"nonsense"}\n', 1_000),
   'speak-too-long': () => writeFrames(`${'x'.repeat(2 * MEGABYTE)}\n`, 3),
   'forge-frames': forgeFrames,
 };
+
+function loopForever(): never {
+  for (;;);
+}
+
+function waitForever(): Promise<never> {
+  return new Promise(() => undefined);
+}
 
 function refuse(): never {
   throw new Error('Hands off.');
@@ -82,6 +96,7 @@ function floodAndBlock(): void {
   for (let count = 0; count < 200; count++) writeAll(1, lines);
 }
 
+/** Ten, five of them in a session of their own. */
 function leavePrograms(): void {
   const silent = { stdio: ['ignore', 'ignore', 'ignore'] } as const;
   for (let count = 0; count < 5; count++) {
