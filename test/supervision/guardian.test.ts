@@ -1,6 +1,7 @@
 // Nothing survives its orchestrator, however that ends.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { killTagged } from '../../packages/runtime/src/orchestrator/guardian/kill-tagged.ts';
 import {
   commandOf,
   findTagged,
@@ -39,7 +40,17 @@ async function startDoomed(stateRoot: string): Promise<Doomed> {
     child.kill('SIGKILL');
     await child.exited;
   };
-  return { pid: child.pid, runTag, guardian, kill, [Symbol.asyncDispose]: kill };
+  return {
+    pid: child.pid,
+    runTag,
+    guardian,
+    kill,
+    async [Symbol.asyncDispose]() {
+      await kill();
+      // When the test has failed.
+      await killTagged(runTag);
+    },
+  };
 }
 
 function programsOf(runTag: string): number[] {
@@ -86,7 +97,8 @@ describe('an orchestrator that is killed', () => {
       process.kill(doomed.pid, 'SIGSTOP');
       process.kill(doomed.guardian, 'SIGKILL');
       await doomed.kill();
-      expect(programsOf(doomed.runTag)).toHaveLength(PROGRAMS);
+      // Those of the agent that could do nothing about it. The other one may have had the time to end its own.
+      expect(programsOf(doomed.runTag).length).toBeGreaterThanOrEqual(PROGRAMS / 2);
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
       expect(findTagged(doomed.runTag)).toEqual([]);
       expect(swarm.told('run.left_over')).toHaveLength(1);
