@@ -81,10 +81,13 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
     const question = planned.get(name);
     if (question === undefined) throw new Error(`nobody planned ${name}`);
     const asker = question.askers.at(-1)?.nature;
-    const [end, ...more] = answered.filter((each) => each.question === name);
-    // One whose process ends takes the answer with it, and one that is run again asks again and is told the same.
+    const ends = answered.filter((each) => each.question === name);
+    // One whose process ends takes the answer with it; one that is run again asks again, and is told the same, unless
+    // it was refused the first time: a request that was never made is not remembered.
     expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
-    expect<unknown>(more).toEqual(asker === 'again' && more.length === 1 ? [end] : []);
+    expect(ends.length).toBeLessThanOrEqual(times);
+    const [end = ends[0], ...more] = ends.filter(({ code }) => code !== 'E_AGENT_DEADLOCK');
+    for (const again of more) expect<unknown>(again).toEqual(end);
     if (asker !== 'exit' && asker !== 'again') expect(end).toBeDefined();
     if (end === undefined) continue;
     const kind = checkEnd(question, end);

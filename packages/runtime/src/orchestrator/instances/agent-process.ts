@@ -16,7 +16,7 @@ export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 /** Hears what happens, in order; `exited` comes once and last. None of them may throw. */
 export interface AgentProcessListener {
   message(message: FromAgent): void;
-  /** A frame that was not let in. */
+  /** A frame that was not let in, and why, with its code. */
   refused(problem: string): void;
   /** It did not answer in time. */
   hung(): void;
@@ -46,7 +46,7 @@ export function runAgentProcess(
     if (message.type === 'pong') heartbeat = answerPing(heartbeat, message.n);
     else listener.message(message);
   });
-  channel.onRefused(({ message }) => listener.refused(message));
+  channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
   void child.exited.then((exit) => {
     callOff();
     listener.exited(exit);
