@@ -1,5 +1,7 @@
 // Code of a bundle writes what it likes into the channel of its own process: it can be nobody else, and harms nobody else.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime';
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
@@ -220,7 +222,6 @@ const garbage: readonly (readonly [string, string])[] = [
   [`{"type":"runtime.event","name":"x","payload":{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`, 'E_IPC_FRAME'],
   ['\u0000\u00ff\u00fe\u0080', 'E_IPC_FRAME'],
   ['{"file":"../../etc/passwd"}', 'E_IPC_FRAME'],
-  ['{"file":"../../../../../../../../etc/passwd"}', 'E_IPC_FRAME'],
   ['{"file":"/etc/passwd"}', 'E_IPC_FRAME'],
   ['{"file":"00000000-0000-0000-0000-000000000000.json"}', 'E_IPC_FRAME'],
   ['x'.repeat(1_500_000), 'E_IPC_SIZE'],
@@ -239,6 +240,20 @@ describe('garbage', () => {
     running.release('gate');
     expect(await working).toEqual([{ isAborted: false }]);
     await expectUnharmed(running, ['a', 'forger', 'victim']);
+  });
+
+  test('a frame that names a file outside of its own folder is refused, and the file is neither heard nor taken', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
+    const bait = join(running.folder, 'work', 'bait.json');
+    writeFileSync(bait, JSON.stringify({ type: 'log', line }));
+    // From <folder>/state/workspaces/test/run/<channel>.
+    const forged = ['{"file":"../../../../../work/bait.json"}'];
+    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
+    expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
+    expect(existsSync(bait)).toBe(true);
+    await expectUnharmed(running, ['forger', 'victim']);
   });
 
   test('a line of 5 MB is skipped, and what comes behind it is heard', async () => {
