@@ -10,6 +10,7 @@ import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
+import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
@@ -179,7 +180,7 @@ export class Swarm {
     }));
     return runAgentProcess(
       child,
-      { address, agent, agents, store, cwd },
+      { address, agent, agents, store, cwd, isNew: !hasConversation(store, address) },
       { heartbeat: settings.heartbeat, clock },
       listener,
     );

@@ -52,6 +52,7 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
   const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
   const exits: number[] = [];
   const folders: string[] = [];
+  const warmedUp: number[] = [];
   const opened: Journal[] = [];
   let terminate: () => void = () => undefined;
   let throwUncaught: (thrown: unknown) => void = () => undefined;
@@ -64,6 +65,7 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
       return journal;
     },
     answerOwnPackages: () => undefined,
+    warmUp: async () => void warmedUp.push(exits.length),
     onTerminate: (listener) => void (terminate = listener),
     onUncaught: (listener) => void (throwUncaught = listener),
     exit(code) {
@@ -92,6 +94,8 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
     child,
     exits,
     folders,
+    opened,
+    warmedUp,
     said,
     all,
     first,
@@ -267,6 +271,45 @@ describe('starting', () => {
     await until(() => agent.lines().length === 2);
     expect(agent.lines().map(({ event: name }) => name)).toEqual(['message.ignored', 'message.ignored']);
     expect(agent.all('turn.done')).toEqual([]);
+  });
+
+  test('a new conversation needs no journal before its first turn', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: { ...plan(), isNew: true } });
+    await agent.first('ready');
+    expect(agent.opened).toEqual([]);
+    await agent.send(turn('one'));
+    expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
+    expect(agent.opened).toHaveLength(1);
+  });
+
+  test('X-12 one that is not new starts with the state it had', async () => {
+    const counting = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => {
+          const count = ((await api.state.get()) ?? 0) + 1;
+          await api.state.set(count);
+          api.logger.info(String(count));
+          return ctx.next();
+        });
+      }`);
+    const countOnce = async (id: string, options: Options) => {
+      const agent = await ready(options, { extensions: [counting] });
+      await agent.send(turn(id));
+      await agent.first('turn.done');
+      await agent.send({ type: 'drain', graceMs: 5_000 });
+      await agent.first('drained');
+      return agent.lines().map(({ message }) => message);
+    };
+    expect(await countOnce('one', {})).toEqual(['1']);
+    expect(await countOnce('two', { stateRoot })).toEqual(['2']);
+  });
+
+  test('one that waits uses the time, one that is told at once does not', async () => {
+    const [spare, asked] = [launch(), await ready()];
+    await until(() => spare.warmedUp.length > 0);
+    await Bun.sleep(100);
+    expect([spare.warmedUp.length, asked.warmedUp.length]).toEqual([1, 0]);
   });
 
   test('too many messages while it starts end it', async () => {
