@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectControl, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import {
@@ -70,7 +71,7 @@ describe('a second orchestrator on the same workspace', () => {
     expect(first.pid).toBe(child.pid);
     const message = expect.stringMatching(new RegExp(`^Swarm test runs in .* already: process ${first.pid}, since 20`));
     const refusal = { code: 'E_SWARM_RUNNING', message };
-    await expect(startSwarm(testPlan(folder, { agents }))).rejects.toMatchObject(refusal);
+    expect(await rejectionOf(startSwarm(testPlan(folder, { agents })))).toMatchObject(refusal);
     expect((await opened.start()).greeting).toEqual(refusal);
 
     // The first did not notice, and ends as if nobody had asked.

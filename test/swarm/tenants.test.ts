@@ -67,8 +67,11 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
     await until('all is done', () => running.ends.length === keys.length * numbers.length);
     for (const key of keys) {
       const own = running.events.filter(({ at, name }) => at.instanceKey === key && name.startsWith('turn.'));
-      expect(own.map(({ name, payload }) => `${name} ${payload['turnId']}`)).toEqual(
-        numbers.flatMap((number) => [`turn.started turn-${number}`, `turn.completed turn-${number}`]),
+      expect(own.map(({ name, payload }) => [name, payload['turnId']])).toEqual(
+        numbers.flatMap((number) => [
+          ['turn.started', `turn-${number}`],
+          ['turn.completed', `turn-${number}`],
+        ]),
       );
     }
     // The instances took turns, none of them waited for all of another.
