@@ -76,10 +76,10 @@ export class LeftReplies {
   async #findLeft(): Promise<readonly QueueEntry[]> {
     const { journal } = this.#parts;
     if (journal.isNew) return [];
-    const { hasWork, recover, outbox } = await journal.open();
-    if (!(await hasWork(journal.address))) return [];
-    await recover(journal.address);
-    return outbox.pending(journal.address);
+    const opened = await journal.open();
+    if (!(await opened.hasWork(journal.address))) return [];
+    await opened.recover(journal.address);
+    return opened.outbox.pending(journal.address);
   }
 
   async #acknowledgeAll(): Promise<void> {
