@@ -37,7 +37,7 @@ export function ownerPath(workspace: string): string {
 
 /** What everybody in the workspace has to say, for people. */
 export function swarmLogPath(workspace: string): string {
-  return join(workspace, 'logs', 'swarm.jsonl');
+  return `${workspace}/logs/swarm.jsonl`;
 }
 
 export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
