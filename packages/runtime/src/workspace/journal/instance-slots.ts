@@ -1,6 +1,6 @@
 /** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
 import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
-import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { instancePaths, workspaceFolder, type InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceSlot } from './instance-slot.ts';
@@ -33,6 +33,16 @@ export class InstanceSlots {
     return slot;
   }
 
+  /** Without making one: somebody may ask about every instance there is. */
+  known(address: InstanceAddress): InstanceSlot | undefined {
+    return this.#slots.get(keyOf(address));
+  }
+
+  pathsOf(address: InstanceAddress): InstancePaths {
+    const { stateRoot, workspaceId } = this.#location;
+    return instancePaths(workspaceFolder(stateRoot, workspaceId), address);
+  }
+
   async closeUnused(): Promise<void> {
     if (this.#slots.size <= OPEN_SLOTS) return;
     const unused = [...this.#slots.values()].find(({ isIdle }) => isIdle);
@@ -51,9 +61,7 @@ export class InstanceSlots {
   }
 
   #make(address: InstanceAddress): InstanceSlot {
-    const { stateRoot, workspaceId } = this.#location;
-    const paths = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
-    return new InstanceSlot({ ports: this.#ports, paths, address, limits: this.#limits });
+    return new InstanceSlot({ ports: this.#ports, paths: this.pathsOf(address), address, limits: this.#limits });
   }
 }
 

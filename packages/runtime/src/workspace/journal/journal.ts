@@ -24,6 +24,7 @@ import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { readCommitted } from './read-committed.ts';
+import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
   /**
@@ -38,6 +39,8 @@ export interface Journal extends ConversationStore {
   pendingEntries(instance: InstanceAddress): Promise<readonly InboxEntry[]>;
   /** The instances that have state or input, in no order. */
   instances(): Promise<readonly InstanceAddress[]>;
+  /** For lists. Cheap, and takes no lock. */
+  summary(instance: InstanceAddress): Promise<InstanceSummary>;
   /** Whether it must be woken: input to handle, a turn or a commit to finish, answers to deliver. */
   hasWork(instance: InstanceAddress): Promise<boolean>;
   /** Takes the lock and finishes what a crash left, as the first `open` does too. */
@@ -100,10 +103,9 @@ export async function openJournal(
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {
-      const slot = slots.of(instance);
       // Whoever asks is about to start the process that needs the lock.
-      await slot.releaseUnused();
-      return hasWork(ports, slot.paths, instance);
+      await slots.known(instance)?.releaseUnused();
+      return hasWork(ports, slots.pathsOf(instance), instance);
     },
     async recover(instance) {
       await slots.of(instance).openWriter();
@@ -114,6 +116,7 @@ export async function openJournal(
       await slots.closeUnused();
     },
     instances: () => listInstances(ports, folder),
+    summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
     archive: (instance) => readArchive(ports, slots.of(instance).paths.archive),

@@ -27,6 +27,8 @@ export interface CommitRecord {
   /** Absent before the first commit. */
   readonly turn?: CommittedTurn;
   readonly base: BaseMark;
+  /** How many messages the base has. */
+  readonly messages: number;
   /** The base that this commit started from: what is there until the commit is applied. */
   readonly previous: BaseMark;
   /** Records up to this number are of turns that were given up without a commit. Absent when there are none. */
@@ -86,7 +88,7 @@ export function newMetadata({ agentName, instanceKey }: InstanceAddress, now: Da
     instanceKey,
     createdAt: now.toISOString(),
     updatedAt: now.toISOString(),
-    commit: { version: 0, base: empty, previous: empty, inbox: 0, extensions: {} },
+    commit: { version: 0, base: empty, messages: 0, previous: empty, inbox: 0, extensions: {} },
   };
 }
 

@@ -155,6 +155,8 @@ async function checkConversation(
   const messages = archive.reduce(foldTurn, []);
   const { messages: committed, version } = await journal.read(instance);
   expect(version, archive.length, 'version');
+  const summary = await journal.summary(instance);
+  expect([summary.messages, summary.pending], [messages.length, 0], 'messages and pending events of the summary');
   expect(committed, messages, 'the base and the fold of the archive');
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const bytes = await fs.read(instancePaths(workspace, instance).base);
