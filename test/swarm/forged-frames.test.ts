@@ -1,7 +1,10 @@
 // Code of a bundle writes what it likes into the channel of its own process: it can be nobody else, and harms nobody else.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime';
 import type { AgentAddress, JsonObject } from '@goondan/types';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
@@ -216,11 +219,10 @@ const garbage: readonly (readonly [string, string])[] = [
   ['{"type":"pong","n":-1}', 'E_IPC_FRAME'],
   ['{"type":"pong","n":"1"}', 'E_IPC_FRAME'],
   [`{"type":"agents.list","callId":"${'x'.repeat(100_000)}"}`, 'E_IPC_FRAME'],
-  [`${'['.repeat(200_000)}`, 'E_IPC_FRAME'],
+  ['['.repeat(200_000), 'E_IPC_FRAME'],
   [`{"type":"runtime.event","name":"x","payload":{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`, 'E_IPC_FRAME'],
   ['\u0000\u00ff\u00fe\u0080', 'E_IPC_FRAME'],
   ['{"file":"../../etc/passwd"}', 'E_IPC_FRAME'],
-  ['{"file":"../../../../../../../../etc/passwd"}', 'E_IPC_FRAME'],
   ['{"file":"/etc/passwd"}', 'E_IPC_FRAME'],
   ['{"file":"00000000-0000-0000-0000-000000000000.json"}', 'E_IPC_FRAME'],
   ['x'.repeat(1_500_000), 'E_IPC_SIZE'],
@@ -241,6 +243,20 @@ describe('garbage', () => {
     await expectUnharmed(running, ['a', 'forger', 'victim']);
   });
 
+  test('a frame that names a file outside of its own folder is refused, and the file is neither heard nor taken', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
+    const bait = join(running.folder, 'work', 'bait.json');
+    writeFileSync(bait, JSON.stringify({ type: 'log', line }));
+    // From <folder>/state/workspaces/test/run/<channel>.
+    const forged = ['{"file":"../../../../../work/bait.json"}'];
+    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
+    expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
+    expect(existsSync(bait)).toBe(true);
+    await expectUnharmed(running, ['forger', 'victim']);
+  });
+
   test('a line of 5 MB is skipped, and what comes behind it is heard', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     expect(await running.say('forger', 'hello', { metadata: { fill: 5_000_000 } })).toBe('forger heard: hello');
@@ -255,7 +271,9 @@ describe('garbage', () => {
     });
     const working = running.run('victim', [{ hold: 'gate' }]);
     const metadata = { forged: Array(200).fill('garbage') };
-    await expect(running.say('forger', 'hello', { id: 'flood', metadata })).rejects.toThrow('E_DEAD_LETTER');
+    expect(await rejectionOf(running.say('forger', 'hello', { id: 'flood', metadata }))).toMatchObject({
+      message: expect.stringContaining('E_DEAD_LETTER'),
+    });
     expect((await running.swarm.deadLetters()).map(({ eventId }) => eventId)).toEqual(['flood']);
     running.release('gate');
     expect(await working).toEqual([{ isAborted: false }]);

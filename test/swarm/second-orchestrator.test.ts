@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectControl, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import {
@@ -70,7 +71,7 @@ describe('a second orchestrator on the same workspace', () => {
     expect(first.pid).toBe(child.pid);
     const message = expect.stringMatching(new RegExp(`^Swarm test runs in .* already: process ${first.pid}, since 20`));
     const refusal = { code: 'E_SWARM_RUNNING', message };
-    await expect(startSwarm(testPlan(folder, { agents }))).rejects.toMatchObject(refusal);
+    expect(await rejectionOf(startSwarm(testPlan(folder, { agents })))).toMatchObject(refusal);
     expect((await opened.start()).greeting).toEqual(refusal);
 
     // The first did not notice, and ends as if nobody had asked.
@@ -128,7 +129,15 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toBe(
       'Ended 1 processes of the run before this one.',
     );
+    // Nobody asks: what was accepted is handled because it was.
+    const handled: string[] = [];
+    next.watch(
+      { types: ['turn.ended'] },
+      (notice) => void (notice.type === 'turn.ended' && handled.push(notice.end.agent)),
+    );
     release(folder, 'gate');
+    await until('all of it is handled', () => handled.length === 5);
+    expect(handled).toEqual(['guest', 'host', 'host', 'host', 'host']);
     // Whoever asks again with the same id gets the answer of that event.
     const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
     const [answer, ...answers] = ends.map(answerOf);

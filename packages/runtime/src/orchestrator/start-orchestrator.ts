@@ -23,7 +23,7 @@ import type { LogLine } from '../ports/log-line.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { openSwarmLog } from '../workspace/logs/swarm-log.ts';
+import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace } from '../workspace/own-workspace.ts';
 import { agentChildren } from './agent-children.ts';
 import { Connections } from './connections/connections.ts';
@@ -89,9 +89,12 @@ async function start(
   atEnd(() => owner.release());
   const leftOver = await endLeftovers(owner, clock);
 
-  const files = openSwarmLog({ stateRoot, workspaceId, clock }, (problem) => {
-    // Not by the log itself, which has just failed.
-    process.stderr.write(`The log of swarm "${plan.name}" cannot be written: ${problem}\n`);
+  const files = openSwarmLog({
+    stateRoot,
+    workspaceId,
+    clock,
+    // Not into the log itself, which has just failed.
+    warn: ({ path, message }) => void process.stderr.write(`${path} ${message}\n`),
   });
   atEnd(() => files.close());
   const log = (line: LogLine) => {

@@ -35,6 +35,11 @@ export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
+/** What everybody in the workspace has to say, for people. */
+export function swarmLogPath(workspace: string): string {
+  return `${workspace}/logs/swarm.jsonl`;
+}
+
 export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
