@@ -1,6 +1,6 @@
 // A swarm from code, with real processes: what is there while it runs, and what is left of it.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from './agent/conversation/text-of.ts';
@@ -119,6 +119,38 @@ describe('a swarm that is stopped', () => {
     const next = await start({ stateRoot: swarm.stateRoot });
     expect(await next.instances()).toMatchObject([{ agentName: 'clerk', status: 'asleep' }]);
     expect(textOf((await next.ask({ input: 'three' })).result.responseMessage)).toBe('You said: three');
+  });
+
+  test('X-12 gives its extensions their state back when they register again, each instance its own', async () => {
+    const root = newStateRoot();
+    writeFileSync(
+      join(root, 'counter.ts'),
+      `export async function register(api) {
+         const before = await api.state.get();
+         api.pipeline.register('turn', async (ctx) => {
+           await api.state.set((before ?? 0) + 1);
+           api.logger.info('before: ' + before);
+           return ctx.next();
+         });
+       }`,
+    );
+    const resource = {
+      apiVersion: 'goondan.ai/v1',
+      kind: 'Extension' as const,
+      metadata: { name: 'counter' },
+      spec: { entry: './counter.ts' },
+    };
+    const models = { 'Model/m': { provider: 'scripted', model: 'm', options: { script: [{ say: 'ok' }] } } };
+    const agents = [{ agentName: 'clerk', models, extensions: [{ resource, root }] }];
+    const stateRoot = newStateRoot();
+    const heard: string[] = [];
+    const onLog = ({ extension, message }: LogLine) => void (extension === 'counter' && heard.push(message));
+    for (const instanceKey of ['one', 'one', 'two']) {
+      const swarm = await start({ agents, stateRoot, onLog });
+      await swarm.ask({ input: 'hello', instanceKey });
+      await swarm.stop();
+    }
+    expect(heard).toEqual(['before: null', 'before: 1', 'before: null']);
   });
 
   test('over its socket is gone when whoever asked is told', async () => {

@@ -115,7 +115,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-const address = { agentName: 'tester', instanceKey: 'default' };
+const address = { agentName: 'tester', instanceKey: 'room 7' };
 const store = () => ({ stateRoot, workspaceId: 'loop' });
 
 function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
@@ -143,7 +143,7 @@ function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
     id,
     type: 'user.message',
     input: `hello ${id}`,
-    instanceKey: 'default',
+    instanceKey: address.instanceKey,
     source: { kind: 'cli', name: 'test' },
     traceId: 'trace',
     createdAt: new Date(0),
@@ -490,7 +490,7 @@ describe('calls to other agents', () => {
     const agent = await ready({}, { extensions: [extension(asking)] });
     await agent.send(turn('one'));
     const sent = await agent.first('call', 1);
-    expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: 'default' } });
+    expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: address.instanceKey } });
     await agent.send({ type: 'call.ended', callId: sent.callId, outcome: { status: 'accepted' } });
     const asked = await agent.first('call', 2);
     expect(asked).toMatchObject({ kind: 'request', timeoutMs: 700, event: { input: 'how are you?' } });
@@ -578,6 +578,33 @@ describe('answers that were left', () => {
     expect(agent.all('reply')).toEqual([]);
   });
 
+  test('are known before a turn of this process can add one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const opened: string[] = [];
+    let asked = 0;
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      async hasWork(instance) {
+        asked += 1;
+        if (asked === 1) await gate.promise;
+        return journal.hasWork(instance);
+      },
+      async open(instance, turnId) {
+        opened.push(turnId);
+        return journal.open(instance, turnId);
+      },
+    });
+    const agent = await ready({ wrap });
+    await agent.send(turn('one'));
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    await Bun.sleep(30);
+    expect(opened).toEqual([]);
+    gate.resolve();
+    await agent.first('turn.done');
+    expect([opened, asked]).toEqual([['turn-one'], 1]);
+  });
+
   test('are taken out between turns, not during one', async () => {
     const acknowledged: string[] = [];
     const wrap = (journal: Journal): Journal => ({
@@ -585,8 +612,9 @@ describe('answers that were left', () => {
       outbox: {
         ...journal.outbox,
         async acknowledge(instance, key) {
-          acknowledged.push(key);
+          await Bun.sleep(20);
           await journal.outbox.acknowledge(instance, key);
+          acknowledged.push(key);
         },
       },
     });
@@ -601,10 +629,25 @@ describe('answers that were left', () => {
     await agent.first('turn.done');
     await until(() => acknowledged.length > 0);
     expect(acknowledged).toEqual(['turn-earlier']);
+    await agent.send({ type: 'reply.taken', eventId: 'later' });
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.first('drained');
+    expect(acknowledged).toEqual(['turn-earlier', 'turn-later']);
   });
 });
 
 describe('runtime events', () => {
+  test('hold no secret, also where a model put it', async () => {
+    const secret = 'swordfish-swordfish';
+    const script = [{ afterTool: secret, say: 'done' }, { call: { tool: secret, args: {} } }];
+    const agent = await ready({}, { models: scripted({ script }), secrets: [secret] });
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    const told = agent.all('runtime.event');
+    expect(told.map(({ name }) => name)).toContain('tool.called');
+    expect(JSON.stringify(told)).not.toContain(secret);
+  });
+
   test('are told, and written down in order, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const failing = extension(`
