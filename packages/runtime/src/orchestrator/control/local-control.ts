@@ -148,10 +148,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<string | undefined> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return undefined;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
-      await journal.deadLetters.drop(at, eventId);
-      await journal.close(at);
-    });
+    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
     return eventId;
   }
 
