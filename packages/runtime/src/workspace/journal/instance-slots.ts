@@ -1,5 +1,5 @@
 /** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { instancePaths, workspaceFolder, type InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -25,7 +25,7 @@ export class InstanceSlots {
     this.#limits = limits;
   }
 
-  of(address: InstanceAddress): InstanceSlot {
+  of(address: AgentAddress): InstanceSlot {
     const key = keyOf(address);
     const slot = this.#slots.get(key) ?? this.#make(address);
     this.#slots.delete(key);
@@ -34,11 +34,11 @@ export class InstanceSlots {
   }
 
   /** Without making one: somebody may ask about every instance there is. */
-  known(address: InstanceAddress): InstanceSlot | undefined {
+  known(address: AgentAddress): InstanceSlot | undefined {
     return this.#slots.get(keyOf(address));
   }
 
-  pathsOf(address: InstanceAddress): InstancePaths {
+  pathsOf(address: AgentAddress): InstancePaths {
     const { stateRoot, workspaceId } = this.#location;
     return instancePaths(workspaceFolder(stateRoot, workspaceId), address);
   }
@@ -49,7 +49,7 @@ export class InstanceSlots {
     if (unused) await this.close(unused.address);
   }
 
-  async close(address: InstanceAddress): Promise<void> {
+  async close(address: AgentAddress): Promise<void> {
     const slot = this.#slots.get(keyOf(address));
     await slot?.close();
     // Not while it is used again, and not with a lock that could not be given back.
@@ -60,11 +60,11 @@ export class InstanceSlots {
     for (const { address } of this.#slots.values()) await this.close(address);
   }
 
-  #make(address: InstanceAddress): InstanceSlot {
+  #make(address: AgentAddress): InstanceSlot {
     return new InstanceSlot({ ports: this.#ports, paths: this.pathsOf(address), address, limits: this.#limits });
   }
 }
 
-function keyOf({ agentName, instanceKey }: InstanceAddress): string {
+function keyOf({ agentName, instanceKey }: AgentAddress): string {
   return JSON.stringify([agentName, instanceKey]);
 }

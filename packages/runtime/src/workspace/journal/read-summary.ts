@@ -1,5 +1,5 @@
 /** What a list of instances says about each. Takes no lock, and reads neither the conversation nor the archive. */
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { readQueue } from '../lines/durable-queue.ts';
@@ -24,7 +24,7 @@ export interface InstanceSummary {
 export async function readSummary(
   ports: StorePorts,
   paths: InstancePaths,
-  address: InstanceAddress,
+  address: AgentAddress,
 ): Promise<InstanceSummary> {
   const metadata = await readMetadata(ports, paths.metadata);
   if (metadata) refuseOtherInstance(paths.metadata, address, metadata);

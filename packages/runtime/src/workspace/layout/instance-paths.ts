@@ -1,4 +1,4 @@
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -40,7 +40,7 @@ export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
-export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
+export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress): InstancePaths {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 

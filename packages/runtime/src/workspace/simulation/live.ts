@@ -1,6 +1,5 @@
 /** One life of the machine, from its start to its end or to a crash: finish what is pending, then serve the client. */
-import { GoondanError, type AgentEvent } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
@@ -199,7 +198,7 @@ async function interruptTurn(
   });
 }
 
-async function fetchAnswers(agent: Journal, instance: InstanceAddress, { workload, world }: Life): Promise<void> {
+async function fetchAnswers(agent: Journal, instance: AgentAddress, { workload, world }: Life): Promise<void> {
   for (const { key } of await agent.outbox.pending(instance)) {
     const input = workload.inputs.find(({ event }) => `turn-${event.id}` === key);
     if (!input?.isAnswerFetched) continue;
@@ -215,7 +214,7 @@ function inputOf(workload: Workload, event: AgentEvent): Input {
 }
 
 /** Whoever looks before recovery must see what recovery then makes of it. */
-async function checkReadWithoutLock(agent: Journal, instance: InstanceAddress): Promise<void> {
+async function checkReadWithoutLock(agent: Journal, instance: AgentAddress): Promise<void> {
   const before = JSON.stringify(await agent.read(instance));
   await agent.recover(instance);
   const after = JSON.stringify(await agent.read(instance));
