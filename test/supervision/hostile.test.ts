@@ -1,5 +1,6 @@
 // Tools and extensions that misbehave: each hurts its own agent only.
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import type { TurnEnd } from '@goondan/runtime';
 import {
   ask,
@@ -35,62 +36,81 @@ const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answ
 /** A tool that throws tells the model; a layer that throws ends its turn. */
 const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_EXT_MIDDLEWARE' };
 
-const cases: readonly (readonly [deed: string, expected: Outcomes])[] = [
-  ['loop-forever', endsItsProcess],
-  ['exit-0', endsItsProcess],
-  ['exit-1', endsItsProcess],
-  ['kill-itself', endsItsProcess],
-  ['flood-and-block', endsItsProcess],
-  ['flood-stdout', doesNoHarm],
-  ['flood-stderr', doesNoHarm],
-  // One at a time: it is the machine that has so much memory once only.
-  ['fill-memory', { once: 'answered' }],
-  ['fill-memory', { layer: 'answered' }],
-  ['throw-text', failsItsTurn],
-  ['throw-null', failsItsTurn],
-  ['throw-trap', failsItsTurn],
-  ['leave-programs', doesNoHarm],
-  ['speak-too-long', doesNoHarm],
+/** What is told when it really happened. */
+const cases: readonly (readonly [deed: string, sign: string, expected: Outcomes])[] = [
+  ['loop-forever', 'process.hung', endsItsProcess],
+  ['exit-0', 'process.exited', endsItsProcess],
+  ['exit-1', 'process.exited', endsItsProcess],
+  ['kill-itself', 'process.exited', endsItsProcess],
+  ['flood-and-block', 'process.hung', endsItsProcess],
+  ['flood-stdout', 'process.stdout', doesNoHarm],
+  ['flood-stderr', 'process.stderr', doesNoHarm],
+  ['throw-text', 'turn.failed', failsItsTurn],
+  ['throw-null', 'turn.failed', failsItsTurn],
+  ['throw-trap', 'turn.failed', failsItsTurn],
+  ['speak-too-long', 'frame.refused', doesNoHarm],
+];
+
+/** What these come to is a race between the deed and the end of the turn. */
+const races: readonly (readonly [deed: string, sign: string])[] = [
+  ['reject-unheard', 'process.uncaught'],
+  ['throw-later', 'process.uncaught'],
+  ['close-channel', 'process.hung'],
+  ['speak-nonsense', 'frame.refused'],
+  ['forge-frames', 'frame.refused'],
+  ['flood-log', 'flood'],
 ];
 
 describe('R-03 what one agent does hurts nobody else', () => {
   test.each(cases)(
     'R-03 %s: the other agent answers, the orchestrator is awake, nothing accepted is lost',
-    async (deed, expected) => {
+    async (deed, sign, expected) => {
       await using folder = await temporaryFolder();
-      const ways = Object.keys(expected) as Way[];
       {
         await using swarm = await openSwarm(folder.path, { agents, policy });
-        const ends = await misbehave(swarm, deed, ways);
-        expect(Object.fromEntries(ends.map(({ way, outcome }) => [way, outcome]))).toEqual(expected);
-        for (const way of ways) expect(await ask(swarm, 'bad', way, 'hello')).toBe('You said: hello');
+        expect(await misbehave(swarm, deed, ['once', 'again', 'layer'])).toEqual(expected);
+        expect(swarm.told(sign)).not.toBeEmpty();
+        await expectService(swarm, expected);
       }
       await expectOnDisk(folder.path, deed, expected);
     },
     TEST_MS,
   );
 
-  // What these come to is a race between the deed and the end of the turn.
-  test.each(['reject-unheard', 'throw-later', 'close-channel', 'speak-nonsense', 'forge-frames', 'flood-log'])(
+  test.each(races)(
     'R-03 %s: the same, and its turn is answered or dead-lettered',
-    async (deed) => {
+    async (deed, sign) => {
       await using folder = await temporaryFolder();
       let outcomes: Outcomes;
       {
         await using swarm = await openSwarm(folder.path, { agents, policy });
-        const ends = await misbehave(swarm, deed, ['once', 'again', 'layer']);
-        outcomes = Object.fromEntries(ends.map(({ way, outcome }) => [way, outcome]));
-        for (const { outcome } of ends) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
-        for (const { way } of ends) expect(await ask(swarm, 'bad', way, 'hello')).toBe('You said: hello');
+        outcomes = await misbehave(swarm, deed, ['once', 'again', 'layer']);
+        for (const outcome of Object.values(outcomes)) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
+        expect(swarm.told(sign)).not.toBeEmpty();
+        await expectService(swarm, outcomes);
       }
       await expectOnDisk(folder.path, deed, outcomes);
+    },
+    TEST_MS,
+  );
+
+  // One at a time: it is the machine that has so much memory once only.
+  test.each(['once', 'layer'] as const)(
+    'R-03 fill-memory, %s: the same, and the memory is its own',
+    async (way) => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents, policy });
+      expect(await misbehave(swarm, 'fill-memory', [way])).toEqual({ [way]: 'answered' });
+      const status = readFileSync(`/proc/${pidOf(swarm, 'bad', way)}/status`, 'utf8');
+      expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(500_000);
+      await expectService(swarm, { [way]: 'answered' });
     },
     TEST_MS,
   );
 });
 
 /** Does it in every way at once, and asks the other agent all the while. */
-async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]) {
+async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
   await ask(swarm, 'good', 'default', 'hello');
   const before = pidOf(swarm, 'good');
   const memory = process.memoryUsage.rss();
@@ -98,15 +118,22 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]) {
   const done = Promise.all(
     ways.map(async (way) => {
       const end = await swarm.control.ask({ agent: 'bad', instanceKey: way, id: `${way}-1`, input: `${way} ${deed}` });
-      return { way, outcome: toOutcome(end, `${way} ${deed}`) };
+      return [way, toOutcome(end, `${way} ${deed}`)] as const;
     }),
   );
+  // Not even other instances of the same agent.
+  const healthy = ask(swarm, 'bad', 'healthy', 'hello');
   expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
+  expect(await healthy).toBe('You said: hello');
   expect(pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestMs).toBeLessThan(1_000);
   // What it floods with is several times this.
   expect((process.memoryUsage.rss() - memory) / 1e6).toBeLessThan(200);
-  return await done;
+  return Object.fromEntries(await done);
+}
+
+async function expectService(swarm: TestSwarm, outcomes: Outcomes): Promise<void> {
+  for (const way of Object.keys(outcomes)) expect(await ask(swarm, 'bad', way, 'hello')).toBe('You said: hello');
 }
 
 function toOutcome(end: TurnEnd, input: string): string {
@@ -126,6 +153,21 @@ async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes)
     }
   });
 }
+
+describe('a tool that logs without end', () => {
+  test(
+    'R-03 is cut short: what is too much is let go, and counted',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents, policy });
+      const done = ask(swarm, 'bad', 'default', 'once log:10000');
+      expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(1);
+      expect(await done).toBe('You said: once log:10000');
+      await until(() => swarm.told('frames.dropped').length > 0, 'it is told');
+    },
+    TEST_MS,
+  );
+});
 
 describe('programs that a tool leaves running', () => {
   test.each(['asked to go', 'killed'])(

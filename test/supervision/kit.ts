@@ -91,7 +91,7 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
 const MOST_AUTHORS = 1_000;
 
 function isAuthors({ event }: LogLine): boolean {
-  return event === undefined || event === 'process.stdout' || event === 'process.stderr';
+  return event === undefined || ['flood', 'process.stdout', 'process.stderr'].includes(event);
 }
 
 export async function runTagOf(stateRoot: string): Promise<string> {

@@ -51,13 +51,14 @@ describe('a restart', () => {
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
-      const running = swarm.control.ask({ input: 'once wait-for:permission' });
+      const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
       await until(() => notesIn(folder.path).length === 2, 'the tool runs');
       const before = pidOf(swarm, 'clerk');
       const waiting = swarm.control.ask({ input: 'hello' });
       const restarted = swarm.control.restart();
       writeFileSync(join(folder.path, 'permission'), '');
       expect(outcomeOf(await running)).toBe('You said: once wait-for:permission');
+      expect(notesIn(folder.path).slice(0, 3)).toEqual(['registered', 'begin turn-running', 'end turn-running']);
       expect(await restarted).toBe(1);
       expect(outcomeOf(await waiting)).toBe('You said: hello');
       expect(pidOf(swarm, 'clerk')).not.toBe(before);

@@ -28,6 +28,10 @@ const deeds: Readonly<Record<string, Deed>> = {
     if (!existsSync(join(workdir, file))) process.exit(1);
     return null;
   },
+  log({ logger }, lines) {
+    for (let count = 0; count < Number(lines); count++) logger.info('x'.repeat(500));
+    return null;
+  },
   variable: (_ctx, name) => ({ value: process.env[name] ?? 'none' }),
   print(_ctx, name) {
     const value = process.env[name] ?? 'none';

@@ -86,7 +86,7 @@ function flood(write: (text: string) => unknown): void {
 
 /** 100 MB of log lines in the words of the channel, faster than anybody reads. */
 function floodLog(): void {
-  const line = { time: new Date().toISOString(), level: 'info', message: 'x'.repeat(900) };
+  const line = { time: new Date().toISOString(), level: 'info', event: 'flood', message: 'x'.repeat(900) };
   writeFrames(`${JSON.stringify({ type: 'log', line })}\n`.repeat(1_000), 100);
 }
 
