@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime';
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+import { errand, heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
@@ -127,8 +127,8 @@ describe('a forged call', () => {
 describe('a forged end of a turn', () => {
   test('A-03 of another agent, or of an event that does not run, is ignored, and whoever waits gets the real one', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
-    const errand = { name: 'held', steps: [{ hold: 'gate' }] };
-    const asked = running.run('a', [{ ask: { target: 'victim', errand } }], { id: 'asked-by-a-client' });
+    const held = { name: 'held', steps: [{ hold: 'gate' }] };
+    const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
     const [heard] = await until(
       'the victim works',
       () => heardBy(running, 'victim').length === 1 && heardBy(running, 'victim'),
@@ -271,7 +271,9 @@ describe('garbage', () => {
     });
     const working = running.run('victim', [{ hold: 'gate' }]);
     const metadata = { forged: Array(200).fill('garbage') };
-    expect(await rejectionOf(running.say('forger', 'hello', { id: 'flood', metadata }))).toMatchObject({
+    // Its turn is not over before its process is.
+    const staying = errand('again', [{ hold: 'nothing' }]);
+    expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
       message: expect.stringContaining('E_DEAD_LETTER'),
     });
     expect((await running.swarm.deadLetters()).map(({ eventId }) => eventId)).toEqual(['flood']);

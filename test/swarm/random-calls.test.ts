@@ -19,7 +19,7 @@ type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
   test(`A-03 A-04 A-08 at least 500 requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
-    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_800);
+    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_400);
     const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
     try {
       await using running = await startTestSwarm({
@@ -85,10 +85,12 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
     const asker = question.askers.at(-1)?.nature;
     const ends = answered.filter((each) => each.question === name);
     // One whose process ends takes the answer with it; one that is run again asks again, and is told the same, unless
-    // it was refused the first time: a request that was never made is not remembered.
+    // it was refused the first time (a request that was never made is not remembered) or gave up the second time.
     expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
     expect(ends.length).toBeLessThanOrEqual(times);
-    const [end = ends[0], ...more] = ends.filter(({ code }) => code !== 'E_AGENT_DEADLOCK');
+    const [end = ends[0], ...more] = ends.filter(
+      ({ code = '' }) => !['E_AGENT_DEADLOCK', 'E_CANCELLED'].includes(code),
+    );
     for (const again of more) expect(again).toEqual(end ?? again);
     if (asker !== 'exit' && asker !== 'again') expect(end).toBeDefined();
     if (end === undefined) continue;

@@ -76,8 +76,10 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
     if (notice.type === 'runtime.event') events.push(notice);
     if (notice.type === 'turn.ended') ends.push(notice.end);
   });
-  const say: TestSwarm['say'] = async (agent, input, delivery = {}) =>
-    answerOf(await swarm.ask({ agent, input, ...delivery }));
+  const say: TestSwarm['say'] = (agent, input, delivery = {}) =>
+    mayBeForgotten(swarm.ask({ agent, input, ...delivery }).then(answerOf));
+  const run: TestSwarm['run'] = (agent, steps, delivery) =>
+    mayBeForgotten(say(agent, errand('errand', steps), delivery).then((answer) => readErrandEnd(answer).ends));
   return {
     swarm,
     folder,
@@ -88,7 +90,7 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
     events,
     ends,
     say,
-    run: async (agent, steps, delivery) => readErrandEnd(await say(agent, errand('errand', steps), delivery)).ends,
+    run,
     notes: () => readNotes(folder),
     release: (name) => release(folder, name),
     async [Symbol.asyncDispose]() {
@@ -98,6 +100,12 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
       if (runTag === '' || goneAfterMs === undefined) throw new Error('Processes of the swarm are left.');
     },
   };
+}
+
+/** A test that fails leaves without waiting for it, and its own error is the one to be told. */
+function mayBeForgotten<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** To be removed by whoever asks for it. */
