@@ -126,9 +126,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const next = await startSwarm({ ...testPlan(folder, { agents }), onLog: (line) => void logs.push(line) });
     const nextTag = await runTagOf(folder);
     expect(findTagged(runTag)).toEqual([]);
-    expect(logs.find(({ event }) => event === 'run.left_over')?.message).toBe(
-      'Ended 1 processes of the run before this one.',
-    );
+    expect(logs.find(({ event }) => event === 'run.left_over')?.message).toStartWith('Ended 1 processes of ');
     // Nobody asks: what was accepted is handled because it was.
     const handled: string[] = [];
     next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
