@@ -128,8 +128,8 @@ function check<Params extends AgentSend>(params: Params): Params {
   return params;
 }
 
-/** Of an instance key; the names of agents are shorter. */
-const LONGEST_NAME = 1_024;
+/** More than this no engine need carry as a name; what is shorter and still none is for the engine to say. */
+const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {
   return new GoondanError('E_AGENT_REQUEST', `A call to another agent: ${problem}.`);

@@ -21,6 +21,8 @@ export interface AgentProcessListener {
   /** It did not answer in time. */
   hung(): void;
   exited(exit: ChildExit): void;
+  /** It closed its channel and lives on. */
+  cutOff(): void;
   /** Something could not be said to it, although it lives. */
   unsayable(problem: string): void;
 }
@@ -53,7 +55,7 @@ export function runAgentProcess(
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
   // A process that ends closes its channel on the way. One that lives on without it can neither be told nor heard.
   channel.onClose(() => {
-    callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => void child.kill(0));
+    callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => listener.cutOff());
   });
   void child.exited.then((exit) => {
     callOff();
