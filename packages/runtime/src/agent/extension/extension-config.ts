@@ -3,7 +3,7 @@ import { type ExtensionResource, GoondanError, type JsonObject, type JsonSchema 
 import { mergeConfig } from '../../config/merge-config.ts';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { compileSchema, type SchemaCheck } from '../tool/json-schema.ts';
+import { compileSchema, type SchemaCheck } from '../../json/json-schema.ts';
 
 /** `moduleSchema` is what the module exports as `configSchema`: anything. Throws `E_EXT_CONFIG`. */
 export async function extensionConfig(

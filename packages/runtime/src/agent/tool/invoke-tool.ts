@@ -18,7 +18,7 @@ import type { ToolCallAsk } from '../tool-call/run-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
-import { compileSchema } from './json-schema.ts';
+import { compileSchema } from '../../json/json-schema.ts';
 import type { RegisteredTool } from './tool-registry.ts';
 
 export async function invokeTool(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<ToolCallResult> {

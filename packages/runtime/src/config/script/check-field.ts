@@ -1,7 +1,7 @@
 /** What a script is checked with: each function takes a value nobody has looked at and gives it back with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
-import { copyJsonObject, isPlainObject, NotJson } from '../../../json/copy-json.ts';
-import { closestName } from './closest-name.ts';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { closestName } from '../closest-name.ts';
 
 export type UncheckedObject = Readonly<Record<string, unknown>>;
 

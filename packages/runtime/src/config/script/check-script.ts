@@ -15,7 +15,7 @@ import {
   scriptError,
   type UncheckedObject,
 } from './check-field.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '../closest-name.ts';
 import type { AnswerAction, FailAction, Rule, RuleAction, RuleCondition, Script } from './script.ts';
 
 /** Placeholders that always mean the same; a named group must not hide them. */
