@@ -18,7 +18,8 @@ export async function extensionConfig(
     const check = await compileConfigSchema(name, schema);
     const problems = check(config);
     if (problems.length === 0) continue;
-    throw new GoondanError('E_EXT_CONFIG', `The config of Extension/${name} does not fit: ${problems.join('; ')}.`);
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError('E_EXT_CONFIG', `The config of Extension/${name} does not fit: ${said}.`);
   }
   return config;
 }

@@ -65,7 +65,8 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
   const input = copyArguments(name, args);
   const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(input);
   if (problems.length > 0) {
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${problems.join('; ')}.`);
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${said}.`);
   }
   return input;
 }
