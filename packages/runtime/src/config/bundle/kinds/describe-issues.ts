@@ -141,6 +141,7 @@ const typeWords: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   array: 'a list',
+  null: 'null',
 };
 
 function oneOf(names: readonly string[]): Wanted {
