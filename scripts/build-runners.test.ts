@@ -39,6 +39,16 @@ test('an agent that starts loads no third party and none of the modules that tak
   expect(later).toContain('ajv');
 });
 
+test('neither program knows how bundles are read', () => {
+  for (const name of ['agent-runner.js', 'connector-runner.js']) {
+    const code = readFileSync(join(fresh, name), 'utf8');
+    const imports = new Bun.Transpiler({ loader: 'js' }).scanImports(code).map(({ path }) => path);
+    expect(imports.filter((path) => /^(?:yaml|zod)(?:$|\/)/.test(path))).toEqual([]);
+    // What only that code says.
+    expect(code).not.toContain('valueFrom');
+  }
+});
+
 test('they hold no path of the machine they were built on', () => {
   for (const name of readdirSync(fresh)) {
     expect(readFileSync(join(fresh, name)).includes(join(import.meta.dir, '..'))).toBe(false);
