@@ -2,6 +2,7 @@
 import { benchFirstToken } from './first-token.ts';
 import { benchHistory } from './history.ts';
 import { benchOnion } from './onion.ts';
+import { benchSpawn } from './spawn.ts';
 import { benchSwarm } from './swarm.ts';
 import { benchTurn } from './turn.ts';
 
@@ -11,6 +12,7 @@ const sections: Record<string, () => Promise<void>> = {
   history: benchHistory,
   'first-token': benchFirstToken,
   swarm: benchSwarm,
+  spawn: benchSpawn,
 };
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(sections)) {

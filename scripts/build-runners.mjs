@@ -15,6 +15,7 @@ if (bun === undefined) {
 }
 const flags = [`--config=${devNull}`, '--no-env-file', '--no-install'];
 const script = fileURLToPath(new URL('build-runners.ts', import.meta.url));
-const { status, error } = spawnSync(bun, [...flags, script], { stdio: 'inherit' });
+const repository = fileURLToPath(new URL('..', import.meta.url));
+const { status, error } = spawnSync(bun, [...flags, script], { cwd: repository, stdio: 'inherit' });
 if (error) process.stderr.write(`Bun cannot be started: ${error.message}\n`);
 process.exit(status ?? 1);

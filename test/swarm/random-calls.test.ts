@@ -19,7 +19,7 @@ type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
   test(`A-03 A-04 A-08 at least 500 requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
-    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_800);
+    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_400);
     const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
     try {
       await using running = await startTestSwarm({
@@ -64,8 +64,10 @@ function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEn
     const end = ends.get(root.name);
     expect(end).toMatchObject({ agent: root.agentName, instanceKey: root.instanceKey, eventId: root.name });
     if (end?.result.finishReason !== 'error') checkAnswer(root, JSON.parse(end === undefined ? '' : answerOf(end)));
-    else if (root.timeoutMs === undefined)
-      expect<unknown>([root.nature, end.result.error?.code]).toEqual(['fail', 'E_MODEL_FAILED']);
+    else if (root.timeoutMs === undefined) {
+      expect(root.nature).toBe('fail');
+      expect(end.result.error?.code).toBe('E_MODEL_FAILED');
+    }
   }
 }
 
@@ -73,7 +75,7 @@ function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEn
 function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Question>): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { errand, agentName, instanceKey } of notes.filter(({ what }) => what === 'began')) {
-    expect<unknown>({ agentName, instanceKey }).toEqual(addressOf(planned.get(errand)));
+    expect(planned.get(errand)).toMatchObject({ agentName, instanceKey });
   }
   const asked = countByQuestion(notes.filter(({ what }) => what === 'asked'));
   const answered = notes.filter(({ what }) => what === 'answered').map(({ about }) => about as Ended);
@@ -81,10 +83,15 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
     const question = planned.get(name);
     if (question === undefined) throw new Error(`nobody planned ${name}`);
     const asker = question.askers.at(-1)?.nature;
-    const [end, ...more] = answered.filter((each) => each.question === name);
-    // One whose process ends takes the answer with it, and one that is run again asks again and is told the same.
+    const ends = answered.filter((each) => each.question === name);
+    // One whose process ends takes the answer with it; one that is run again asks again, and is told the same, unless
+    // it was refused the first time (a request that was never made is not remembered) or gave up the second time.
     expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
-    expect<unknown>(more).toEqual(asker === 'again' && more.length === 1 ? [end] : []);
+    expect(ends.length).toBeLessThanOrEqual(times);
+    const [end = ends[0], ...more] = ends.filter(
+      ({ code = '' }) => !['E_AGENT_DEADLOCK', 'E_CANCELLED'].includes(code),
+    );
+    for (const again of more) expect(again).toEqual(end ?? again);
     if (asker !== 'exit' && asker !== 'again') expect(end).toBeDefined();
     if (end === undefined) continue;
     const kind = checkEnd(question, end);
@@ -120,7 +127,12 @@ function checkAnswer(
   answer: (Partial<ErrandEnd> & { error?: { code: string } }) | undefined,
 ): void {
   if (question.nature === 'exit') expect(answer?.error?.code).toBe('E_INTERRUPTED');
-  else expect(answer).toMatchObject({ name: question.name, ...addressOf(question) });
+  else
+    expect(answer).toMatchObject({
+      name: question.name,
+      agentName: question.agentName,
+      instanceKey: question.instanceKey,
+    });
 }
 
 /** Each instance was told what was meant for it, once, and nothing else. */
@@ -134,7 +146,7 @@ async function checkConversations({ stateRoot }: TestSwarm, planned: ReadonlyMap
       .filter(({ data }) => data.role === 'user')
       .map((message) => JSON.parse(textOf(message)).name);
     expect(new Set(inputs).size).toBe(inputs.length);
-    for (const name of inputs) expect<unknown>(addressOf(planned.get(name))).toEqual(address);
+    for (const name of inputs) expect(planned.get(name)).toMatchObject(address);
     expect(await journal.pending(address)).toEqual([]);
   }
   await journal.close();
@@ -147,10 +159,6 @@ function countByQuestion(notes: readonly Note[]): ReadonlyMap<string, number> {
     counts.set(question, (counts.get(question) ?? 0) + 1);
   }
   return counts;
-}
-
-function addressOf(question: Question | undefined): AgentAddress | undefined {
-  return question && { agentName: question.agentName, instanceKey: question.instanceKey };
 }
 
 function isSame(one: AgentAddress, other: AgentAddress): boolean {

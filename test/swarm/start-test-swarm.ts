@@ -2,7 +2,7 @@
  * A swarm of real processes on a real disk, for one test, in a folder of its own. Everything about it is gone when the
  * test leaves the block of its `await using`: the swarm is stopped, no process of it may be left, its folder is removed.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +38,8 @@ export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event
 
 export interface TestSwarm extends AsyncDisposable {
   readonly swarm: SwarmControl;
+  /** Holds everything of this swarm: `state`, its state root, and `work`, where its agents work and write their notes. */
+  readonly folder: string;
   readonly stateRoot: string;
   /** `<state root>/workspaces/<id>`. */
   readonly workspace: string;
@@ -63,9 +65,10 @@ export interface TestSwarmOptions {
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwarm> {
-  const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
+  const folder = await makeTestFolder();
+  const { stateRoot } = foldersIn(folder);
   const logs: LogLine[] = [];
-  const swarm = await startSwarm({ ...testPlan(stateRoot, options), onLog: (line) => void logs.push(line) });
+  const swarm = await startSwarm({ ...testPlan(folder, options), onLog: (line) => void logs.push(line) });
   const runTag = (await readOwner({ stateRoot, workspaceId: workspace }))?.runTag ?? '';
   const events: RuntimeNotice[] = [];
   const ends: TurnEnd[] = [];
@@ -73,10 +76,13 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
     if (notice.type === 'runtime.event') events.push(notice);
     if (notice.type === 'turn.ended') ends.push(notice.end);
   });
-  const say: TestSwarm['say'] = async (agent, input, delivery = {}) =>
-    answerOf(await swarm.ask({ agent, input, ...delivery }));
+  const say: TestSwarm['say'] = (agent, input, delivery = {}) =>
+    mayBeForgotten(swarm.ask({ agent, input, ...delivery }).then(answerOf));
+  const run: TestSwarm['run'] = (agent, steps, delivery) =>
+    mayBeForgotten(say(agent, errand('errand', steps), delivery).then((answer) => readErrandEnd(answer).ends));
   return {
     swarm,
+    folder,
     stateRoot,
     workspace: workspaceFolder(stateRoot, workspace),
     runTag,
@@ -84,24 +90,42 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
     events,
     ends,
     say,
-    run: async (agent, steps, delivery) => readErrandEnd(await say(agent, errand('errand', steps), delivery)).ends,
-    notes: () => readNotes(stateRoot),
-    release: (name) => writeFileSync(join(stateRoot, name), ''),
+    run,
+    notes: () => readNotes(folder),
+    release: (name) => release(folder, name),
     async [Symbol.asyncDispose]() {
       await swarm.stop({ graceMs: 1_000 });
       const goneAfterMs = await waitUntilGone(runTag, ORPHAN_LIMIT_MS);
-      await rm(stateRoot, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
       if (runTag === '' || goneAfterMs === undefined) throw new Error('Processes of the swarm are left.');
     },
   };
 }
 
-export function testPlan(stateRoot: string, { agents, policy = {} }: TestSwarmOptions): StartSwarmOptions {
+/** A test that fails leaves without waiting for it, and its own error is the one to be told. */
+function mayBeForgotten<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** To be removed by whoever asks for it. */
+export async function makeTestFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
+  mkdirSync(foldersIn(folder).work);
+  return folder;
+}
+
+export function foldersIn(folder: string): { readonly stateRoot: string; readonly work: string } {
+  return { stateRoot: join(folder, 'state'), work: join(folder, 'work') };
+}
+
+export function testPlan(folder: string, { agents, policy = {} }: TestSwarmOptions): StartSwarmOptions {
+  const { stateRoot, work } = foldersIn(folder);
   return {
     name: 'test',
     workspace,
     stateRoot,
-    agents: agents.map((agent) => declare(typeof agent === 'string' ? { name: agent } : agent, stateRoot)),
+    agents: agents.map((agent) => declare(typeof agent === 'string' ? { name: agent } : agent, work)),
     policy,
   };
 }
@@ -127,11 +151,15 @@ export function answerOf({ result }: TurnEnd): string {
 }
 
 export function readNotes(folder: string): readonly Note[] {
-  const path = join(folder, 'notes.jsonl');
+  const path = join(foldersIn(folder).work, 'notes.jsonl');
   if (!existsSync(path)) return [];
   // Written by bundle/run-errand.ts; a line that is being written has no end yet.
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
+}
+
+export function release(folder: string, name: string): void {
+  writeFileSync(join(foldersIn(folder).work, name), '');
 }
 
 /** The events that reached an agent with the extension `witness`, as its layers saw them. */
@@ -158,12 +186,12 @@ export async function until<Value>(
 
 const bundle = join(import.meta.dir, 'bundle');
 
-function declare({ name, extensions = [], description }: TestAgent, stateRoot: string): DeclaredAgent {
+function declare({ name, extensions = [], description }: TestAgent, work: string): DeclaredAgent {
   return {
     agentName: name,
     ...(description === undefined ? {} : { description }),
     agentTools: true,
-    workdir: stateRoot,
+    workdir: work,
     models: { 'Model/scripted': { provider: 'scripted', model: 'test', options: { script: scriptOf(name) } } },
     tools: [
       {
@@ -181,7 +209,7 @@ function declare({ name, extensions = [], description }: TestAgent, stateRoot: s
         apiVersion: 'goondan.ai/v1',
         kind: 'Extension',
         metadata: { name: each },
-        spec: { entry: `./${each}.ts`, config: { folder: stateRoot } },
+        spec: { entry: `./${each}.ts`, config: { folder: work } },
       },
       root: bundle,
     })),

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTestSwarm } from './start-test-swarm.ts';
+import { errand, startTestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
@@ -53,6 +53,30 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
         expect(new Set(written.match(/secret-of-\w+/g))).toEqual(new Set([secret]));
       }
     }
+  });
+
+  test('R-02 each handles what it was given one after the other, in the order in which it was accepted', async () => {
+    await using running = await startTestSwarm({ agents: ['host'] });
+    const keys = ['one', 'two', 'three'];
+    const numbers = Array.from({ length: 15 }, (_, number) => number);
+    for (const number of numbers) {
+      // Who is given less to do later must not overtake who was there before.
+      const input = errand(`errand-${number}`, [{ sleep: 15 - number }]);
+      await Promise.all(keys.map((instanceKey) => running.swarm.deliver({ instanceKey, input, id: String(number) })));
+    }
+    await until('all is done', () => running.ends.length === keys.length * numbers.length);
+    for (const key of keys) {
+      const own = running.events.filter(({ at, name }) => at.instanceKey === key && name.startsWith('turn.'));
+      expect(own.map(({ name, payload }) => [name, payload['turnId']])).toEqual(
+        numbers.flatMap((number) => [
+          ['turn.started', `turn-${number}`],
+          ['turn.completed', `turn-${number}`],
+        ]),
+      );
+    }
+    // The instances took turns, none of them waited for all of another.
+    const order = running.ends.map(({ instanceKey }) => instanceKey);
+    expect(order).not.toEqual(order.toSorted((one, other) => keys.indexOf(one) - keys.indexOf(other)));
   });
 
   test('R-02 one that is busy holds up nobody else', async () => {

@@ -5,7 +5,6 @@ export type {
   BaseDelta,
   ConversationSnapshot,
   ConversationStore,
-  InstanceAddress,
   OpenTurn,
   TurnRecord,
 } from './agent/conversation/conversation-store.ts';

@@ -4,7 +4,7 @@ import { runErrand } from './run-errand.ts';
 
 const run: ToolHandler = async ({ agentName, instanceKey, agents, signal, workdir }, { errand }) => {
   const errands = { address: { agentName, instanceKey }, agents, signal, folder: workdir };
-  const end = await runErrand(errands, JSON.parse(String(errand)));
+  const end = await runErrand(errands, JSON.parse(typeof errand === 'string' ? errand : ''));
   return JSON.parse(JSON.stringify(end));
 };
 

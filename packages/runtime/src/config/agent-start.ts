@@ -8,6 +8,8 @@ export interface AgentStart {
   /** Everyone in the swarm, itself included. */
   readonly agents: readonly AgentCard[];
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
+  /** Nothing of its conversation was written yet: there is nothing to read before its first turn. */
+  readonly isNew?: boolean;
   /** The folder to work in: a process that was started ahead of time does not know it yet. It exists. */
   readonly cwd: string;
 }

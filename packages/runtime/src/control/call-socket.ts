@@ -40,6 +40,7 @@ export async function callSocket<Answer>(
 
 export interface SocketStream {
   readonly events: AsyncIterable<StreamEvent>;
+  /** To be called however the reading ended. */
   readonly end: () => void;
 }
 
@@ -106,8 +107,6 @@ async function* readAlive(socket: ControlSocket, body: AsyncIterable<Uint8Array>
     }
   } catch (error) {
     if (!silence.hasLeft()) throw connectionError(socket, error, silence.signal);
-  } finally {
-    silence.end();
   }
 }
 

@@ -61,11 +61,11 @@ export const turnEnd: Check<TurnEnd> = object({
 } satisfies FieldsOf<TurnEnd>);
 
 export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', {
-  delta: object({ type: literal('delta'), at: agentAddress, eventId: name, delta: turnDelta }),
-  'runtime.event': object({ type: literal('runtime.event'), at: agentAddress, name, payload: jsonObject }),
-  'turn.ended': object({ type: literal('turn.ended'), end: turnEnd }),
-  log: object({ type: literal('log'), line: logLine }),
-  dropped: object({ type: literal('dropped'), count }),
+  delta: () => object({ type: literal('delta'), at: agentAddress, eventId: name, delta: turnDelta }),
+  'runtime.event': () => object({ type: literal('runtime.event'), at: agentAddress, name, payload: jsonObject }),
+  'turn.ended': () => object({ type: literal('turn.ended'), end: turnEnd }),
+  log: () => object({ type: literal('log'), line: logLine }),
+  dropped: () => object({ type: literal('dropped'), count }),
 });
 
 const processFields = object({

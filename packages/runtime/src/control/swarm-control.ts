@@ -112,7 +112,10 @@ export interface InstanceChoice {
 export interface SwarmControl {
   /** Resolves when it is durable. */
   deliver(delivery: Delivery): Promise<Acceptance>;
-  /** Delivers, tells `listener` what its turn does, and resolves with how it ended. Aborting `signal` cancels the turn. */
+  /**
+   * Delivers, tells what its turn does, and resolves with how it ended, a failed or cancelled turn too. Rejects when the
+   * input is not accepted, before `onAccepted`. Aborting `signal` cancels the turn.
+   */
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
   /** Returns what ends it. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void;

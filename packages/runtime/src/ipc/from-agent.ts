@@ -107,9 +107,9 @@ const layerSummary: Check<LayerSummary> = object({
 } satisfies FieldsOf<LayerSummary>);
 
 export const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
-  text: object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
-  reasoning: object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
-  discard: object({ type: literal('discard'), turnId: name, stepId: name, stepIndex: count }),
+  text: () => object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
+  reasoning: () => object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
+  discard: () => object({ type: literal('discard'), turnId: name, stepId: name, stepIndex: count }),
 });
 
 export const logLine: Check<LogLine> = object({
@@ -129,35 +129,38 @@ export const logLine: Check<LogLine> = object({
 export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: count, 'runtime.event': count });
 
 export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', {
-  ready: object({
-    type: literal('ready'),
-    extensions: listOf(name),
-    layers: listOf(layerSummary),
-    tools: listOf(name),
-  }),
-  'start.failed': object({ type: literal('start.failed'), error: frameError }),
-  'turn.done': object({
-    type: literal('turn.done'),
-    eventId: name,
-    result: turnResult,
-    stepCount: count,
-    usage: tokenUsage,
-  }),
-  reply: object({ type: literal('reply'), eventId: name, result: turnResult }),
-  delta: object({ type: literal('delta'), eventId: name, delta: turnDelta }),
-  'runtime.event': object({ type: literal('runtime.event'), name, payload: jsonObject }),
-  log: object({ type: literal('log'), line: logLine }),
-  call: object({
-    type: literal('call'),
-    callId: name,
-    kind: oneOf('request', 'send'),
-    to: agentAddress,
-    event: agentEvent,
-    timeoutMs: number,
-  }),
-  'call.cancelled': object({ type: literal('call.cancelled'), callId: name }),
-  'agents.list': object({ type: literal('agents.list'), callId: name }),
-  pong: object({ type: literal('pong'), n: count }),
-  drained: object({ type: literal('drained') }),
-  dropped: object({ type: literal('dropped'), counts: droppedCounts }),
+  ready: () =>
+    object({
+      type: literal('ready'),
+      extensions: listOf(name),
+      layers: listOf(layerSummary),
+      tools: listOf(name),
+    }),
+  'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
+  'turn.done': () =>
+    object({
+      type: literal('turn.done'),
+      eventId: name,
+      result: turnResult,
+      stepCount: count,
+      usage: tokenUsage,
+    }),
+  reply: () => object({ type: literal('reply'), eventId: name, result: turnResult }),
+  delta: () => object({ type: literal('delta'), eventId: name, delta: turnDelta }),
+  'runtime.event': () => object({ type: literal('runtime.event'), name, payload: jsonObject }),
+  log: () => object({ type: literal('log'), line: logLine }),
+  call: () =>
+    object({
+      type: literal('call'),
+      callId: name,
+      kind: oneOf('request', 'send'),
+      to: agentAddress,
+      event: agentEvent,
+      timeoutMs: number,
+    }),
+  'call.cancelled': () => object({ type: literal('call.cancelled'), callId: name }),
+  'agents.list': () => object({ type: literal('agents.list'), callId: name }),
+  pong: () => object({ type: literal('pong'), n: count }),
+  drained: () => object({ type: literal('drained') }),
+  dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 });

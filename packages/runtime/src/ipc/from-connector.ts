@@ -46,11 +46,11 @@ export const heardEvent: Check<HeardEvent> = object({
 } satisfies FieldsOf<HeardEvent>);
 
 export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', {
-  ready: object({ type: literal('ready') }),
-  failed: object({ type: literal('failed'), error: frameError }),
-  'connector.event': object({ type: literal('connector.event'), id: name, event: heardEvent }),
-  log: object({ type: literal('log'), line: logLine }),
-  pong: object({ type: literal('pong'), n: count }),
-  drained: object({ type: literal('drained') }),
-  dropped: object({ type: literal('dropped'), counts: droppedCounts }),
+  ready: () => object({ type: literal('ready') }),
+  failed: () => object({ type: literal('failed'), error: frameError }),
+  'connector.event': () => object({ type: literal('connector.event'), id: name, event: heardEvent }),
+  log: () => object({ type: literal('log'), line: logLine }),
+  pong: () => object({ type: literal('pong'), n: count }),
+  drained: () => object({ type: literal('drained') }),
+  dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 });

@@ -44,18 +44,18 @@ export type ToAgent =
   | { readonly type: 'drain'; readonly graceMs: number };
 
 const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('status', {
-  accepted: object({ status: literal('accepted') }),
-  answered: object({ status: literal('answered'), result: turnResult }),
-  failed: object({ status: literal('failed'), error: frameError }),
+  accepted: () => object({ status: literal('accepted') }),
+  answered: () => object({ status: literal('answered'), result: turnResult }),
+  failed: () => object({ status: literal('failed'), error: frameError }),
 });
 
 export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', {
-  start: object({ type: literal('start'), plan: jsonObject }),
-  turn: object({ type: literal('turn'), event: agentEvent, seq: count, deadLetter: optional(flag) }),
-  cancel: object({ type: literal('cancel'), eventId: name, reason: text }),
-  'call.ended': object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
-  'reply.taken': object({ type: literal('reply.taken'), eventId: name }),
-  'agents.listed': object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
-  ping: object({ type: literal('ping'), n: count }),
-  drain: object({ type: literal('drain'), graceMs: count }),
+  start: () => object({ type: literal('start'), plan: jsonObject }),
+  turn: () => object({ type: literal('turn'), event: agentEvent, seq: count, deadLetter: optional(flag) }),
+  cancel: () => object({ type: literal('cancel'), eventId: name, reason: text }),
+  'call.ended': () => object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
+  'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),
+  'agents.listed': () => object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
+  ping: () => object({ type: literal('ping'), n: count }),
+  drain: () => object({ type: literal('drain'), graceMs: count }),
 });

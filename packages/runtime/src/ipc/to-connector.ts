@@ -12,9 +12,9 @@ export type ToConnector =
   | { readonly type: 'drain'; readonly graceMs: number };
 
 export const checkToConnector: Check<ToConnector> = oneByField<'type', ToConnector>('type', {
-  start: object({ type: literal('start'), plan: jsonObject }),
-  'connector.accepted': object({ type: literal('connector.accepted'), id: name }),
-  'connector.refused': object({ type: literal('connector.refused'), id: name, error: frameError }),
-  ping: object({ type: literal('ping'), n: count }),
-  drain: object({ type: literal('drain'), graceMs: count }),
+  start: () => object({ type: literal('start'), plan: jsonObject }),
+  'connector.accepted': () => object({ type: literal('connector.accepted'), id: name }),
+  'connector.refused': () => object({ type: literal('connector.refused'), id: name, error: frameError }),
+  ping: () => object({ type: literal('ping'), n: count }),
+  drain: () => object({ type: literal('drain'), graceMs: count }),
 });

@@ -19,23 +19,28 @@ import type { SwarmControl } from '../control/swarm-control.ts';
 import { maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
-import type { LogLine } from '../ports/log-line.ts';
+import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import type { Spawn } from '../ports/spawn.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { durableStore } from '../workspace/durable-store.ts';
+import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { openSwarmLog } from '../workspace/logs/swarm-log.ts';
-import { ownWorkspace } from '../workspace/own-workspace.ts';
-import { agentChildren } from './agent-children.ts';
+import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
+import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
+import type { StoreWarning } from '../workspace/store-ports.ts';
+import { type AgentChildren, agentChildren } from './agent-children.ts';
 import { Connections } from './connections/connections.ts';
 import { localControl } from './control/local-control.ts';
 import { serveControl } from './control/serve-control.ts';
+import { Endings } from './endings.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
-import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
+import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { agentRunner, connectorRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
+import { Stopping } from './stopping.ts';
 import { Swarm } from './swarm.ts';
-import { swarmSettings } from './swarm-settings.ts';
+import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
@@ -49,83 +54,158 @@ export interface OrchestratorOptions {
   readonly ids?: Ids;
 }
 
-/** Resolves when the swarm takes input. **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, those of the disk. */
+/**
+ * Resolves when the swarm takes input.
+ *
+ * **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
+ */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<SwarmControl> {
-  const endings: (() => unknown)[] = [];
-  // What was started is ended in the opposite order, whether the swarm was stopped or never came up.
-  const endAll = async () => {
-    for (let end = endings.pop(); end !== undefined; end = endings.pop()) await Promise.try(end).catch(() => undefined);
-  };
+  const plan = checkSwarmPlan(options.plan);
+  const endings = new Endings();
   try {
-    return await start(options, (end) => void endings.push(end), endAll);
+    return await start({
+      clock: systemClock,
+      ids: randomIds,
+      ...options,
+      plan,
+      settings: swarmSettings(plan),
+      endings,
+    });
   } catch (error) {
-    await endAll();
+    await endings.endAll();
     throw error;
   }
 }
 
-async function start(
-  {
+interface Starting extends OrchestratorOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly settings: SwarmSettings;
+  readonly endings: Endings;
+}
+
+async function start(starting: Starting): Promise<SwarmControl> {
+  const { plan, clock, ids, settings, endings, workspaceId } = starting;
+  const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName ?? '';
+  const startedAt = clock.now().toISOString();
+  const folder = workspaceFolder(starting.stateRoot, workspaceId);
+  const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
+  const runTag = newTag(RUN_VARIABLE);
+
+  const leftOver = await takeWorkspace(starting, { swarm: plan.name, runTag, controlSocket });
+  const log = openLog(starting);
+  if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
+  const journal = await openJournal(starting, log);
+  const spawn = await openSpawn(starting, runTag, log);
+  const runFolder = makeRunFolder(folder, endings);
+  const children = openChildren(starting, spawn, runFolder);
+  const swarm = openSwarm(starting, { journal, children, log });
+  const connections = openConnections(starting, { swarm, spawn, folder, runFolder, entryAgent });
+
+  const stopping = new Stopping(async (graceMs, hurry) => {
+    await drainAll({ swarm, connections, clock, name: plan.name }, graceMs, hurry);
+    await endings.endAll();
+    // Last: whoever asked for the end over the socket is told when the workspace is free.
+    await server.close();
+  });
+  const { name } = plan;
+  const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
+  const control = localControl({
+    swarm,
+    journal,
+    clock,
+    ids,
+    entryAgent,
+    graceMs: settings.graceMs,
+    describe: () => ({ ...about, connections: connections.status() }),
+    stopped: stopping.stopped,
+    stop: (graceMs) => stopping.stop(graceMs),
+  });
+
+  children.warmUp();
+  await swarm.wake();
+  const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
+  const server = await serveControl(control, { path: controlSocket, clock, report });
+  connections.start();
+  log.report('info', 'swarm.started', `Swarm "${name}" runs with the agents ${swarm.agents.join(', ')}.`);
+  return control;
+}
+
+/** Returns how many processes of earlier runs had to be ended. */
+async function takeWorkspace({ stateRoot, workspaceId, clock, endings }: Starting, run: SwarmRun): Promise<number> {
+  const owner = await ownWorkspace({ stateRoot, workspaceId, clock }, run);
+  endings.add(() => owner.release());
+  return endLeftovers(owner, clock);
+}
+
+/** Where lines go: files and whoever started this; those who watch the swarm too, once there is one. */
+interface StartLog {
+  write(line: LogLine): void;
+  report(level: LogLevel, event: string, message: string): void;
+  /** From now on through the swarm, which writes here itself. */
+  handOver(swarm: Swarm): void;
+}
+
+function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefined }: Starting): StartLog {
+  const files = openSwarmLog({
     stateRoot,
     workspaceId,
-    onLog = () => undefined,
-    clock = systemClock,
-    ids = randomIds,
-    ...options
-  }: OrchestratorOptions,
-  atEnd: (end: () => unknown) => void,
-  endAll: () => Promise<void>,
-): Promise<SwarmControl> {
-  const plan = checkSwarmPlan(options.plan);
-  const settings = swarmSettings(plan);
-  const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName ?? '';
-  const runTag = newTag(RUN_VARIABLE);
-  const startedAt = clock.now().toISOString();
-
-  const folder = workspaceFolder(stateRoot, workspaceId);
-  const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
-
-  const owner = await ownWorkspace({ stateRoot, workspaceId, clock }, { swarm: plan.name, runTag, controlSocket });
-  atEnd(() => owner.release());
-  const leftOver = await endLeftovers(owner, clock);
-
-  const files = openSwarmLog({ stateRoot, workspaceId, clock }, (problem) => {
-    // Not by the log itself, which has just failed.
-    process.stderr.write(`The log of swarm "${plan.name}" cannot be written: ${problem}\n`);
+    clock,
+    // Not into the log itself, which has just failed.
+    warn: ({ path, message }) => void process.stderr.write(`${path} ${message}\n`),
   });
-  atEnd(() => files.close());
-  const log = (line: LogLine) => {
+  endings.add(() => files.close());
+  const write = (line: LogLine) => {
     files.write(line);
     onLog(line);
   };
-  const journal = await durableStore({
-    stateRoot,
-    workspaceId,
-    warn: ({ path, message }) => swarm.report('warn', 'store.repaired', `${path}: ${message}`),
-  });
-  atEnd(() => journal.close());
+  let tell = write;
+  return {
+    write,
+    report: (level, event, message) => tell({ time: clock.now().toISOString(), level, message, event }),
+    handOver: (swarm) => {
+      tell = (line) => swarm.log(line);
+    },
+  };
+}
 
-  const guardian = await keepGuardian({
-    tag: runTag,
-    clock,
-    warn: (message) => swarm.report('warn', 'guardian', message),
-  });
-  atEnd(() => guardian.standDown());
-  const environment = options.environment === undefined ? {} : { environment: options.environment };
-  const spawn = childSpawner({ runTag, guardian, clock, ...environment });
-  const runFolder = freshFolder(join(folder, 'run'));
-  atEnd(() => rmSync(runFolder, { recursive: true, force: true }));
-  const { restart } = settings.supervision;
-  const children = agentChildren({
-    spawn,
-    runner: agentRunner,
-    folder: runFolder,
-    restart,
-    clock,
-    spares: settings.spares,
-  });
-  atEnd(() => children.close());
+async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: StartLog): Promise<Journal> {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
+  const journal = await durableStore({ stateRoot, workspaceId, warn });
+  endings.add(() => journal.close());
+  return journal;
+}
 
+/** Invariant 2. */
+async function openSpawn({ clock, endings, environment }: Starting, runTag: ProcessTag, log: StartLog): Promise<Spawn> {
+  const warn = (message: string) => log.report('warn', 'guardian', message);
+  const guardian = await keepGuardian({ tag: runTag, clock, warn });
+  endings.add(async () => {
+    const left = (await guardian.standDown())?.ended.length ?? 0;
+    if (left > 0) log.report('warn', 'run.left_over', `Ended ${left} processes that had not ended with the swarm.`);
+  });
+  return childSpawner({ runTag, guardian, clock, ...(environment === undefined ? {} : { environment }) });
+}
+
+/** For messages that are too long for a frame. Nothing of an earlier run is in it. */
+function makeRunFolder(folder: string, endings: Endings): string {
+  const path = join(folder, 'run');
+  rmSync(path, { recursive: true, force: true });
+  endings.add(() => rmSync(path, { recursive: true, force: true }));
+  return makeFolder(path);
+}
+
+function openChildren({ settings, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
+  const { spares, supervision } = settings;
+  const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
+  endings.add(() => children.close());
+  return children;
+}
+
+function openSwarm(
+  { plan, settings, clock, stateRoot, workspaceId }: Starting,
+  { journal, children, log }: { journal: Journal; children: AgentChildren; log: StartLog },
+): Swarm {
   const masks = new Map(plan.agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)]));
   const swarm = new Swarm({
     plan,
@@ -134,11 +214,25 @@ async function start(
     clock,
     store: { stateRoot, workspaceId },
     startChild: (agent, request) => children.start(agent, request),
-    log,
+    log: (line) => log.write(line),
     maskFor: (agentName) => masks.get(agentName) ?? ((text) => text),
   });
-  if (leftOver > 0) swarm.report('warn', 'run.left_over', `Ended ${leftOver} processes of the run before this one.`);
-  const connections = new Connections({
+  log.handOver(swarm);
+  return swarm;
+}
+
+interface ConnectionPlaces {
+  readonly swarm: Swarm;
+  readonly spawn: Spawn;
+  readonly folder: string;
+  readonly runFolder: string;
+  readonly entryAgent: string;
+}
+
+function openConnections({ plan, settings, clock }: Starting, places: ConnectionPlaces): Connections {
+  const { swarm, spawn, folder, runFolder, entryAgent } = places;
+  const { restart, startTimeoutMs } = settings.supervision;
+  return new Connections({
     plans: plan.connections ?? [],
     ports: {
       spawn,
@@ -152,61 +246,27 @@ async function start(
       report: (line) => swarm.log(line),
       onOutput: (connection, output) => swarm.printed({ connection }, output),
     },
-    policy: { restart, heartbeat: settings.heartbeat, startTimeoutMs: settings.supervision.startTimeoutMs },
+    policy: { restart, heartbeat: settings.heartbeat, startTimeoutMs },
   });
-
-  const stopped = Promise.withResolvers<void>();
-  const hurry = new AbortController();
-  let stopping: Promise<void> | undefined;
-  const control = localControl({
-    swarm,
-    journal,
-    clock,
-    ids,
-    entryAgent,
-    graceMs: settings.graceMs,
-    describe: () => ({
-      swarm: plan.name,
-      workspaceId,
-      pid: process.pid,
-      startedAt,
-      version: VERSION,
-      connections: connections.status(),
-    }),
-    stopped: stopped.promise,
-    stop(graceMs) {
-      if (stopping !== undefined) hurry.abort();
-      stopping ??= stopAll(graceMs).finally(stopped.resolve);
-      return stopping;
-    },
-  });
-  children.warmUp();
-  await swarm.wake();
-  const report = (error: unknown, what: string) => swarm.report('error', 'control.failed', `${what}: ${String(error)}`);
-  const server = await serveControl(control, { path: controlSocket, clock, report });
-  connections.start();
-  swarm.report('info', 'swarm.started', `Swarm "${plan.name}" runs with the agents ${swarm.agents.join(', ')}.`);
-  return control;
-
-  async function stopAll(graceMs: number): Promise<void> {
-    const deadline = clock.elapsed() + graceMs;
-    hurry.signal.addEventListener('abort', () => void connections.drain(0), { once: true });
-    await connections.drain(graceMs);
-    await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry.signal);
-    swarm.waiters.failAll(
-      new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),
-    );
-    swarm.report('info', 'swarm.stopped', `Swarm "${plan.name}" is stopped.`);
-    await endAll();
-    // Last: whoever asked for the end over the socket is told when the workspace is free.
-    await server.close();
-  }
 }
 
-/** Nothing of an earlier run is in it. */
-function freshFolder(path: string): string {
-  rmSync(path, { recursive: true, force: true });
-  return makeFolder(path);
+interface Drained {
+  readonly swarm: Swarm;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly name: string;
+}
+
+/** Connections first: nothing new comes in while the rest is finished. */
+async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
+  const deadline = clock.elapsed() + graceMs;
+  hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
+  await connections.drain(graceMs);
+  await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
+  swarm.waiters.failAll(
+    new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),
+  );
+  swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
 }
 
 function makeFolder(path: string): string {

@@ -2,9 +2,8 @@
  * Agents calling each other inside one process: enough of an engine to test extensions and tools that talk to other
  * agents. Nothing here survives the process.
  */
-import { type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
 import type { Engine } from '../agent/agents-api/engine.ts';
-import type { InstanceAddress } from '../agent/conversation/conversation-store.ts';
 import type { Clock } from '../ports/clock.ts';
 import { within } from '../agent/within.ts';
 
@@ -15,14 +14,14 @@ export interface InProcessEngine extends Engine {
   /** Adds an agent; it is found by name, whatever the instance key. */
   add(agentName: string, handler: AgentHandler): void;
   /** Every call that was made, in order. */
-  readonly calls: readonly { readonly to: InstanceAddress; readonly event: AgentEvent }[];
+  readonly calls: readonly { readonly to: AgentAddress; readonly event: AgentEvent }[];
 }
 
 export function inProcessEngine(clock: Clock): InProcessEngine {
   const handlers = new Map<string, AgentHandler>();
-  const calls: { to: InstanceAddress; event: AgentEvent }[] = [];
+  const calls: { to: AgentAddress; event: AgentEvent }[] = [];
 
-  const find = (to: InstanceAddress): AgentHandler => {
+  const find = (to: AgentAddress): AgentHandler => {
     const handler = handlers.get(to.agentName);
     if (handler !== undefined) return handler;
     const known = [...handlers.keys()].join(', ') || 'none';

@@ -20,8 +20,6 @@ export interface StoreLimits {
   readonly queueCompactionLines: number;
   readonly archive: RotationLimits;
   readonly runtimeEvents: RotationLimits;
-  /** Of the whole swarm. */
-  readonly logs: RotationLimits;
 }
 
 /** A file that reaches `bytes` is put away under a number; the oldest of more than `files` of those are deleted. */
@@ -44,5 +42,4 @@ export const defaultLimits: StoreLimits = {
   queueCompactionLines: 512,
   archive: { bytes: 16 * MEGABYTE, files: 64 },
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
-  logs: { bytes: 8 * MEGABYTE, files: 8 },
 };

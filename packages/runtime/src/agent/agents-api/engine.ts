@@ -4,13 +4,12 @@
  * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before
  * it resolves; a request ends in exactly one of reply, error, timeout.
  */
-import type { AgentCard, AgentEvent, AgentInstance, TurnResult } from '@goondan/types';
-import type { InstanceAddress } from '../conversation/conversation-store.ts';
+import type { AgentAddress, AgentCard, AgentEvent, AgentInstance, TurnResult } from '@goondan/types';
 
 export interface Engine {
-  deliver(to: InstanceAddress, event: AgentEvent): Promise<{ accepted: true }>;
+  deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }>;
   /** Everyone who can be asked. */
   catalog(): readonly AgentCard[];
   list(): Promise<readonly AgentInstance[]>;
-  request(to: InstanceAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult>;
+  request(to: AgentAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult>;
 }

@@ -7,6 +7,7 @@
  * 3. A writer whose epoch is no longer the newest gets `E_FENCED` and changes nothing.
  */
 import type {
+  AgentAddress,
   JsonValue,
   Message,
   MessageEvent,
@@ -15,12 +16,6 @@ import type {
   ToolCallResult,
   TurnResult,
 } from '@goondan/types';
-
-/** One agent instance. */
-export interface InstanceAddress {
-  readonly agentName: string;
-  readonly instanceKey: string;
-}
 
 /** Who made a change, for blame and replay. */
 export type EventAuthor =
@@ -98,11 +93,11 @@ export interface ConversationSnapshot {
 }
 
 export interface ConversationStore {
-  open(instance: InstanceAddress, turnId: string): Promise<OpenTurn>;
+  open(instance: AgentAddress, turnId: string): Promise<OpenTurn>;
   /** Durable when it resolves. `at` is the index of the first of these records in the turn's log. */
-  append(instance: InstanceAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
+  append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
   commit(
-    instance: InstanceAddress,
+    instance: AgentAddress,
     epoch: number,
     turnId: string,
     delta: BaseDelta,
@@ -110,5 +105,5 @@ export interface ConversationStore {
     result: TurnResult,
   ): Promise<void>;
   /** What is committed. */
-  read(instance: InstanceAddress): Promise<ConversationSnapshot>;
+  read(instance: AgentAddress): Promise<ConversationSnapshot>;
 }

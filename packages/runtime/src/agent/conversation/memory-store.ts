@@ -1,6 +1,6 @@
 /** Conversations in memory: for tests, embedders who want none kept, and as the plainest reading of the seam. */
-import { GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
-import type { ConversationStore, InstanceAddress, TurnRecord } from './conversation-store.ts';
+import { type AgentAddress, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import type { ConversationStore, TurnRecord } from './conversation-store.ts';
 
 interface Instance {
   epoch: number;
@@ -18,7 +18,7 @@ const MOST_FINISHED = 1_000;
 export function memoryStore(): ConversationStore {
   const instances = new Map<string, Instance>();
 
-  function find(address: InstanceAddress): Instance {
+  function find(address: AgentAddress): Instance {
     const key = JSON.stringify([address.agentName, address.instanceKey]);
     const known = instances.get(key);
     if (known !== undefined) return known;
@@ -34,7 +34,7 @@ export function memoryStore(): ConversationStore {
     return created;
   }
 
-  function writable(address: InstanceAddress, epoch: number): Instance & { running: NonNullable<Instance['running']> } {
+  function writable(address: AgentAddress, epoch: number): Instance & { running: NonNullable<Instance['running']> } {
     const instance = find(address);
     if (instance.epoch === epoch && instance.running !== undefined) {
       // The running turn was just seen.

@@ -5,8 +5,8 @@
  * things that are not on the disk: it is `broken`, ends, and the next one is asked again.
  */
 import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
-import { turnIdOf } from '../turn/open-turn.ts';
 import type { TurnOutcome } from '../turn/run-turn.ts';
+import { turnIdOf } from '../turn/turn-id.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import type { AgentEvent, TurnResult } from '@goondan/types';
 import { agentLanguage } from '../../ipc/codec.ts';
 import { connectInMemory } from '../../ipc/connect-in-memory.ts';
@@ -93,10 +93,13 @@ test("who gives up stops waiting at once and says so; what comes later is nobody
 test('an answered request is not cancelled by the end of its turn', async () => {
   const { parent, engine, said, clock } = setUp();
   const giving = new AbortController();
+  const forgets = spyOn(giving.signal, 'removeEventListener');
   const request = engine.request(to, event, 700, giving.signal);
   await clock.advance(0);
   await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
   await request;
+  // A turn may ask a thousand times.
+  expect(forgets).toHaveBeenCalledTimes(1);
   giving.abort();
   await clock.advance(0);
   expect(said.map(({ type }) => type)).toEqual(['call']);

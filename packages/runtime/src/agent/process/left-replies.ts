@@ -6,14 +6,12 @@
  * 2. Acknowledging writes to the disk the running turn writes to, so it waits until none runs. Not having done it costs
  *    a reply that is sent once more; that is also what happens to the oldest when more than `MOST_TAKEN` wait.
  */
-import type { AgentAddress } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
 import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
 import { decodeReply } from '../../workspace/outbox/reply.ts';
-import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
 
 const MOST_TAKEN = 1_000;
@@ -21,8 +19,7 @@ const MOST_TAKEN = 1_000;
 const PREFIX = 'turn-';
 
 export interface LeftRepliesParts {
-  readonly journal: Pick<Journal, 'hasWork' | 'recover' | 'outbox'>;
-  readonly address: AgentAddress;
+  readonly journal: InstanceJournal;
   readonly channel: Channel<FromAgent, ToAgent>;
   /** No turn runs. */
   readonly isIdle: () => boolean;
@@ -39,13 +36,9 @@ export class LeftReplies {
     this.#parts = parts;
   }
 
-  /** The store for turns: none opens before it is known what was left. **Errors** — those of recovery, as always. */
-  first(store: ConversationStore): ConversationStore {
-    const open: ConversationStore['open'] = async (instance, turnId) => {
-      await this.#look();
-      return store.open(instance, turnId);
-    };
-    return { ...store, open };
+  /** Resolves when it is known what was left. **Errors** — those of recovery: a turn would meet them too. */
+  async found(): Promise<void> {
+    await this.#look();
   }
 
   /** Never rejects. */
@@ -81,20 +74,25 @@ export class LeftReplies {
 
   /** The last answer may not have reached the outbox when the process before this one died: recovery puts it there. */
   async #findLeft(): Promise<readonly QueueEntry[]> {
-    const { journal, address } = this.#parts;
-    if (!(await journal.hasWork(address))) return [];
-    await journal.recover(address);
-    return journal.outbox.pending(address);
+    const { journal } = this.#parts;
+    if (journal.isNew) return [];
+    const opened = await journal.open();
+    if (!(await opened.hasWork(journal.address))) return [];
+    await opened.recover(journal.address);
+    return opened.outbox.pending(journal.address);
   }
 
   async #acknowledgeAll(): Promise<void> {
-    const { journal, address, report, isIdle } = this.#parts;
+    const { journal, report, isIdle } = this.#parts;
     for (const eventId of this.#taken) {
       if (!isIdle()) return;
       this.#taken.delete(eventId);
-      await journal.outbox
-        .acknowledge(address, PREFIX + eventId)
-        .catch((error: unknown) => report(`The answer to ${eventId} could not be taken out of the outbox`, error));
+      try {
+        const { outbox } = await journal.open();
+        await outbox.acknowledge(journal.address, PREFIX + eventId);
+      } catch (error) {
+        report(`The answer to ${eventId} could not be taken out of the outbox`, error);
+      }
     }
   }
 }

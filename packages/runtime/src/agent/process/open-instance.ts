@@ -2,17 +2,17 @@
  * One agent instance as its process has it open: put together from what the orchestrator said, and then told what to
  * do. It knows nothing of the process it runs in but what `ProcessHost` says.
  */
-import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
 import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
+import { InstanceJournal } from './instance-journal.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { LeftReplies } from './left-replies.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -43,25 +43,23 @@ export interface OpenInstance {
 /** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
 export async function openInstance(start: AgentStart, parts: InstanceParts): Promise<OpenInstance> {
   const { channel, host, log } = parts;
-  const { address } = start;
   host.moveTo(start.cwd);
   if (hasBundleCode(start)) host.answerOwnPackages();
-  const journal = await host.openJournal(start.store, ({ path, message }) =>
+  const journal = new InstanceJournal(host, start, ({ path, message }) =>
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
   const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
   const replies = new LeftReplies({
     journal,
-    address,
     channel,
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
   const agent = await startAgent(
-    { ...start.agent, ...address },
-    { store: replies.first(journal), engine, clock: host.clock, logSink: (line) => log.send(line) },
+    { ...start.agent, ...start.address },
+    { store: journal.store(() => replies.found()), engine, clock: host.clock, logSink: (line) => log.send(line) },
   );
-  const events = recordEvents(agent, journal, address, parts);
+  const events = recordEvents(agent, journal, parts);
   const turns = new AskedTurns({
     agent,
     channel,
@@ -113,12 +111,11 @@ function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): 
 /** Every event of the runtime goes to whoever watches and, for later, into the instance's file; secrets masked. */
 function recordEvents(
   agent: RunningAgent,
-  journal: Journal,
-  address: AgentAddress,
+  journal: InstanceJournal,
   { channel, host: { clock }, log }: InstanceParts,
 ): GatheredLog {
   const events = new GatheredLog({
-    open: () => journal.openRuntimeEvents(address),
+    open: async () => (await journal.open()).openRuntimeEvents(journal.address),
     clock,
     noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),

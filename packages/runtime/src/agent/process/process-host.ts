@@ -8,6 +8,8 @@ export interface ProcessHost {
   readonly clock: Clock;
   /** Makes it the working folder. Throws what the system says. */
   moveTo(folder: string): void;
+  /** Loads what a turn will need. */
+  warmUp(): Promise<void>;
   openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
   /** From now on bundle code that imports our packages gets the copy this process itself runs. */
   answerOwnPackages(): void;

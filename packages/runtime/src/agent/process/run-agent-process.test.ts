@@ -10,7 +10,8 @@ import { connectInMemory } from '../../ipc/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
-import { systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -38,11 +39,18 @@ interface Options {
   /** Stands between the process and the disk. */
   readonly wrap?: (journal: Journal) => Journal;
   readonly stateRoot?: string;
+  readonly clock?: Clock;
   /** Changes what the orchestrator sends. */
   readonly encode?: (frame: string) => string;
 }
 
-function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode = (frame) => frame }: Options = {}) {
+function launch({
+  limits,
+  wrap = (journal) => journal,
+  stateRoot: given,
+  encode = (frame) => frame,
+  clock = systemClock,
+}: Options = {}) {
   stateRoot = given ?? join(root, crypto.randomUUID());
   const codec = agentLanguage.parent;
   const language = {
@@ -52,11 +60,12 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
   const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
   const exits: number[] = [];
   const folders: string[] = [];
+  const warmedUp: number[] = [];
   const opened: Journal[] = [];
   let terminate: () => void = () => undefined;
   let throwUncaught: (thrown: unknown) => void = () => undefined;
   const host: ProcessHost = {
-    clock: systemClock,
+    clock,
     moveTo: (folder) => void folders.push(folder),
     async openJournal(location, warn) {
       const journal = wrap(await durableStore({ ...location, warn }));
@@ -64,6 +73,7 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
       return journal;
     },
     answerOwnPackages: () => undefined,
+    warmUp: async () => void warmedUp.push(exits.length),
     onTerminate: (listener) => void (terminate = listener),
     onUncaught: (listener) => void (throwUncaught = listener),
     exit(code) {
@@ -92,6 +102,8 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
     child,
     exits,
     folders,
+    opened,
+    warmedUp,
     said,
     all,
     first,
@@ -111,7 +123,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-const address = { agentName: 'tester', instanceKey: 'default' };
+const address = { agentName: 'tester', instanceKey: 'room 7' };
 const store = () => ({ stateRoot, workspaceId: 'loop' });
 
 function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
@@ -139,7 +151,7 @@ function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
     id,
     type: 'user.message',
     input: `hello ${id}`,
-    instanceKey: 'default',
+    instanceKey: address.instanceKey,
     source: { kind: 'cli', name: 'test' },
     traceId: 'trace',
     createdAt: new Date(0),
@@ -267,6 +279,45 @@ describe('starting', () => {
     await until(() => agent.lines().length === 2);
     expect(agent.lines().map(({ event: name }) => name)).toEqual(['message.ignored', 'message.ignored']);
     expect(agent.all('turn.done')).toEqual([]);
+  });
+
+  test('a new conversation needs no journal before its first turn', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: { ...plan(), isNew: true } });
+    await agent.first('ready');
+    expect(agent.opened).toEqual([]);
+    await agent.send(turn('one'));
+    expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
+    expect(agent.opened).toHaveLength(1);
+  });
+
+  test('X-12 one that is not new starts with the state it had', async () => {
+    const counting = extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => {
+          const count = ((await api.state.get()) ?? 0) + 1;
+          await api.state.set(count);
+          api.logger.info(String(count));
+          return ctx.next();
+        });
+      }`);
+    const countOnce = async (id: string, options: Options) => {
+      const agent = await ready(options, { extensions: [counting] });
+      await agent.send(turn(id));
+      await agent.first('turn.done');
+      await agent.send({ type: 'drain', graceMs: 5_000 });
+      await agent.first('drained');
+      return agent.lines().map(({ message }) => message);
+    };
+    expect(await countOnce('one', {})).toEqual(['1']);
+    expect(await countOnce('two', { stateRoot })).toEqual(['2']);
+  });
+
+  test('one that waits uses the time, one that is told at once does not', async () => {
+    const [spare, asked] = [launch(), await ready()];
+    await until(() => spare.warmedUp.length > 0);
+    await Bun.sleep(100);
+    expect([spare.warmedUp.length, asked.warmedUp.length]).toEqual([1, 0]);
   });
 
   test('too many messages while it starts end it', async () => {
@@ -447,7 +498,7 @@ describe('calls to other agents', () => {
     const agent = await ready({}, { extensions: [extension(asking)] });
     await agent.send(turn('one'));
     const sent = await agent.first('call', 1);
-    expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: 'default' } });
+    expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: address.instanceKey } });
     await agent.send({ type: 'call.ended', callId: sent.callId, outcome: { status: 'accepted' } });
     const asked = await agent.first('call', 2);
     expect(asked).toMatchObject({ kind: 'request', timeoutMs: 700, event: { input: 'how are you?' } });
@@ -535,6 +586,33 @@ describe('answers that were left', () => {
     expect(agent.all('reply')).toEqual([]);
   });
 
+  test('are known before a turn of this process can add one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const opened: string[] = [];
+    let asked = 0;
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      async hasWork(instance) {
+        asked += 1;
+        if (asked === 1) await gate.promise;
+        return journal.hasWork(instance);
+      },
+      async open(instance, turnId) {
+        opened.push(turnId);
+        return journal.open(instance, turnId);
+      },
+    });
+    const agent = await ready({ wrap });
+    await agent.send(turn('one'));
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    await Bun.sleep(30);
+    expect(opened).toEqual([]);
+    gate.resolve();
+    await agent.first('turn.done');
+    expect([opened, asked]).toEqual([['turn-one'], 1]);
+  });
+
   test('are taken out between turns, not during one', async () => {
     const acknowledged: string[] = [];
     const wrap = (journal: Journal): Journal => ({
@@ -542,8 +620,9 @@ describe('answers that were left', () => {
       outbox: {
         ...journal.outbox,
         async acknowledge(instance, key) {
-          acknowledged.push(key);
+          await Bun.sleep(20);
           await journal.outbox.acknowledge(instance, key);
+          acknowledged.push(key);
         },
       },
     });
@@ -558,10 +637,25 @@ describe('answers that were left', () => {
     await agent.first('turn.done');
     await until(() => acknowledged.length > 0);
     expect(acknowledged).toEqual(['turn-earlier']);
+    await agent.send({ type: 'reply.taken', eventId: 'later' });
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.first('drained');
+    expect(acknowledged).toEqual(['turn-earlier', 'turn-later']);
   });
 });
 
 describe('runtime events', () => {
+  test('hold no secret, also where a model put it', async () => {
+    const secret = 'swordfish-swordfish';
+    const script = [{ afterTool: secret, say: 'done' }, { call: { tool: secret, args: {} } }];
+    const agent = await ready({}, { models: scripted({ script }), secrets: [secret] });
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    const told = agent.all('runtime.event');
+    expect(told.map(({ name }) => name)).toContain('tool.called');
+    expect(JSON.stringify(told)).not.toContain(secret);
+  });
+
   test('are told, and written down in order, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const failing = extension(`
@@ -620,6 +714,20 @@ describe('the end', () => {
     await until(() => agent.lines().some(({ event: name }) => name === 'drain.late'));
     expect(agent.all('drained')).toEqual([]);
     expect(agent.exits).toEqual([]);
+  });
+
+  test('when nobody kills it, it goes by itself after a while', async () => {
+    const clock = manualClock();
+    const agent = await ready({ clock }, { models: slow });
+    await agent.send(turn('one'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
+    await agent.send({ type: 'drain', graceMs: 50 });
+    await clock.advance(150);
+    await until(() => agent.lines().some(({ event: name }) => name === 'drain.late'));
+    await clock.advance(4_000);
+    expect(agent.exits).toEqual([]);
+    await clock.advance(2_000);
+    expect(agent.exits[0]).toBe(1);
   });
 
   test('SIGTERM is a drain; so is one before there is a plan', async () => {

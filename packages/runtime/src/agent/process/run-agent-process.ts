@@ -23,6 +23,8 @@ const GRACE_MS = 30_000;
 /** Past its grace a process is killed by its supervisor, who then knows why. When nobody does, it goes by itself. */
 const OVERTIME_MS = 5_000;
 const LAST_WORDS_MS = 1_000;
+/** One that still waits then was started ahead of time: it uses the time. */
+const SPARE_AFTER_MS = 50;
 /** Messages while it starts. The orchestrator sends far fewer: past it something is wrong, and the process ends. */
 const MOST_QUEUED = 1_000;
 
@@ -60,6 +62,7 @@ class AgentProcess {
     });
     this.#channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
     this.#channel.onMessage((message) => this.#hear(message));
+    this.#host.clock.after(SPARE_AFTER_MS, () => void (this.#phase.name === 'waiting' && this.#host.warmUp()));
   }
 
   #hear(message: ToAgent): void {

@@ -1,7 +1,6 @@
 /** The process this runs in. Taken once, at the start: bundle code may put other functions in the place of these. */
 import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { durableStore } from '../../workspace/durable-store.ts';
 import type { ProcessHost } from './process-host.ts';
 
 const exit = process.exit.bind(process);
@@ -9,7 +8,15 @@ const exit = process.exit.bind(process);
 export const thisProcess: ProcessHost = {
   clock: systemClock,
   moveTo: (folder) => process.chdir(folder),
-  openJournal: (location, warn) => durableStore({ ...location, warn }),
+  async warmUp() {
+    await import('../turn/run-turn.ts');
+    await import('../../workspace/durable-store.ts');
+    await import('../model/scripted/open-scripted-model.ts');
+  },
+  async openJournal(location, warn) {
+    const { durableStore } = await import('../../workspace/durable-store.ts');
+    return durableStore({ ...location, warn });
+  },
   answerOwnPackages,
   onTerminate(listener) {
     process.on('SIGTERM', listener);

@@ -11,6 +11,7 @@ import { Effects } from '../effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
 import { DeltaGate } from './delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
+import { turnIdOf } from './turn-id.ts';
 import type { TurnRun } from './turn-run.ts';
 
 export async function openTurn(
@@ -32,11 +33,6 @@ export async function openTurn(
   if (resumed) log.write({ type: 'resumed' });
   const conversation = await openConversation(agent, opened, before, log);
   return newRun(agent, event, options, { turnId, opened, before, log, resumed, conversation, signal });
-}
-
-/** The same event is the same turn, also after a crash. */
-export function turnIdOf(event: AgentEvent): string {
-  return `turn-${event.id}`;
 }
 
 async function openConversation(

@@ -199,7 +199,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
 
   /** The frame itself, or the message in the file it names. */
   private resolve(frame: string): string {
-    const name = fileReference.exec(frame)?.[1];
+    const name = frame.startsWith(FILE_REFERENCE) ? fileReference.exec(frame)?.[1] : undefined;
     if (name === undefined) return frame;
     const message = this.files.take(name, this.limits.longestFile);
     this.pace(0, message.length);
@@ -222,6 +222,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
 }
 
 /** A frame like this names a file with the message. No message looks like it: each has a `type`. */
+const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
 
 function referTo(file: string): string {

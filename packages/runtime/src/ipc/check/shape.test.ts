@@ -101,8 +101,8 @@ describe('json', () => {
 describe('one of several shapes', () => {
   type Shape = { type: 'a'; text: string } | { type: 'b' };
   const shape = oneByField<'type', Shape>('type', {
-    a: object({ type: literal('a'), text }),
-    b: object({ type: literal('b') }),
+    a: () => object({ type: literal('a'), text }),
+    b: () => object({ type: literal('b') }),
   });
 
   test('is told by its field', () => {

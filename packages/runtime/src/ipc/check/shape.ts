@@ -137,19 +137,26 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
   };
 }
 
-/** One of several shapes, told apart by a field with a fixed text in each. */
+/**
+ * One of several shapes, told apart by a field with a fixed text in each. Each is made when the first of its kind comes:
+ * a process starts without those it never meets.
+ */
 export function oneByField<Key extends string, Value extends Record<Key, string>>(
   key: Key,
-  shapes: { readonly [Kind in Value[Key]]: Check<Extract<Value, Record<Key, Kind>>> },
+  shapes: { readonly [Kind in Value[Key]]: () => Check<Extract<Value, Record<Key, Kind>>> },
 ): Check<Value> {
-  const checks = new Map<unknown, Check<Value>>(Object.entries(shapes));
+  const makers = new Map<unknown, () => Check<Value>>(Object.entries(shapes));
+  const checks = new Map<unknown, Check<Value>>();
+  const checkFor = (kind: unknown): Check<Value> => {
+    const check = makers.get(kind)?.();
+    if (check === undefined) throw new Misfit(`is ${describe(kind)}, none of ${[...makers.keys()].join(', ')}`, key);
+    checks.set(kind, check);
+    return check;
+  };
   return (value) => {
     if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
-    const check = checks.get(value[key]);
-    if (check === undefined) {
-      throw new Misfit(`is ${describe(value[key])}, none of ${[...checks.keys()].join(', ')}`, key);
-    }
-    return check(value);
+    const kind = value[key];
+    return (checks.get(kind) ?? checkFor(kind))(value);
   };
 }
 

@@ -25,11 +25,11 @@ export const tokenUsage: Check<TokenUsage> = object({
 } satisfies FieldsOf<TokenUsage>);
 
 const messageSource: Check<MessageSource> = oneByField<'type', MessageSource>('type', {
-  user: object({ type: literal('user') }),
-  assistant: object({ type: literal('assistant'), stepId: text }),
-  tool: object({ type: literal('tool'), toolCallId: name, toolName: name }),
-  system: object({ type: literal('system') }),
-  extension: object({ type: literal('extension'), extensionName: name }),
+  user: () => object({ type: literal('user') }),
+  assistant: () => object({ type: literal('assistant'), stepId: text }),
+  tool: () => object({ type: literal('tool'), toolCallId: name, toolName: name }),
+  system: () => object({ type: literal('system') }),
+  extension: () => object({ type: literal('extension'), extensionName: name }),
 });
 
 const withRole = object({ role: oneOf('system', 'user', 'assistant', 'tool') });

@@ -280,10 +280,11 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
     process.kill(pidOf('http'), 'SIGKILL');
     await until(() => statusOf('http')?.crashes === kills);
   }
+  // On a busy machine one is killed before it was heard at all: something must have been acknowledged to be lost.
+  await until(() => acknowledged.length > 20);
   over.abort();
   await Promise.all(senders);
   expect(unanswered).toBeGreaterThan(0);
-  expect(acknowledged.length).toBeGreaterThan(20);
   const inputs = (await store.pending(kim)).map(({ input }) => input ?? '');
   expect(inputs.toSorted()).toEqual(acknowledged.toSorted());
   await connections.drain(10_000);

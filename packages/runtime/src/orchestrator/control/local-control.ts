@@ -148,10 +148,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<string | undefined> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return undefined;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
-      await journal.deadLetters.drop(at, eventId);
-      await journal.close(at);
-    });
+    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
     return eventId;
   }
 
@@ -168,8 +165,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function replace(at: AgentAddress): Promise<boolean> {
-    if (swarm.instances.find(at)?.hasProcess !== true) return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => undefined);
+    const instance = swarm.instances.find(at);
+    if (instance === undefined || instance.status === 'asleep') return false;
+    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+      // Who asks for it may have mended what made it crash.
+      swarm.instances.post(at, { type: 'forgive' });
+    });
     return true;
   }
 

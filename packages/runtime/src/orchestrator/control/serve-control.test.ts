@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { errorCatalogue, type ErrorCode, GoondanError, isErrorCode } from '@goondan/types';
 import { existsSync, lstatSync } from 'node:fs';
 import { manualClock } from '../../testing/manual-clock.ts';
@@ -18,6 +18,14 @@ describe('the control socket', () => {
   test('is there for its owner alone', () => {
     expect(lstatSync(served.path).mode & 0o777).toBe(0o600);
     expect(lstatSync(served.folder).mode & 0o777).toBe(0o700);
+  });
+
+  test('is quiet for as long as nothing happens: Bun would close what is idle', async () => {
+    const serve = spyOn(Bun, 'serve');
+    const other = await serveFakeSwarm();
+    expect(serve.mock.calls).toMatchObject([[{ idleTimeout: 0 }]]);
+    serve.mockRestore();
+    await other.close();
   });
 
   test('says who it is and what it speaks', async () => {
@@ -189,6 +197,14 @@ describe('a refusal of the control socket', () => {
     await until(() => unannounced.received().includes('E_CONTROL_REQUEST'));
     expect(unannounced.received()).toStartWith('HTTP/1.1 413');
     await until(unannounced.isClosed);
+  });
+
+  test('413 comes before the body, however long that is to be', async () => {
+    const connection = await served.connect(
+      'POST /v1/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
+    );
+    await until(() => connection.received().includes('E_CONTROL_REQUEST'));
+    expect(connection.received()).toStartWith('HTTP/1.1 413');
   });
 
   test('429 when too much is being read at once; there is room again when that is over', async () => {

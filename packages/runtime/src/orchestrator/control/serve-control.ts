@@ -9,7 +9,7 @@
 import { GoondanError } from '@goondan/types';
 import { type EndpointName, type Endpoint, endpoints } from '../../control/endpoints.ts';
 import type { SwarmControl } from '../../control/swarm-control.ts';
-import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { answerEndpoint } from './answer-endpoint.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ControlHost } from './control-host.ts';
@@ -55,7 +55,7 @@ export async function serveControl(control: SwarmControl, options: ControlServer
 
   const close = async () => {
     open.closeAll();
-    await Promise.race([server.stop(), sleep(clock, limits.closeMs)]);
+    await within(clock, limits.closeMs, server.stop());
     await server.stop(true);
     remove();
   };
@@ -118,4 +118,15 @@ function findEndpoint(method: string, path: string): EndpointName {
 function checkRoom(pending: number, { mostOpen }: ControlLimits): void {
   if (pending <= mostOpen) return;
   throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
+}
+
+/** Resolves when `work` is done, or when it has had its time. */
+function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = clock.after(ms, resolve);
+    void work.finally(() => {
+      callOff();
+      resolve();
+    });
+  });
 }

@@ -16,7 +16,7 @@ export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 /** Hears what happens, in order; `exited` comes once and last. None of them may throw. */
 export interface AgentProcessListener {
   message(message: FromAgent): void;
-  /** A frame that was not let in. */
+  /** A frame that was not let in, and why, with its code. */
   refused(problem: string): void;
   /** It did not answer in time. */
   hung(): void;
@@ -24,6 +24,9 @@ export interface AgentProcessListener {
   /** Something could not be said to it, although it lives. */
   unsayable(problem: string): void;
 }
+
+/** How long a process may live on when its channel is closed. */
+const WITHOUT_CHANNEL_MS = 1_000;
 
 export interface AgentProcess {
   readonly pid: number;
@@ -41,14 +44,20 @@ export function runAgentProcess(
   const { channel } = child;
   let heartbeat = firstHeartbeat;
   let callOff = clock.after(policy.everyMs, look);
+  let callOffKill: () => void = () => undefined;
 
   channel.onMessage((message) => {
     if (message.type === 'pong') heartbeat = answerPing(heartbeat, message.n);
     else listener.message(message);
   });
-  channel.onRefused(({ message }) => listener.refused(message));
+  channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
+  // A process that ends closes its channel on the way. One that lives on without it can neither be told nor heard.
+  channel.onClose(() => {
+    callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => void child.kill(0));
+  });
   void child.exited.then((exit) => {
     callOff();
+    callOffKill();
     listener.exited(exit);
   });
   // A plan is JSON: whoever made it was checked.

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test';
 import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import type { ArchivedTurn } from './read-archive.ts';
+import { readTail } from './read-tail.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -51,7 +53,25 @@ test('a full archive is put away, read on across the files, and still known afte
   const ids = (await collect(journal.archive(coder))).map(({ turnId }) => turnId);
   expect(ids).toEqual(Array.from({ length: 12 }, (_, index) => `turn-e${index}`));
   const again = await openJournal(simulatedMachine(disk, 2), simulatedLocation);
-  expect((await again.open(coder, 'turn-e11')).finished?.turnId).toBe('turn-e11');
+  for (const id of ['turn-e0', 'turn-e5', 'turn-e11']) expect((await again.open(coder, id)).finished?.turnId).toBe(id);
+});
+
+test('of the turns that were put away only so many, or so many bytes, are looked at', async () => {
+  const { disk } = await run(12, { archive: { bytes: 2000, files: 100 } });
+  const path = `${messages}/archive.jsonl`;
+  let reads = 0;
+  const fs = failingFs(disk, (operation) => (reads += operation === 'read' ? 1 : 0));
+  const known = async (...bounds: [turns: number, bytes?: number]) => {
+    reads = 0;
+    const tail = await readTail(fs, path, ...bounds);
+    return { turns: [...(tail?.finished.keys() ?? [])].map((turnId) => turnId.slice(6)), reads };
+  };
+  expect(await known(5)).toEqual({ turns: ['7', '8', '9', '10', '11'], reads: 2 });
+  expect((await known(100)).turns.length).toBe(12);
+  const few = await known(100, 3000);
+  expect(few.turns.at(-1)).toBe('11');
+  expect(few.turns.length).toBeGreaterThan(1);
+  expect(few.reads).toBe(2);
 });
 
 test('of more files than are kept the oldest go', async () => {

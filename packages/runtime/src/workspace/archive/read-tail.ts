@@ -16,27 +16,36 @@ export interface ArchiveTail {
 
 const TAIL_BYTES = 1024 * 1024;
 
-/** `undefined` when there is no archive. */
+/**
+ * Goes back until so many turns or bytes were read, also into the files that were put away.
+ *
+ * `undefined` when there is no archive.
+ */
 export async function readTail(
   fs: Fs,
   path: string,
   turns: number,
   tailBytes = TAIL_BYTES,
 ): Promise<ArchiveTail | undefined> {
-  const current = await readEnd(fs, path, tailBytes);
-  if (current && (current.lines.length > 0 || current.damage)) return tailOf(current, current.lines, turns);
-  // Nothing in it, or a crash came after it was put away and before the next one was begun.
-  const older = (await rotatedFiles(fs, path)).at(-1);
-  const before = older === undefined ? undefined : await readEnd(fs, older, tailBytes);
-  if (!current && !before) return undefined;
-  return tailOf(current ?? { lines: [], end: 0, torn: false }, before?.lines ?? [], turns);
+  const current = await readEnd(fs, path, tailBytes, true);
+  // A crash may have come after it was put away and before the next one was begun.
+  const read = current ?? { lines: [], end: 0, torn: false };
+  const older = read.damage ? [] : await rotatedFiles(fs, path);
+  if (!current && older.length === 0) return undefined;
+  let { lines } = read;
+  let finished = lastTurns(lines, turns);
+  let left = tailBytes - read.end;
+  while (older.length > 0 && (lines.length === 0 || (left > 0 && finished.size < turns))) {
+    const before = await readEnd(fs, older.pop() ?? '', left, lines.length === 0);
+    lines = [...(before?.lines ?? []), ...lines];
+    finished = lastTurns(lines, turns);
+    left -= before?.end ?? 0;
+  }
+  return { last: lines.at(-1)?.seq ?? 0, read, finished };
 }
 
-function tailOf(read: ReadLines, lines: readonly StoredLine[], turns: number): ArchiveTail {
-  return { last: lines.at(-1)?.seq ?? 0, read, finished: lastTurns(lines, turns) };
-}
-
-async function readEnd(fs: Fs, path: string, tailBytes: number): Promise<ReadLines | undefined> {
+/** `mustBe`: at least its last line, however long that is. */
+async function readEnd(fs: Fs, path: string, tailBytes: number, mustBe: boolean): Promise<ReadLines | undefined> {
   const stat = await fs.stat(path);
   if (!stat) return undefined;
   const from = Math.max(0, stat.size - tailBytes);
@@ -44,7 +53,7 @@ async function readEnd(fs: Fs, path: string, tailBytes: number): Promise<ReadLin
   const firstLine = from === 0 ? 0 : bytes.indexOf(0x0a) + 1;
   const read = readLines(bytes, firstLine);
   const isUseful = read.lines.length > 0 && firstLine > 0;
-  if (from > 0 && !isUseful) return readLines((await fs.read(path)) ?? new Uint8Array());
+  if (from > 0 && !isUseful && mustBe) return readLines((await fs.read(path)) ?? new Uint8Array());
   return { ...read, end: from + read.end };
 }
 

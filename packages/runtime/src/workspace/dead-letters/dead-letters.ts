@@ -1,5 +1,4 @@
-import type { AgentEvent } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { InstanceQueues } from '../journal/instance-queues.ts';
 import type { InstanceSlots } from '../journal/instance-slots.ts';
 import { readQueue } from '../lines/durable-queue.ts';
@@ -8,16 +7,16 @@ import { decodeLetter, retryOf, type DeadLetter } from './dead-letter.ts';
 
 /** An event is put here by the commit of its turn with an error of code `E_DEAD_LETTER`. */
 export interface DeadLetters {
-  list(instance: InstanceAddress): Promise<readonly DeadLetter[]>;
+  list(instance: AgentAddress): Promise<readonly DeadLetter[]>;
   /** Accepts it again, as the event `<id>~retry`, and takes it out. False when there is none of this id. */
-  retry(instance: InstanceAddress, eventId: string): Promise<boolean>;
-  drop(instance: InstanceAddress, eventId: string): Promise<void>;
+  retry(instance: AgentAddress, eventId: string): Promise<boolean>;
+  drop(instance: AgentAddress, eventId: string): Promise<void>;
 }
 
 export function openDeadLetters(
   ports: StorePorts,
   slots: InstanceSlots,
-  accept: (instance: InstanceAddress, event: AgentEvent) => Promise<unknown>,
+  accept: (instance: AgentAddress, event: AgentEvent) => Promise<unknown>,
 ): DeadLetters {
   const list: DeadLetters['list'] = async (instance) => {
     const slot = slots.of(instance);

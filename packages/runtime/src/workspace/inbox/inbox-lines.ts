@@ -2,11 +2,10 @@
  * The lines of `inbox.jsonl`: first a head (whose inbox it is, the number before its first event, the ids of events
  * that were handled and taken out), then an event a line, numbered without gaps.
  */
-import type { AgentEvent } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { StoredLine } from '../lines/read-lines.ts';
 
-export interface InboxHead extends InstanceAddress {
+export interface InboxHead extends AgentAddress {
   /** The number before that of the first event in this file. */
   readonly before: number;
   /** Oldest first. */
@@ -30,7 +29,7 @@ export function entryText({ seq, event }: InboxEntry): string {
 export function readHead({ fields }: StoredLine): InboxHead | undefined {
   if (!('handled' in fields)) return undefined;
   // Sealed, and only headText writes `handled`.
-  const { seq, ...head } = fields as unknown as InstanceAddress & { seq: number; handled: string[] };
+  const { seq, ...head } = fields as unknown as AgentAddress & { seq: number; handled: string[] };
   return { before: seq, ...head };
 }
 

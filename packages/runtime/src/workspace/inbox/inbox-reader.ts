@@ -2,7 +2,7 @@
  * The agent's view of its inbox, which another process writes: reads what was added since the last look. A write that
  * is not finished yet is not seen yet.
  */
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { refuseOtherInstance } from '../journal/metadata.ts';
 import { readMetadata } from '../journal/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -15,7 +15,7 @@ import { readEntries, readInbox } from './read-inbox.ts';
 export class InboxReader {
   readonly #ports: StorePorts;
   readonly #path: string;
-  readonly #address: InstanceAddress;
+  readonly #address: AgentAddress;
   #identity: string | undefined;
   #offset = 0;
   #last = 0;
@@ -23,7 +23,7 @@ export class InboxReader {
   /** Turns of handled events, as far as the file tells. Bounded by the file: reading it anew starts them anew. */
   #handledTurns = new Set<string>();
 
-  constructor(ports: StorePorts, path: string, address: InstanceAddress) {
+  constructor(ports: StorePorts, path: string, address: AgentAddress) {
     this.#ports = ports;
     this.#path = path;
     this.#address = address;
@@ -85,7 +85,7 @@ export function findEntry(entries: readonly InboxEntry[], turnId: string): Inbox
 export async function readPending(
   ports: StorePorts,
   paths: InstancePaths,
-  address: InstanceAddress,
+  address: AgentAddress,
 ): Promise<readonly InboxEntry[]> {
   const metadata = await readMetadata(ports, paths.metadata);
   return new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);

@@ -7,8 +7,7 @@
  * last `rememberedEvents` handled ones after the event was taken out. 3. An event is taken out only when the commit
  * that handled it is durable.
  */
-import { GoondanError, type AgentEvent } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../journal/metadata.ts';
 import { readMetadata } from '../journal/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -75,7 +74,7 @@ export class Inbox {
   static async open(
     ports: StorePorts,
     paths: InstancePaths,
-    address: InstanceAddress,
+    address: AgentAddress,
     limits: StoreLimits,
   ): Promise<Inbox> {
     const handled = await handledUpTo(ports, paths);

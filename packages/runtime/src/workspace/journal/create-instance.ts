@@ -2,7 +2,7 @@
  * Makes the files of a new instance. `metadata.json` comes last: where it is, all the others are, so that a missing file
  * is never taken for an empty one.
  */
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
@@ -15,7 +15,7 @@ import { encodeMetadata, newMetadata, type InstanceMetadata } from './metadata.t
 export async function createInstance(
   ports: StorePorts,
   paths: InstancePaths,
-  address: InstanceAddress,
+  address: AgentAddress,
   limits: StoreLimits,
 ): Promise<InstanceMetadata> {
   await refuseLostMetadata(ports, paths);

@@ -1,4 +1,4 @@
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { readPending } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { readQueue } from '../lines/durable-queue.ts';
@@ -10,7 +10,7 @@ import { readMetadata } from './read-metadata.ts';
  * Whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver. Reads
  * without a lock and costs what is left to do, not the history.
  */
-export async function hasWork(ports: StorePorts, paths: InstancePaths, address: InstanceAddress): Promise<boolean> {
+export async function hasWork(ports: StorePorts, paths: InstancePaths, address: AgentAddress): Promise<boolean> {
   for (const path of [paths.events, paths.turn]) {
     const stat = await ports.fs.stat(path);
     // The log of a turn goes last, when its commit is wholly in place.

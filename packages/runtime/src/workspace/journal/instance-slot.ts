@@ -3,7 +3,7 @@
  * disk failed under is opened anew at the next use, and looks at what is really there.
  */
 import { dirname } from 'node:path';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { Inbox } from '../inbox/inbox.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
@@ -15,7 +15,7 @@ import { InstanceWriter } from './instance-writer.ts';
 export interface SlotContext {
   readonly ports: StorePorts;
   readonly paths: InstancePaths;
-  readonly address: InstanceAddress;
+  readonly address: AgentAddress;
   readonly limits: StoreLimits;
 }
 
@@ -36,7 +36,7 @@ export class InstanceSlot {
     this.#context = context;
   }
 
-  get address(): InstanceAddress {
+  get address(): AgentAddress {
     return this.#context.address;
   }
 

@@ -1,6 +1,6 @@
 /** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
-import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import type { AgentAddress } from '@goondan/types';
+import { instancePaths, workspaceFolder, type InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceSlot } from './instance-slot.ts';
@@ -25,12 +25,22 @@ export class InstanceSlots {
     this.#limits = limits;
   }
 
-  of(address: InstanceAddress): InstanceSlot {
+  of(address: AgentAddress): InstanceSlot {
     const key = keyOf(address);
     const slot = this.#slots.get(key) ?? this.#make(address);
     this.#slots.delete(key);
     this.#slots.set(key, slot);
     return slot;
+  }
+
+  /** Without making one: somebody may ask about every instance there is. */
+  known(address: AgentAddress): InstanceSlot | undefined {
+    return this.#slots.get(keyOf(address));
+  }
+
+  pathsOf(address: AgentAddress): InstancePaths {
+    const { stateRoot, workspaceId } = this.#location;
+    return instancePaths(workspaceFolder(stateRoot, workspaceId), address);
   }
 
   async closeUnused(): Promise<void> {
@@ -39,7 +49,7 @@ export class InstanceSlots {
     if (unused) await this.close(unused.address);
   }
 
-  async close(address: InstanceAddress): Promise<void> {
+  async close(address: AgentAddress): Promise<void> {
     const slot = this.#slots.get(keyOf(address));
     await slot?.close();
     // Not while it is used again, and not with a lock that could not be given back.
@@ -50,13 +60,11 @@ export class InstanceSlots {
     for (const { address } of this.#slots.values()) await this.close(address);
   }
 
-  #make(address: InstanceAddress): InstanceSlot {
-    const { stateRoot, workspaceId } = this.#location;
-    const paths = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
-    return new InstanceSlot({ ports: this.#ports, paths, address, limits: this.#limits });
+  #make(address: AgentAddress): InstanceSlot {
+    return new InstanceSlot({ ports: this.#ports, paths: this.pathsOf(address), address, limits: this.#limits });
   }
 }
 
-function keyOf({ agentName, instanceKey }: InstanceAddress): string {
+function keyOf({ agentName, instanceKey }: AgentAddress): string {
   return JSON.stringify([agentName, instanceKey]);
 }

@@ -5,11 +5,17 @@
  * the commit record says so. 3. Events are handled in the order they were accepted. 4. A writer with an old epoch, or
  * whose lock somebody took, changes nothing.
  */
-import { GoondanError, type AgentEvent, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import {
+  type AgentAddress,
+  type AgentEvent,
+  GoondanError,
+  type JsonValue,
+  type Message,
+  type TurnResult,
+} from '@goondan/types';
 import type {
   BaseDelta,
   ConversationSnapshot,
-  InstanceAddress,
   OpenTurn,
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
@@ -44,7 +50,7 @@ import { recover, type RecoveredInstance } from './recover.ts';
 export interface WriterContext {
   readonly ports: StorePorts;
   readonly paths: InstancePaths;
-  readonly address: InstanceAddress;
+  readonly address: AgentAddress;
   readonly limits: StoreLimits;
   readonly lock: Lock;
   /** Greater each time. */

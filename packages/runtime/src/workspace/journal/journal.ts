@@ -5,8 +5,8 @@
  * Two processes share a workspace: the orchestrator accepts input, each agent process writes its own instance. Writing a
  * conversation takes the instance's lock at the first `open` and keeps it until `close`; accepting and reading take none.
  */
-import { GoondanError, type AgentEvent } from '@goondan/types';
-import type { ConversationStore, InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import { readArchive, type ArchivedTurn } from '../archive/read-archive.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
@@ -24,6 +24,7 @@ import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { readCommitted } from './read-committed.ts';
+import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
   /**
@@ -31,17 +32,19 @@ export interface Journal extends ConversationStore {
    *
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
-  accept(instance: InstanceAddress, event: AgentEvent): Promise<Accepted>;
+  accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
   /** Accepted events whose turn is not committed, oldest first. The turn of an event has the id `turn-` + its id. */
-  pending(instance: InstanceAddress): Promise<readonly AgentEvent[]>;
+  pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
   /** The same, each with its place. */
-  pendingEntries(instance: InstanceAddress): Promise<readonly InboxEntry[]>;
+  pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
   /** The instances that have state or input, in no order. */
-  instances(): Promise<readonly InstanceAddress[]>;
+  instances(): Promise<readonly AgentAddress[]>;
+  /** For lists. Cheap, and takes no lock. */
+  summary(instance: AgentAddress): Promise<InstanceSummary>;
   /** Whether it must be woken: input to handle, a turn or a commit to finish, answers to deliver. */
-  hasWork(instance: InstanceAddress): Promise<boolean>;
+  hasWork(instance: AgentAddress): Promise<boolean>;
   /** Takes the lock and finishes what a crash left, as the first `open` does too. */
-  recover(instance: InstanceAddress): Promise<void>;
+  recover(instance: AgentAddress): Promise<void>;
   /**
    * Starts the conversation anew: no messages, no state of extensions. Accepted events that are not handled stay, also
    * that of a turn that was interrupted: it starts over, and what it had done is not known any more. The archive keeps
@@ -50,16 +53,16 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_LOCKED` while a process owns it; those of recovery. After one of the disk ask again: the lock may not
    * have been given back.
    */
-  reset(instance: InstanceAddress): Promise<void>;
+  reset(instance: AgentAddress): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
   /** Committed turns that are still kept, oldest first. */
-  archive(instance: InstanceAddress): AsyncIterable<ArchivedTurn>;
-  openRuntimeEvents(instance: InstanceAddress): Promise<RuntimeEventWriter>;
+  archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
+  openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
   /** A folder of the instance's own for its tools. */
-  scratchFolder(instance: InstanceAddress): string;
+  scratchFolder(instance: AgentAddress): string;
   /** Closes the files and gives the lock back; of one instance, or of all. */
-  close(instance?: InstanceAddress): Promise<void>;
+  close(instance?: AgentAddress): Promise<void>;
 }
 
 export async function openJournal(
@@ -74,13 +77,13 @@ export async function openJournal(
   await makeFolders(ports.fs, stateRoot, folder);
   const slots = new InstanceSlots(ports, location, limits);
 
-  async function accept(instance: InstanceAddress, event: AgentEvent): Promise<Accepted> {
+  async function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
     const accepted = await slots.of(instance).withInbox((inbox) => inbox.accept(event));
     await slots.closeUnused();
     return accepted;
   }
 
-  async function pendingEntries(instance: InstanceAddress): Promise<readonly InboxEntry[]> {
+  async function pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
     const slot = slots.of(instance);
     const writer = await slot.ownedWriter();
     return writer ? writer.pending() : readPending(ports, slot.paths, instance);
@@ -100,10 +103,9 @@ export async function openJournal(
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {
-      const slot = slots.of(instance);
       // Whoever asks is about to start the process that needs the lock.
-      await slot.releaseUnused();
-      return hasWork(ports, slot.paths, instance);
+      await slots.known(instance)?.releaseUnused();
+      return hasWork(ports, slots.pathsOf(instance), instance);
     },
     async recover(instance) {
       await slots.of(instance).openWriter();
@@ -114,6 +116,7 @@ export async function openJournal(
       await slots.closeUnused();
     },
     instances: () => listInstances(ports, folder),
+    summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
     archive: (instance) => readArchive(ports, slots.of(instance).paths.archive),
@@ -127,7 +130,7 @@ export async function openJournal(
   };
 }
 
-function ownedWriter(slots: InstanceSlots, instance: InstanceAddress): InstanceWriter {
+function ownedWriter(slots: InstanceSlots, instance: AgentAddress): InstanceWriter {
   const { writer } = slots.of(instance);
   if (writer) return writer;
   const { agentName, instanceKey } = instance;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
 import { pathsIn, type InstancePaths } from '../layout/instance-paths.ts';
 import { readLines } from '../lines/read-lines.ts';
@@ -7,8 +7,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from './read-metadata.ts';
 
 /** The instances that have a folder, in no order. One that cannot be read is left out, with a warning. */
-export async function listInstances(ports: StorePorts, folder: string): Promise<InstanceAddress[]> {
-  const found: InstanceAddress[] = [];
+export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
+  const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
     const paths = pathsIn(join(folder, name));
     try {
@@ -23,7 +23,7 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
 }
 
 /** An instance that only has input so far has no metadata yet. */
-async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<InstanceAddress | undefined> {
+async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
   const inbox = readLines((await ports.fs.read(paths.inbox)) ?? new Uint8Array());
   const whose = (await readMetadata(ports, paths.metadata)) ?? (inbox.lines[0] && readHead(inbox.lines[0]));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };

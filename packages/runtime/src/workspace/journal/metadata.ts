@@ -2,8 +2,14 @@
  * `metadata.json`: what an instance is and, in `commit`, the last commit. Replacing this file is the only commit point:
  * everything else is prepared before it or can be done again from what it names.
  */
-import { GoondanError, type JsonObject, type JsonValue, type ReplyAddress, type TurnResult } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import {
+  type AgentAddress,
+  GoondanError,
+  type JsonObject,
+  type JsonValue,
+  type ReplyAddress,
+  type TurnResult,
+} from '@goondan/types';
 import { readLines } from '../lines/read-lines.ts';
 import { seal } from '../lines/seal-lines.ts';
 import type { StoredMessage } from './message-text.ts';
@@ -27,6 +33,8 @@ export interface CommitRecord {
   /** Absent before the first commit. */
   readonly turn?: CommittedTurn;
   readonly base: BaseMark;
+  /** How many messages the base has. */
+  readonly messages: number;
   /** The base that this commit started from: what is there until the commit is applied. */
   readonly previous: BaseMark;
   /** Records up to this number are of turns that were given up without a commit. Absent when there are none. */
@@ -77,7 +85,7 @@ export interface BaseMark extends FileMark {
   readonly seq: number;
 }
 
-export function newMetadata({ agentName, instanceKey }: InstanceAddress, now: Date): InstanceMetadata {
+export function newMetadata({ agentName, instanceKey }: AgentAddress, now: Date): InstanceMetadata {
   const empty = { bytes: 0, crc: 0, seq: 0 };
   return {
     formatVersion: FORMAT_VERSION,
@@ -86,7 +94,7 @@ export function newMetadata({ agentName, instanceKey }: InstanceAddress, now: Da
     instanceKey,
     createdAt: now.toISOString(),
     updatedAt: now.toISOString(),
-    commit: { version: 0, base: empty, previous: empty, inbox: 0, extensions: {} },
+    commit: { version: 0, base: empty, messages: 0, previous: empty, inbox: 0, extensions: {} },
   };
 }
 
@@ -125,9 +133,8 @@ function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
 }
 
 /** **Errors** — `E_STORE_INSTANCE` when the folder belongs to another instance. */
-export function refuseOtherInstance(path: string, wanted: InstanceAddress, found: InstanceAddress): void {
+export function refuseOtherInstance(path: string, wanted: AgentAddress, found: AgentAddress): void {
   if (found.agentName === wanted.agentName && found.instanceKey === wanted.instanceKey) return;
-  const names = ({ agentName, instanceKey }: InstanceAddress) =>
-    `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;
+  const names = ({ agentName, instanceKey }: AgentAddress) => `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;
   throw new GoondanError('E_STORE_INSTANCE', `${path} belongs to ${names(found)}, not to ${names(wanted)}`);
 }

@@ -62,6 +62,7 @@ export function planCommit(
     version: before.commit.version + 1,
     turn: committedTurn,
     base: { ...markAfter(previous, baseBytes, isRewrite), seq: start + log.length + 1 },
+    messages: (isRewrite ? 0 : before.commit.messages) + delta.messages.length,
     previous,
     inbox: entry?.seq ?? before.commit.inbox,
     extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),

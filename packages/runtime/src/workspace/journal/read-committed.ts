@@ -2,7 +2,8 @@
  * What is committed, for whoever does not own the instance: changes nothing, takes no lock. The owner may be in the
  * middle of a commit; then the base is worked out as recovery would, or looked at again.
  */
-import type { ConversationSnapshot, InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
+import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
 import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
@@ -21,7 +22,7 @@ const ATTEMPTS = 5;
 export async function readCommitted(
   ports: StorePorts,
   paths: InstancePaths,
-  address: InstanceAddress,
+  address: AgentAddress,
 ): Promise<ConversationSnapshot> {
   for (let attempt = 1; ; attempt += 1) {
     const metadata = await readMetadata(ports, paths.metadata);

@@ -44,7 +44,7 @@ export async function recover(
   { commit }: InstanceMetadata,
   queues: InstanceQueues,
 ): Promise<RecoveredInstance> {
-  const found = await look(ports, paths, limits, commit);
+  const found = await look(ports, paths, commit);
   await makeNamesDurable(ports, paths);
   const files = await openInstanceFiles(ports, paths, limits);
   try {
@@ -75,16 +75,11 @@ interface Found {
 }
 
 /** Reads everything and refuses what no crash explains, before anything is touched. */
-async function look(
-  ports: StorePorts,
-  paths: InstancePaths,
-  limits: StoreLimits,
-  commit: CommitRecord,
-): Promise<Found> {
+async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecord): Promise<Found> {
   const { fs } = ports;
   const events = await readLog(ports, paths.events);
   const turn = await readLog(ports, paths.turn);
-  const archive = await readTail(fs, paths.archive, limits.rememberedTurns);
+  const archive = await readTail(fs, paths.archive, 1);
   const baseBytes = await fs.read(paths.base);
   if (!archive) throw await corruptStore(ports, paths.archive, 'it is gone');
   if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is gone');
@@ -173,8 +168,8 @@ async function lastResults(
   const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
   if (tail && (!turn || turn.result === 'reset' || tail.finished.has(turn.id)))
     return new FinishedTurns(limits, tail.finished);
-  const all = await readTail(fs, paths.archive, limits.rememberedTurns, Number.POSITIVE_INFINITY);
-  return new FinishedTurns(limits, all?.finished);
+  const last = await readTail(fs, paths.archive, 1, Number.POSITIVE_INFINITY);
+  return new FinishedTurns(limits, [...(tail?.finished ?? []), ...(last?.finished ?? [])]);
 }
 
 /** Only now that nothing needs it any more. */

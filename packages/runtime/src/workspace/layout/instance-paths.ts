@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -22,21 +21,27 @@ export interface InstancePaths {
   extension(name: string): string;
 }
 
+/** Of a resolved path: no slash at its end. Not by `node:path`, which an agent that only starts does not load. */
 export function workspaceFolder(stateRoot: string, workspaceId: string): string {
-  return join(stateRoot, 'workspaces', workspaceId);
+  return `${stateRoot}/workspaces/${workspaceId}`;
 }
 
 export function instancesFolder(workspace: string): string {
-  return join(workspace, 'instances');
+  return `${workspace}/instances`;
 }
 
 /** Who runs the workspace. */
 export function ownerPath(workspace: string): string {
-  return join(workspace, 'orchestrator.json');
+  return `${workspace}/orchestrator.json`;
 }
 
-export function instancePaths(workspace: string, { agentName, instanceKey }: InstanceAddress): InstancePaths {
-  return pathsIn(join(instancesFolder(workspace), instanceFolderName(agentName, instanceKey)));
+/** What everybody in the workspace has to say, for people. */
+export function swarmLogPath(workspace: string): string {
+  return `${workspace}/logs/swarm.jsonl`;
+}
+
+export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress): InstancePaths {
+  return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
 /** For whoever found the folder and does not know yet whose it is. */

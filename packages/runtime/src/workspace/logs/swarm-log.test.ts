@@ -1,55 +1,243 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, expect, test } from 'bun:test';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import type { Fs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import { openSwarmLog, swarmLogPath } from './swarm-log.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import type { StoreWarning } from '../store-ports.ts';
+import { defaultSwarmLogLimits, openSwarmLog } from './open-swarm-log.ts';
+import { readSwarmLog } from './read-swarm-log.ts';
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
+afterAll(() => rmSync(stateRoot, { recursive: true }));
+const simulated = { stateRoot: '/state', workspaceId: 'w' };
+const path = '/state/workspaces/w/logs/swarm.jsonl';
+
+const line = (message: string, more: Partial<LogLine> = {}): LogLine => ({
+  time: '2026-01-02T03:04:05.678Z',
+  level: 'info',
+  message,
+  agent: 'coder',
+  instance: 'default',
+  ...more,
+});
+const messages = (lines: readonly LogLine[]) => lines.map(({ message }) => message);
+const everything = { last: Number.POSITIVE_INFINITY };
+
+test('lines are kept in their order, across restarts, and the last of those asked for are found', async () => {
+  const place = { stateRoot, workspaceId: 'w' };
+  for (const life of [1, 2]) {
+    const log = openSwarmLog(place);
+    for (let index = 0; index < 4; index += 1) {
+      const traceId = index % 2 === 0 ? 'even' : 'odd';
+      log.write(line(`${life} ${index}`, { traceId, agent: index === 3 ? 'tester' : 'coder', instance: `${life}` }));
+    }
+    await log.close();
+  }
+  const read = async (question: Partial<Parameters<typeof readSwarmLog>[1]>) =>
+    messages(await readSwarmLog(place, { ...everything, ...question }));
+  expect(await read({})).toEqual(['1 0', '1 1', '1 2', '1 3', '2 0', '2 1', '2 2', '2 3']);
+  expect(await read({ last: 3 })).toEqual(['2 1', '2 2', '2 3']);
+  expect(await read({ last: 0 })).toEqual([]);
+  expect(await read({ agent: 'tester' })).toEqual(['1 3', '2 3']);
+  expect(await read({ agent: 'coder', traceId: 'even', last: 3 })).toEqual(['1 2', '2 0', '2 2']);
+  expect(await read({ instance: '1', traceId: 'odd' })).toEqual(['1 1', '1 3']);
+  expect(await readSwarmLog({ stateRoot, workspaceId: 'none' }, everything)).toEqual([]);
+  const folder = join(stateRoot, 'workspaces/w/logs');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
-function place() {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
-  folders.push(stateRoot);
-  return { stateRoot, workspaceId: 'shop' };
-}
-
-const line = (message: string): LogLine => ({ time: 't', level: 'info', message, agent: 'clerk', instance: 'default' });
-
-test('lines are in logs/swarm.jsonl, in their order, for the owner alone', async () => {
-  const where = place();
-  const log = openSwarmLog(where, (problem) => expect(problem).toBe('none'));
-  for (let count = 0; count < 100; count++) log.write(line(String(count)));
-  await log.close();
-  const path = swarmLogPath(where);
-  expect(path).toBe(join(where.stateRoot, 'workspaces', 'shop', 'logs', 'swarm.jsonl'));
-  const written = readFileSync(path, 'utf8').trim().split('\n');
-  expect(written).toEqual(Array.from({ length: 100 }, (_, count) => JSON.stringify(line(String(count)))));
-  expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+test('half a line that a crash left is left out, and does not spoil the next', async () => {
+  const place = { stateRoot, workspaceId: 'torn' };
+  const first = openSwarmLog(place);
+  first.write(line('a'));
+  await first.close();
+  appendFileSync(join(stateRoot, 'workspaces/torn/logs/swarm.jsonl'), '{"time":"2026-01-02T03:04:05.678Z","lev');
+  const second = openSwarmLog(place);
+  second.write(line('b'));
+  await second.close();
+  expect(messages(await readSwarmLog(place, everything))).toEqual(['a', 'b']);
 });
 
-test('files are bounded in size and number', async () => {
-  const where = place();
-  const log = openSwarmLog({ ...where, limits: { bytes: 1_000, files: 2 } }, () => undefined);
-  for (let round = 0; round < 20; round++) {
-    for (let count = 0; count < 10; count++) log.write(line('x'.repeat(50)));
-    await Bun.sleep(25);
+test('files are of bounded size and number, the oldest go, and the rest is read across them', async () => {
+  const place = { stateRoot, workspaceId: 'rotated' };
+  const log = openSwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
+  for (let index = 0; index < 1000; index += 1) {
+    log.write(line(`${index}`));
+    if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await log.close();
-  const names = readdirSync(dirname(swarmLogPath(where)));
-  expect(names.length).toBe(3);
+  const folder = join(stateRoot, 'workspaces/rotated/logs');
+  expect(readdirSync(folder).length).toBe(4);
+  for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).size).toBeLessThan(21_000);
+  const kept = messages(await readSwarmLog(place, everything));
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => `${1000 - kept.length + index}`));
+  expect(kept.length).toBeGreaterThan(200);
+  expect(messages(await readSwarmLog(place, { last: 150 }))).toEqual(kept.slice(-150));
 });
 
-test('a log that cannot be written is reported, and stops nobody', async () => {
-  const where = place();
-  // A file where the folder should be.
-  writeFileSync(join(where.stateRoot, 'workspaces'), '');
-  const problems: string[] = [];
-  const log = openSwarmLog(where, (problem) => void problems.push(problem));
-  log.write(line('lost'));
+test.each(['stat', 'read', 'list'] as const)(
+  'whoever reads while files are put away sees no gap and no line twice: before each %s',
+  async (operation) => {
+    const disk = SimulatedDisk.empty();
+    const log = openSwarmLog({ ...simulated, fs: disk }, { files: { bytes: 2000, files: 1000 }, waiting: 1e6 });
+    let written = 0;
+    const newest = async () => (await readSwarmLog({ ...simulated, fs: disk }, { last: 1 }))[0]?.message;
+    const writeOn = async () => {
+      for (const end = written + 50; written < end; written += 1) log.write(line(`${written}`));
+      while ((await newest()) !== `${written - 1}`) await Bun.sleep(1);
+    };
+    await writeOn();
+    for (let at = 1; at < 8; at += 1) {
+      let calls = 0;
+      const fs = failingFs(disk, () => undefined);
+      const busy = {
+        ...fs,
+        async [operation](each: string) {
+          calls += 1;
+          if (calls === at) await writeOn();
+          return fs[operation](each);
+        },
+      };
+      const found = messages(await readSwarmLog({ ...simulated, fs: busy }, { last: 45 })).map(Number);
+      expect(found).toEqual(Array.from({ length: 45 }, (_, index) => (found[0] ?? 0) + index));
+      expect(found.at(-1)).toBeGreaterThanOrEqual(written - 51);
+    }
+    await log.close();
+    expect((await readSwarmLog({ ...simulated, fs: disk }, everything)).length).toBe(written);
+  },
+);
+
+test('while the disk hangs lines wait, as many as fit; the others are dropped, and a line in their place says how many', async () => {
+  const disk = SimulatedDisk.empty();
+  let goOn = () => {};
+  const hanging = new Promise<void>((resolve) => (goOn = resolve));
+  const calm = failingFs(disk, () => undefined);
+  const fs: Fs = {
+    ...calm,
+    async openFile(each) {
+      const file = await calm.openFile(each);
+      return { ...file, append: async (bytes) => hanging.then(() => file.append(bytes)) };
+    },
+  };
+  const size = JSON.stringify(line('000')).length + 1;
+  const log = openSwarmLog({ ...simulated, fs }, { ...defaultSwarmLogLimits, waiting: 10 * size });
+  log.write(line('000'));
+  await Bun.sleep(1);
+  for (let index = 1; index <= 30; index += 1) log.write(line(String(index).padStart(3, '0')));
+  goOn();
+  while (((await disk.stat(path))?.size ?? 0) < 10 * size) await Bun.sleep(1);
+  log.write(line('later'));
   await log.close();
-  expect(problems).toHaveLength(1);
+  const found = await readSwarmLog({ ...simulated, fs: disk }, everything);
+  const waited = Array.from({ length: 10 }, (_, index) => String(index + 1).padStart(3, '0'));
+  expect(messages(found).filter((message) => !message.includes('dropped'))).toEqual(['000', ...waited, 'later']);
+  expect(found.at(-2)).toMatchObject({ level: 'warn', event: 'log.dropped', data: { lines: 20 } });
+});
+
+test('a disk that fails is tried again after a pause, what was lost is counted, and somebody is told once', async () => {
+  const disk = SimulatedDisk.empty();
+  const clock = manualClock();
+  const warnings: StoreWarning[] = [];
+  let isFailing = true;
+  const fs = failingFs(disk, (operation) => {
+    if (isFailing && operation === 'append') throw systemError('ENOSPC');
+  });
+  const settle = () => Bun.sleep(1);
+  const log = openSwarmLog({ ...simulated, fs, clock, warn: (warning) => warnings.push(warning) });
+  log.write(line('a'));
+  await settle();
+  log.write(line('b'));
+  await clock.advance(1000);
+  isFailing = false;
+  log.write(line('c'));
+  await settle();
+  expect(await readSwarmLog({ ...simulated, fs: disk }, everything)).toEqual([]);
+  await clock.advance(1000);
+  log.write(line('d'));
+  await log.close();
+  const found = await readSwarmLog({ ...simulated, fs: disk }, everything);
+  expect(messages(found).slice(1)).toEqual(['c', 'd']);
+  expect(found[0]).toMatchObject({ event: 'log.dropped', data: { lines: 2 } });
+  expect(clock.pending).toBe(0);
+  expect(warnings.map((warning) => warning.path)).toEqual([path]);
+});
+
+test('closing waits for no pause, and tries once more', async () => {
+  const disk = SimulatedDisk.empty();
+  const clock = manualClock();
+  let isFailing = true;
+  const fs = failingFs(disk, (operation) => {
+    if (isFailing && operation === 'append') throw systemError('EIO');
+  });
+  const log = openSwarmLog({ ...simulated, fs, clock });
+  log.write(line('a'));
+  await Bun.sleep(1);
+  log.write(line('b'));
+  isFailing = false;
+  await log.close();
+  expect(clock.pending).toBe(0);
+  expect(messages(await readSwarmLog({ ...simulated, fs: disk }, everything)).at(-1)).toBe('b');
+});
+
+test('it never throws: what cannot be written is dropped, what is too long is cut, and after the end nothing happens', async () => {
+  const disk = SimulatedDisk.empty();
+  const log = openSwarmLog({ ...simulated, fs: disk });
+  const circular: unknown[] = [];
+  circular.push(circular);
+  log.write(line('circular', { data: circular as never }));
+  log.write(line('x'.repeat(1e6), { data: 'y'.repeat(1e6) }));
+  log.write(line('fine', { agent: 'z'.repeat(1e6) }));
+  log.write(line('last'));
+  await log.close();
+  await log.close();
+  log.write(line('after the end'));
+  await Bun.sleep(1);
+  const found = await readSwarmLog({ ...simulated, fs: disk }, everything);
+  expect(found.map(({ event, message }) => event ?? message.slice(0, 5))).toEqual([
+    'log.dropped',
+    'xxxxx',
+    'log.dropped',
+    'last',
+  ]);
+  expect(found[1]?.message.length).toBe(16 * 1024);
+  expect(found[1]?.data).toEqual({ cut: expect.any(Number) });
+});
+
+test('a disk that hangs for good does not keep it from closing', async () => {
+  const clock = manualClock();
+  const hang = () => new Promise<never>(() => {});
+  const fs: Fs = { ...failingFs(SimulatedDisk.empty(), () => undefined), openFile: hang };
+  const log = openSwarmLog({ ...simulated, fs, clock });
+  log.write(line('a'));
+  const closing = log.close();
+  await Bun.sleep(1);
+  await clock.advance(2000);
+  await closing;
+});
+
+test('a flood of lines leaves the event loop free in between', async () => {
+  const disk = SimulatedDisk.empty();
+  const log = openSwarmLog({ ...simulated, fs: disk, clock: systemClock }, { ...defaultSwarmLogLimits, waiting: 1e7 });
+  for (let index = 0; index < 5000; index += 1) log.write(line('x'.repeat(100)));
+  const sizes = new Set<number>();
+  let size = 0;
+  while (size < 5000 * 180) {
+    size = (await disk.stat(path))?.size ?? 0;
+    sizes.add(size);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(sizes.size).toBeGreaterThan(5);
+  await log.close();
+  expect((await readSwarmLog({ ...simulated, fs: disk }, everything)).length).toBe(5000);
+});
+
+test('lines are plain JSON, one a line', () => {
+  const texts = readFileSync(join(stateRoot, 'workspaces/w/logs/swarm.jsonl'), 'utf8').split('\n').slice(0, -1);
+  expect(JSON.parse(texts[0] ?? '')).toEqual(line('1 0', { traceId: 'even', instance: '1' }));
 });

@@ -1,5 +1,4 @@
-import type { JsonValue } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { InstanceQueues } from '../journal/instance-queues.ts';
 import type { InstanceSlots } from '../journal/instance-slots.ts';
 import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
@@ -8,10 +7,10 @@ import type { StorePorts } from '../store-ports.ts';
 /** Written by the owner of the instance, like the conversation. */
 export interface Outbox {
   /** Durable when it resolves; idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
-  add(instance: InstanceAddress, key: string, value: JsonValue): Promise<void>;
+  add(instance: AgentAddress, key: string, value: JsonValue): Promise<void>;
   /** Oldest first. The answer of a turn that somebody waits for is here under the turn's id (`decodeReply`). */
-  pending(instance: InstanceAddress): Promise<readonly QueueEntry[]>;
-  acknowledge(instance: InstanceAddress, key: string): Promise<void>;
+  pending(instance: AgentAddress): Promise<readonly QueueEntry[]>;
+  acknowledge(instance: AgentAddress, key: string): Promise<void>;
 }
 
 export function openOutbox(ports: StorePorts, slots: InstanceSlots): Outbox {

@@ -1,6 +1,5 @@
 /** The one checker: what must hold after any number of crashes, once everything pending was handled. */
-import type { JsonValue, Message, TurnResult } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress, JsonValue, Message, TurnResult } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
@@ -42,7 +41,7 @@ function isTurn(archived: ArchivedTurn): archived is Turn {
 function inputsOf(
   { inputs }: Workload,
   { sent, acknowledged }: World,
-  { instanceKey }: InstanceAddress,
+  { instanceKey }: AgentAddress,
   turns: readonly Turn[],
 ): readonly Input[] {
   const isHandled = (id: string) => turns.some(({ turnId }) => turnId === `turn-${id}`);
@@ -66,7 +65,7 @@ function checkOrder(inputs: readonly Input[], turns: readonly Turn[]): void {
  */
 function checkResets(
   { inputs }: Workload,
-  { instanceKey }: InstanceAddress,
+  { instanceKey }: AgentAddress,
   archive: readonly ArchivedTurn[],
   { effects, resets }: World,
 ): void {
@@ -149,12 +148,14 @@ function checkEffects({ inputs }: Workload, { effects }: World): void {
 async function checkConversation(
   { fs }: StorePorts,
   journal: Journal,
-  instance: InstanceAddress,
+  instance: AgentAddress,
   archive: readonly ArchivedTurn[],
 ): Promise<void> {
   const messages = archive.reduce(foldTurn, []);
   const { messages: committed, version } = await journal.read(instance);
   expect(version, archive.length, 'version');
+  const summary = await journal.summary(instance);
+  expect([summary.messages, summary.pending], [messages.length, 0], 'messages and pending events of the summary');
   expect(committed, messages, 'the base and the fold of the archive');
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const bytes = await fs.read(instancePaths(workspace, instance).base);
@@ -173,7 +174,7 @@ function foldTurn(messages: readonly Message[], { turnId, events }: ArchivedTurn
 
 async function checkExtensionState(
   journal: Journal,
-  instance: InstanceAddress,
+  instance: AgentAddress,
   inputs: readonly Input[],
   archive: readonly ArchivedTurn[],
 ): Promise<void> {
@@ -190,7 +191,7 @@ async function checkExtensionState(
 /** An answer is there until it was fetched, and not after. */
 async function checkAnswers(
   journal: Journal,
-  instance: InstanceAddress,
+  instance: AgentAddress,
   inputs: readonly Input[],
   turns: readonly Turn[],
   { fetched }: World,
@@ -213,7 +214,7 @@ async function checkAnswers(
   }
 }
 
-async function checkDeadLetters(journal: Journal, instance: InstanceAddress, turns: readonly Turn[]): Promise<void> {
+async function checkDeadLetters(journal: Journal, instance: AgentAddress, turns: readonly Turn[]): Promise<void> {
   const given = turns.filter(({ result }) => result.error?.code === 'E_DEAD_LETTER').map(({ turnId }) => turnId);
   const letters = (await journal.deadLetters.list(instance)).map(({ event }) => `turn-${event.id}`);
   expect(letters, given, 'dead letters');

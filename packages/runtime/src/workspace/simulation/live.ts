@@ -1,6 +1,5 @@
 /** One life of the machine, from its start to its end or to a crash: finish what is pending, then serve the client. */
-import { GoondanError, type AgentEvent } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
@@ -58,6 +57,8 @@ class Client {
   readonly #orchestrator: Journal;
   readonly #life: Life;
   #isSending = false;
+  /** Events that were handled, and lost before they were acknowledged: accepted anew, and skipped when their turn comes. */
+  readonly #lost = new Set<string>();
 
   constructor(orchestrator: Journal, life: Life) {
     this.#orchestrator = orchestrator;
@@ -83,15 +84,17 @@ class Client {
   async #send(input: Input): Promise<void> {
     const { workload, world } = this.#life;
     world.sent.push(input.event.id);
-    await this.#orchestrator.accept(input.instance, input.event);
+    const isHandled = (id: string) => world.committed.includes(`turn-${id}`);
+    const { duplicate } = await this.#orchestrator.accept(input.instance, input.event);
+    if (!duplicate && isHandled(input.event.id)) this.#lost.add(input.event.id);
     world.acknowledged.push(input.event.id);
     if (!input.isSentTwice) return;
     // A late duplicate of everything so far, whatever has become of it.
     for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
       const again = await this.#orchestrator.accept(instance, event);
       if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
-      const isCommitted = world.committed.includes(`turn-${event.id}`);
-      if (again.pending && isCommitted) throw new Error(`${event.id} was handled and is said to be pending`);
+      const isWrong = again.pending && isHandled(event.id) && !this.#lost.has(event.id);
+      if (isWrong) throw new Error(`${event.id} was handled and is said to be pending`);
     }
   }
 
@@ -195,7 +198,7 @@ async function interruptTurn(
   });
 }
 
-async function fetchAnswers(agent: Journal, instance: InstanceAddress, { workload, world }: Life): Promise<void> {
+async function fetchAnswers(agent: Journal, instance: AgentAddress, { workload, world }: Life): Promise<void> {
   for (const { key } of await agent.outbox.pending(instance)) {
     const input = workload.inputs.find(({ event }) => `turn-${event.id}` === key);
     if (!input?.isAnswerFetched) continue;
@@ -211,7 +214,7 @@ function inputOf(workload: Workload, event: AgentEvent): Input {
 }
 
 /** Whoever looks before recovery must see what recovery then makes of it. */
-async function checkReadWithoutLock(agent: Journal, instance: InstanceAddress): Promise<void> {
+async function checkReadWithoutLock(agent: Journal, instance: AgentAddress): Promise<void> {
   const before = JSON.stringify(await agent.read(instance));
   await agent.recover(instance);
   const after = JSON.stringify(await agent.read(instance));

@@ -2,13 +2,12 @@
  * A turn loop small enough to read, which follows the resume rule: recorded effects are returned and not repeated, steps
  * that were recorded are skipped, what a crash cut off is done again. It makes the store do everything the real one does.
  */
-import { createAssistantMessage, createSystemMessage, createUserMessage } from '@goondan/types';
+import { type AgentAddress, createAssistantMessage, createSystemMessage, createUserMessage } from '@goondan/types';
 import type { JsonValue, Message, MessageEvent, ToolResultPart, TurnResult } from '@goondan/types';
 import type {
   BaseDelta,
   ConversationStore,
   EventAuthor,
-  InstanceAddress,
   OpenTurn,
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
@@ -221,7 +220,7 @@ class ScriptedTurn {
     await this.#run.meanwhile();
   }
 
-  get #instance(): InstanceAddress {
+  get #instance(): AgentAddress {
     return this.#run.input.instance;
   }
 

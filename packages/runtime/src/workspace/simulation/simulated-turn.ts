@@ -1,7 +1,7 @@
 /** The smallest turn there is, for tests that need one and do not care what is in it. */
-import { createAssistantMessage, createUserMessage } from '@goondan/types';
+import { type AgentAddress, createAssistantMessage, createUserMessage } from '@goondan/types';
 import type { AgentEvent, JsonValue, Message, TurnError } from '@goondan/types';
-import type { ConversationStore, InstanceAddress, TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
 export interface SimpleTurn {
   readonly text?: string;
@@ -44,7 +44,7 @@ export function messagesOf(records: readonly TurnRecord[]): Message[] {
 /** Opens, appends and commits. */
 export async function runSimpleTurn(
   store: ConversationStore,
-  instance: InstanceAddress,
+  instance: AgentAddress,
   eventId: string,
   { text, extensionState, error }: SimpleTurn = {},
 ): Promise<void> {

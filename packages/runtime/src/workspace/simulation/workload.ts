@@ -1,11 +1,10 @@
 /** What a simulated client sends, and what the agent does about it: all of it follows from the seed. */
-import type { AgentEvent, JsonValue } from '@goondan/types';
-import type { InstanceAddress } from '../../agent/conversation/conversation-store.ts';
+import type { AgentAddress, AgentEvent, JsonValue } from '@goondan/types';
 import { seededRandom, type Random } from './seeded-random.ts';
 
 export interface Workload {
   readonly seed: number;
-  readonly instances: readonly InstanceAddress[];
+  readonly instances: readonly AgentAddress[];
   /** In the order the client sends them; it sends the next one when the last was acknowledged. */
   readonly inputs: readonly Input[];
   /** Syncs take up to this long, and other things happen in between. */
@@ -15,7 +14,7 @@ export interface Workload {
 }
 
 export interface Input {
-  readonly instance: InstanceAddress;
+  readonly instance: AgentAddress;
   readonly event: AgentEvent;
   readonly script: TurnScript;
   /** Before its turn somebody starts one that no inbox knows of, and never finishes it. */
@@ -66,7 +65,7 @@ export function makeWorkload(seed: number): Workload {
 
 function makeInput(
   index: number,
-  instances: readonly InstanceAddress[],
+  instances: readonly AgentAddress[],
   syncTicks: number,
   random: Random,
   resets: Random,

@@ -253,6 +253,13 @@ export const mutants: readonly Mutant[] = [
     seed: 31,
   },
   {
+    name: 'forget how turns ended when the archive is put away',
+    file: 'archive/read-tail.ts',
+    find: ' || (left > 0 && finished.size < turns)',
+    replace: '',
+    seed: 125,
+  },
+  {
     name: 'make the folder of an instance without a sync of its name',
     file: 'journal/instance-slot.ts',
     find: 'await ports.fs.syncFolder(dirname(paths.folder));',

@@ -1,0 +1,130 @@
+/**
+ * What a process for every agent costs: from the spawn to `ready`, against a bare child of Bun that says one word over
+ * Bun's own ipc; what is left to wait when a spare stands ready; what an idle one holds of the memory.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import type { AgentStart } from '../packages/runtime/src/config/agent-start.ts';
+import { agentLanguage } from '../packages/runtime/src/ipc/codec.ts';
+import type { FromAgent } from '../packages/runtime/src/ipc/from-agent.ts';
+import { newTag } from '../packages/runtime/src/orchestrator/guardian/process-tag.ts';
+import { agentRunner } from '../packages/runtime/src/orchestrator/runner-path.ts';
+import { spawnChild } from '../packages/runtime/src/orchestrator/spawn-child.ts';
+import { benchEvent } from './durable-agent.ts';
+import { printTimings, summarise } from './measure.ts';
+
+const ROUNDS = 40;
+const host = { runTag: newTag('GOONDAN_RUN') };
+
+export async function benchSpawn(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-spawn-'));
+  try {
+    const bareChild = join(folder, 'bare.js');
+    writeFileSync(bareChild, `process.on('message', () => undefined); process.send('ready');`);
+    const [bare, ours, spare]: number[][] = [[], [], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      bare?.push(await timeBare(bareChild));
+      ours?.push(await timeStart(folder, 0));
+      spare?.push(await timeStart(folder, 150));
+    }
+    printTimings('a process for an agent, until it is ready', [
+      summarise('Bun.spawn with ipc, bare', bare ?? []),
+      summarise('goondan, agent process', ours ?? []),
+      summarise('goondan, a spare that waits', spare ?? []),
+    ]);
+    await printMemory(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Microseconds. */
+async function timeBare(program: string): Promise<number> {
+  const said = Promise.withResolvers<void>();
+  const startedAt = performance.now();
+  const child = Bun.spawn([process.execPath, program], {
+    ipc: () => said.resolve(),
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  await said.promise;
+  const took = performance.now() - startedAt;
+  child.kill('SIGKILL');
+  await child.exited;
+  return took * 1_000;
+}
+
+/** Microseconds from the spawn to `ready`; from `start` to it when the process had `aheadMs` to come up by itself. */
+async function timeStart(folder: string, aheadMs: number): Promise<number> {
+  const spawnedAt = performance.now();
+  const agent = launch(folder);
+  if (aheadMs > 0) await Bun.sleep(aheadMs);
+  const startedAt = aheadMs > 0 ? performance.now() : spawnedAt;
+  await agent.start();
+  const took = performance.now() - startedAt;
+  await agent.child.kill(0);
+  return took * 1_000;
+}
+
+/** Two at a time, as in any swarm: pages of Bun itself then belong to nobody alone. */
+async function printMemory(folder: string): Promise<void> {
+  const [idle, other] = [launch(folder), launch(folder)];
+  await Promise.all([idle.start(), other.start()]);
+  await Bun.sleep(500);
+  console.log('\nan agent process in memory');
+  console.log(`  ${'idle'.padEnd(46)} ${describeMemory(idle.child.pid)}`);
+  for (const agent of [idle, other]) await agent.turn();
+  await Bun.sleep(500);
+  console.log(`  ${'idle, after a turn'.padEnd(46)} ${describeMemory(idle.child.pid)}`);
+  for (const { child } of [idle, other]) await child.kill(0);
+}
+
+function launch(folder: string) {
+  const cwd = join(folder, crypto.randomUUID());
+  mkdirSync(cwd);
+  const request = { name: 'bench', runner: agentRunner, cwd, frameFolder: `${cwd}-frames` };
+  const child = spawnChild(host, agentLanguage, request);
+  const waiting = new Map<FromAgent['type'], () => void>();
+  child.channel.onMessage((message) => waiting.get(message.type)?.());
+  const next = (type: FromAgent['type']) => new Promise<void>((resolve) => waiting.set(type, resolve));
+  return {
+    child,
+    async start(): Promise<void> {
+      const ready = next('ready');
+      await child.channel.send({ type: 'start', plan: planFor(cwd) });
+      await ready;
+    },
+    async turn(): Promise<void> {
+      const done = next('turn.done');
+      await child.channel.send({ type: 'turn', event: benchEvent(1), seq: 1 });
+      await done;
+    },
+  };
+}
+
+function planFor(cwd: string): JsonObject {
+  const script = [{ say: 'You said: {{input}}' }];
+  const start: AgentStart = {
+    address: { agentName: 'bench', instanceKey: 'default' },
+    agent: { agentName: 'bench', models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } } },
+    agents: [{ name: 'bench' }],
+    store: { stateRoot: join(cwd, 'state'), workspaceId: 'bench' },
+    isNew: true,
+    cwd,
+  };
+  // It is JSON, as its header says.
+  return start as unknown as JsonObject;
+}
+
+/** Linux only: elsewhere nobody tells. */
+function describeMemory(pid: number): string {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]) / 1_024;
+    const own = megabytes('Private_Clean') + megabytes('Private_Dirty');
+    return `${megabytes('Rss').toFixed(1)} MB resident, ${own.toFixed(1)} MB of its own`;
+  } catch {
+    return 'not told by this system';
+  }
+}

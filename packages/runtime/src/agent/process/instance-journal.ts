@@ -1,0 +1,56 @@
+/**
+ * The journal of one instance, loaded and opened when it is first needed. A conversation that is new has nothing to
+ * read: its process is ready without a journal, and its first turn opens it.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { ProcessHost } from './process-host.ts';
+
+export class InstanceJournal {
+  readonly #host: ProcessHost;
+  readonly #start: AgentStart;
+  readonly #warn: (warning: StoreWarning) => void;
+  #opened: Promise<Journal> | undefined;
+
+  constructor(host: ProcessHost, start: AgentStart, warn: (warning: StoreWarning) => void) {
+    this.#host = host;
+    this.#start = start;
+    this.#warn = warn;
+  }
+
+  get address(): AgentAddress {
+    return this.#start.address;
+  }
+
+  open(): Promise<Journal> {
+    this.#opened ??= this.#host.openJournal(this.#start.store, this.#warn);
+    return this.#opened;
+  }
+
+  get isNew(): boolean {
+    return this.#start.isNew === true;
+  }
+
+  /** For turns. None opens before `first` is over. */
+  store(first: () => Promise<unknown>): ConversationStore {
+    return {
+      open: async (instance, turnId) => {
+        await first();
+        return (await this.open()).open(instance, turnId);
+      },
+      append: async (...record) => (await this.open()).append(...record),
+      commit: async (...turn) => (await this.open()).commit(...turn),
+      read: async (instance) => {
+        if (this.isNew) return { version: 0, messages: [], extensionState: {} };
+        return (await this.open()).read(instance);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.close();
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test';
+import { Endings } from './endings.ts';
+import { Stopping } from './stopping.ts';
+
+describe('endings', () => {
+  test('come in the opposite order, each whatever the others do, and once', async () => {
+    const ended: string[] = [];
+    const endings = new Endings();
+    endings.add(() => ended.push('first'));
+    endings.add(() => {
+      ended.push('second');
+      throw new Error('no');
+    });
+    endings.add(async () => {
+      await Bun.sleep(1);
+      ended.push('third');
+      throw new Error('no');
+    });
+    await endings.endAll();
+    await endings.endAll();
+    expect(ended).toEqual(['third', 'second', 'first']);
+  });
+});
+
+describe('a stop', () => {
+  test('happens once; asked again it hurries', async () => {
+    const graces: number[] = [];
+    const stopping = new Stopping(async (graceMs, hurry) => {
+      graces.push(graceMs);
+      await new Promise((resolve) => hurry.addEventListener('abort', resolve));
+    });
+    const first = stopping.stop(10);
+    expect(await Promise.race([first, Bun.sleep(2).then(() => 'goes on')])).toBe('goes on');
+    await stopping.stop(20);
+    await first;
+    await stopping.stopped;
+    expect(graces).toEqual([10]);
+  });
+
+  test('that fails is over all the same', async () => {
+    const stopping = new Stopping(() => Promise.reject(new Error('no')));
+    expect(await stopping.stop(1).catch(String)).toBe('Error: no');
+    await stopping.stopped;
+  });
+});

@@ -1,0 +1,193 @@
+// A swarm from code, with real processes: what is there while it runs, and what is left of it.
+import { afterEach, describe, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textOf } from './agent/conversation/text-of.ts';
+import { connectControl } from './control/connect-control.ts';
+import type { SwarmControl } from './control/swarm-control.ts';
+import type { LogLine } from './ports/log-line.ts';
+import { startSwarm, type StartSwarmOptions } from './start-swarm.ts';
+import { readOwner } from './workspace/own-workspace.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+function newStateRoot(): string {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-start-swarm-'));
+  cleanups.push(() => rmSync(stateRoot, { recursive: true, force: true }));
+  return stateRoot;
+}
+
+async function start(options: Partial<StartSwarmOptions> = {}): Promise<SwarmControl & { readonly stateRoot: string }> {
+  const stateRoot = options.stateRoot ?? newStateRoot();
+  const script = { script: [{ say: 'You said: {{input}}' }] };
+  const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
+  const swarm = await startSwarm({
+    name: 'shop',
+    workspace: 'shop',
+    agents: [{ agentName: 'clerk', models }],
+    ...options,
+    stateRoot,
+  });
+  cleanups.push(() => swarm.stop({ graceMs: 0 }));
+  return { ...swarm, stateRoot };
+}
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+const place = (stateRoot: string) => ({ stateRoot, workspaceId: 'shop' });
+
+describe('a swarm that runs', () => {
+  test('R-01 answers, here and over its control socket', async () => {
+    const swarm = await start();
+    const end = await swarm.ask({ input: 'hello' });
+    expect(textOf(end.result.responseMessage)).toBe('You said: hello');
+    const client = await connectControl(place(swarm.stateRoot));
+    const heard: string[] = [];
+    const answer = await client.ask({ input: 'again' }, { onNotice: ({ type }) => void heard.push(type) });
+    expect(textOf(answer.result.responseMessage)).toBe('You said: again');
+    expect(heard).toContain('delta');
+    expect(heard).toContain('runtime.event');
+    const { pid, swarm: name, instances, version } = await client.status();
+    expect({ pid, name, version }).toEqual({ pid: process.pid, name: 'shop', version: '0.1.0' });
+    expect(instances).toMatchObject([{ agentName: 'clerk', instanceKey: 'default', status: 'idle' }]);
+  });
+
+  test('has everything of its own in its workspace, for its owner alone', async () => {
+    const swarm = await start();
+    await swarm.ask({ input: 'hello' });
+    const folder = join(swarm.stateRoot, 'workspaces', 'shop');
+    expect(readdirSync(folder).toSorted()).toEqual(['control.sock', 'instances', 'logs', 'orchestrator.json', 'run']);
+    expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
+    expect(await readOwner(place(swarm.stateRoot))).toMatchObject({ pid: process.pid, swarm: 'shop' });
+  });
+
+  test('is the only one of its workspace: the next is told who the first is', async () => {
+    const { stateRoot } = await start();
+    expect(await failure(start({ stateRoot }))).toMatchObject({
+      code: 'E_SWARM_RUNNING',
+      message: expect.stringContaining(String(process.pid)),
+    });
+    const client = await connectControl(place(stateRoot));
+    expect(await client.status()).toMatchObject({ swarm: 'shop' });
+  });
+
+  test('tells its log to whoever asked for it, and to a file', async () => {
+    const lines: LogLine[] = [];
+    const swarm = await start({ onLog: (line) => void lines.push(line) });
+    await swarm.ask({ input: 'hello' });
+    await swarm.stop();
+    const events = lines.map(({ event }) => event);
+    expect(events).toContain('swarm.started');
+    expect(events).toContain('swarm.stopped');
+    const written = readFileSync(join(swarm.stateRoot, 'workspaces', 'shop', 'logs', 'swarm.jsonl'), 'utf8');
+    expect(
+      written
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).event),
+    ).toEqual(events);
+  });
+});
+
+describe('a swarm that is stopped', () => {
+  test('R-07 leaves no process, no socket and no owner, and goes on at the next start', async () => {
+    const lines: LogLine[] = [];
+    const swarm = await start({ onLog: (line) => void lines.push(line) });
+    await swarm.ask({ input: 'one' });
+    const [instance] = swarm.status().instances;
+    // Until the spare that it took is replaced.
+    await Bun.sleep(300);
+    await swarm.stop();
+    // Nothing that the guardian had to end.
+    expect(lines.filter(({ event }) => event === 'run.left_over')).toEqual([]);
+    await swarm.stopped;
+    expect(() => process.kill(instance?.pid ?? 0, 0)).toThrow('ESRCH');
+    const folder = join(swarm.stateRoot, 'workspaces', 'shop');
+    expect(existsSync(join(folder, 'control.sock'))).toBe(false);
+    expect(existsSync(join(folder, 'run'))).toBe(false);
+    expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
+    expect(await failure(connectControl(place(swarm.stateRoot)))).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+    expect(await failure(swarm.deliver({ input: 'two' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+
+    const next = await start({ stateRoot: swarm.stateRoot });
+    expect(await next.instances()).toMatchObject([{ agentName: 'clerk', status: 'asleep' }]);
+    expect(textOf((await next.ask({ input: 'three' })).result.responseMessage)).toBe('You said: three');
+  });
+
+  test('X-12 gives its extensions their state back when they register again, each instance its own', async () => {
+    const root = newStateRoot();
+    writeFileSync(
+      join(root, 'counter.ts'),
+      `export async function register(api) {
+         const before = await api.state.get();
+         api.pipeline.register('turn', async (ctx) => {
+           await api.state.set((before ?? 0) + 1);
+           api.logger.info('before: ' + before);
+           return ctx.next();
+         });
+       }`,
+    );
+    const resource = {
+      apiVersion: 'goondan.ai/v1',
+      kind: 'Extension' as const,
+      metadata: { name: 'counter' },
+      spec: { entry: './counter.ts' },
+    };
+    const models = { 'Model/m': { provider: 'scripted', model: 'm', options: { script: [{ say: 'ok' }] } } };
+    const agents = [{ agentName: 'clerk', models, extensions: [{ resource, root }] }];
+    const stateRoot = newStateRoot();
+    const heard: string[] = [];
+    const onLog = ({ extension, message }: LogLine) => void (extension === 'counter' && heard.push(message));
+    for (const instanceKey of ['one', 'one', 'two']) {
+      const swarm = await start({ agents, stateRoot, onLog });
+      await swarm.ask({ input: 'hello', instanceKey });
+      await swarm.stop();
+    }
+    expect(heard).toEqual(['before: null', 'before: 1', 'before: null']);
+  });
+
+  test('over its socket is gone when whoever asked is told', async () => {
+    const swarm = await start();
+    const client = await connectControl(place(swarm.stateRoot));
+    await client.stop();
+    expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
+    const next = await start({ stateRoot: swarm.stateRoot });
+    expect(next.status().swarm).toBe('shop');
+  });
+
+  test('while somebody waits: who waits is told that it goes on later', async () => {
+    const slow = { script: [{ say: 'slow' }], latencyMs: 60_000 };
+    const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: slow } };
+    const swarm = await start({ agents: [{ agentName: 'clerk', models }] });
+    const asked = failure(swarm.ask({ input: 'x' }));
+    while (swarm.status().instances[0]?.status !== 'working') await Bun.sleep(5);
+    await swarm.stop({ graceMs: 50 });
+    expect(await asked).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  });
+});
+
+describe('a swarm that cannot be started', () => {
+  test('says everything that is wrong, and leaves nothing', async () => {
+    const stateRoot = newStateRoot();
+    expect(await failure(start({ stateRoot, name: 'My Shop', agents: [] }))).toMatchObject({ code: 'E_SWARM_PLAN' });
+    expect(readdirSync(stateRoot)).toEqual([]);
+  });
+
+  test('because its socket has no place gives its workspace back', async () => {
+    const swarm = await start();
+    await swarm.stop();
+    const folder = join(swarm.stateRoot, 'workspaces', 'shop');
+    await Bun.write(join(folder, 'control.sock'), 'not a socket');
+    expect(await failure(start({ stateRoot: swarm.stateRoot }))).toMatchObject({ code: 'E_CONTROL_PATH' });
+    expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
+    rmSync(join(folder, 'control.sock'));
+    expect((await start({ stateRoot: swarm.stateRoot })).status().swarm).toBe('shop');
+  });
+});

@@ -1,0 +1,37 @@
+/** What a list of instances says about each. Takes no lock, and reads neither the conversation nor the archive. */
+import type { AgentAddress } from '@goondan/types';
+import { InboxReader } from '../inbox/inbox-reader.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import { readQueue } from '../lines/durable-queue.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { refuseLostMetadata } from './create-instance.ts';
+import { refuseOtherInstance } from './metadata.ts';
+import { readMetadata } from './read-metadata.ts';
+
+export interface InstanceSummary {
+  /** In the conversation as it is committed. */
+  readonly messages: number;
+  /** Accepted events whose turn is not committed. */
+  readonly pending: number;
+  readonly deadLetters: number;
+  /** Absent while no turn was opened. */
+  readonly createdAt?: Date;
+  /** When the last turn, or reset, was committed; at first the same. */
+  readonly updatedAt?: Date;
+}
+
+/** An instance that is not there is an empty one. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`, … */
+export async function readSummary(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+): Promise<InstanceSummary> {
+  const metadata = await readMetadata(ports, paths.metadata);
+  if (metadata) refuseOtherInstance(paths.metadata, address, metadata);
+  else await refuseLostMetadata(ports, paths);
+  const pending = await new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);
+  const counts = { pending: pending.length, deadLetters: (await readQueue(ports, paths.deadLetters)).length };
+  if (!metadata) return { messages: 0, ...counts };
+  const { createdAt, updatedAt, commit } = metadata;
+  return { messages: commit.messages, ...counts, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+}

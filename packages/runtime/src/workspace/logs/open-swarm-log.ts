@@ -1,0 +1,155 @@
+/**
+ * The log of a running swarm on disk, for people: a line of JSON each, in files of bounded size and number.
+ *
+ * Invariants: 1. `write` never throws and never waits: lines are put into a bounded buffer and written from there, a
+ * little at a time. 2. What does not fit, or cannot be written, is dropped and counted, and a line at its place says so.
+ * 3. A disk that failed is tried again, with a pause. Nothing is synced: losing the last lines with the power loses no
+ * state. Secrets are masked already.
+ */
+import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import type { LogLine } from '../../ports/log-line.ts';
+import type { JournalLocation } from '../journal/instance-slots.ts';
+import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
+import type { RotationLimits } from '../limits.ts';
+import type { StoreWarning } from '../store-ports.ts';
+import { droppedText, encodeLine } from './log-text.ts';
+import { LogFile } from './log-file.ts';
+
+export interface SwarmLog {
+  write(line: LogLine): void;
+  /** Writes what is left, as far as the disk lets it within 2 s. Never rejects. Later lines are dropped. */
+  close(): Promise<void>;
+}
+
+export interface SwarmLogPlace extends JournalLocation {
+  readonly fs?: Fs;
+  readonly clock?: Clock;
+  /** Hears, once each time it begins, that the log cannot be written. Must not throw. */
+  readonly warn?: (warning: StoreWarning) => void;
+}
+
+export interface SwarmLogLimits {
+  readonly files: RotationLimits;
+  /** Characters that wait to be written; lines beyond are dropped. */
+  readonly waiting: number;
+}
+
+export const defaultSwarmLogLimits: SwarmLogLimits = {
+  files: { bytes: 8 * 1024 * 1024, files: 4 },
+  waiting: 1024 * 1024,
+};
+
+const CHARACTERS_AT_ONCE = 64 * 1024;
+const PAUSE_MS = 1000;
+const CLOSE_MS = 2000;
+
+/** The files are made when the first line comes. */
+export function openSwarmLog(place: SwarmLogPlace, limits: SwarmLogLimits = defaultSwarmLogLimits): SwarmLog {
+  return new BufferedLog(place, limits);
+}
+
+/** Lines, or how many were dropped at this place. */
+type Waiting = string | { dropped: number };
+
+class BufferedLog implements SwarmLog {
+  readonly #clock: Clock;
+  readonly #limits: SwarmLogLimits;
+  readonly #file: LogFile;
+  readonly #warn: (warning: StoreWarning) => void;
+  #waiting: Waiting[] = [];
+  #characters = 0;
+  #writing: Promise<void> | undefined;
+  /** Calls off the next attempt after a failure. */
+  #pause: (() => void) | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor({ fs = systemFs, clock = systemClock, warn, ...location }: SwarmLogPlace, limits: SwarmLogLimits) {
+    const { stateRoot, workspaceId } = location;
+    const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#file = new LogFile(fs, stateRoot, path, limits.files);
+    this.#warn = (warning) => warn?.(warning);
+  }
+
+  write(line: LogLine): void {
+    if (this.#isClosed) return;
+    const text = encodeLine(line);
+    if (text === undefined || this.#characters + text.length > this.#limits.waiting) this.#drop(1);
+    else this.#wait(text);
+    if (!this.#pause) this.#startWriting();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#pause?.();
+    this.#pause = undefined;
+    this.#startWriting();
+    const writing = (this.#writing ?? Promise.resolve()).then(() => this.#file.close());
+    const tired = new AbortController();
+    await Promise.race([writing, sleep(this.#clock, CLOSE_MS, tired.signal).catch(() => undefined)]);
+    tired.abort();
+  }
+
+  #wait(text: string): void {
+    this.#waiting.push(text);
+    this.#characters += text.length;
+  }
+
+  #drop(lines: number): void {
+    const last = this.#waiting.at(-1);
+    if (typeof last === 'object') last.dropped += lines;
+    else this.#waiting.push({ dropped: lines });
+  }
+
+  #startWriting(): void {
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  async #writeAll(): Promise<void> {
+    // Whoever writes several lines at once gets them written at once.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const taken = this.#take();
+      try {
+        await this.#file.write(taken.map((each) => this.#textOf(each)).join(''));
+        this.#isFailing = false;
+      } catch (error) {
+        return this.#putOff(taken, error);
+      }
+      if (this.#waiting.length > 0 && !this.#isClosed) await sleep(this.#clock, 0);
+    }
+  }
+
+  #take(): Waiting[] {
+    const { bytes } = this.#limits.files;
+    let characters = 0;
+    const end = this.#waiting.findIndex((each) => {
+      if (typeof each === 'string') characters += each.length;
+      return characters >= Math.min(CHARACTERS_AT_ONCE, bytes);
+    });
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end + 1);
+    this.#characters -= characters;
+    return taken;
+  }
+
+  #textOf(waiting: Waiting): string {
+    return typeof waiting === 'string' ? waiting : droppedText(waiting.dropped, this.#clock.now());
+  }
+
+  /** How much of it arrived nobody knows, so it is not written again. */
+  #putOff(taken: readonly Waiting[], error: unknown): void {
+    const dropped = taken.reduce((sum, each) => sum + (typeof each === 'string' ? 1 : each.dropped), 0);
+    this.#waiting.unshift({ dropped });
+    if (!this.#isFailing) this.#warn({ path: this.#file.path, message: `cannot be written: ${String(error)}` });
+    this.#isFailing = true;
+    if (this.#isClosed) return;
+    this.#pause = this.#clock.after(PAUSE_MS, () => {
+      this.#pause = undefined;
+      this.#startWriting();
+    });
+  }
+}

@@ -1,0 +1,73 @@
+/** The last lines of a swarm's log, also while it is being written. */
+import type { Fs } from '../../ports/fs.ts';
+import { systemFs } from '../../ports/fs.ts';
+import type { LogLine } from '../../ports/log-line.ts';
+import type { JournalLocation } from '../journal/instance-slots.ts';
+import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { codedFs } from '../lines/coded-fs.ts';
+import { rotatedFiles } from '../lines/rotating-log.ts';
+import { decodeLine } from './log-text.ts';
+
+export interface LogQuestion {
+  /** At most so many. */
+  readonly last: number;
+  readonly agent?: string;
+  readonly instance?: string;
+  readonly traceId?: string;
+}
+
+/** Oldest first. Reads file after file, the newest first, until there are enough. **Errors** — `E_STORE_READ`. */
+export async function readSwarmLog(
+  { fs = systemFs, stateRoot, workspaceId }: JournalLocation & { readonly fs?: Fs },
+  question: LogQuestion,
+): Promise<readonly LogLine[]> {
+  const found: LogLine[] = [];
+  const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
+  for await (const texts of filesBackwards(codedFs(fs), path)) {
+    for (const text of texts.toReversed()) {
+      if (found.length >= question.last) return found.toReversed();
+      const line = decodeLine(text);
+      if (line && isAskedFor(line, question)) found.push(line);
+    }
+  }
+  return found.toReversed();
+}
+
+function isAskedFor(line: LogLine, { agent, instance, traceId }: LogQuestion): boolean {
+  const fits = (wanted: string | undefined, found: string | undefined) => wanted === undefined || wanted === found;
+  return fits(agent, line.agent) && fits(instance, line.instance) && fits(traceId, line.traceId);
+}
+
+/**
+ * The lines of each file. The current one is read first, and then the names of those that were put away: it may be among
+ * them by then, and others that came after it.
+ */
+async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly string[]> {
+  const current = await readSnapshot(fs, path);
+  if (current) yield current.lines;
+  const rotated = (await rotatedFiles(fs, path)).toReversed();
+  const identities = await Promise.all(rotated.map(async (each) => (await fs.stat(each))?.identity));
+  const place = current ? identities.indexOf(current.identity) : -1;
+  for (const older of rotated.slice(place + 1)) {
+    const file = await readSnapshot(fs, older);
+    if (file) yield file.lines;
+  }
+}
+
+const ATTEMPTS = 5;
+
+/** What was read is of the file with this identity, although another may have taken its name meanwhile. */
+async function readSnapshot(
+  fs: Fs,
+  path: string,
+): Promise<{ readonly identity: string; readonly lines: readonly string[] } | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await fs.stat(path);
+    const bytes = await fs.read(path);
+    const after = await fs.stat(path);
+    const isSame = before?.identity === after?.identity;
+    if (!isSame && attempt < ATTEMPTS) continue;
+    if (!bytes || !after) return undefined;
+    return { identity: after.identity, lines: new TextDecoder().decode(bytes).split('\n') };
+  }
+}

@@ -1,0 +1,47 @@
+/** Tools that do what they are told, good or bad. What they do, they write down where the test can see it. */
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonValue, ToolContext, ToolHandler } from '@goondan/types';
+import { misdeeds } from './misdeeds.ts';
+
+const act: ToolHandler = async (ctx, { deed }) => {
+  const [name = '', argument = ''] = (typeof deed === 'string' ? deed : '').split(':');
+  const misdeed = misdeeds[name];
+  if (misdeed === undefined) return deeds[name]?.(ctx, argument);
+  await misdeed();
+};
+
+export const handlers: Record<string, ToolHandler> = { once: act, again: act };
+
+type Deed = (ctx: ToolContext, argument: string) => JsonValue | Promise<JsonValue>;
+
+const deeds: Readonly<Record<string, Deed>> = {
+  /** Waits until there is such a file, or it is told to give up. */
+  async 'wait-for'({ workdir, signal, turnId }, file) {
+    note(workdir, `begin ${turnId}`);
+    while (!existsSync(join(workdir, file)) && !signal.aborted) await Bun.sleep(5);
+    note(workdir, `${signal.aborted ? 'aborted' : 'end'} ${turnId}`);
+    return null;
+  },
+  /** As long as there is no such file, it ends its process. */
+  'crash-without'({ workdir }, file) {
+    if (!existsSync(join(workdir, file))) process.exit(1);
+    return null;
+  },
+  log({ logger }, lines) {
+    for (let count = 0; count < Number(lines); count++) logger.info('x'.repeat(500));
+    return null;
+  },
+  variable: (_ctx, name) => ({ value: process.env[name] ?? 'none' }),
+  print(_ctx, name) {
+    const value = process.env[name] ?? 'none';
+    console.log(`printed ${value}`);
+    console.error(`printed ${JSON.stringify({ value })}`);
+    return null;
+  },
+};
+
+/** One line in the folder the agent works in. */
+function note(workdir: string, text: string): void {
+  appendFileSync(join(workdir, 'notes.log'), `${text}\n`);
+}

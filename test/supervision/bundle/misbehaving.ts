@@ -1,0 +1,15 @@
+/** An extension that misbehaves: when it starts, when it is cleaned up, or in a turn whose input says so. */
+import type { ExtensionRegister } from '@goondan/types';
+import { misdeeds } from './misdeeds.ts';
+
+export const register: ExtensionRegister<{ atStart?: string; atEnd?: string }> = async (api, { atStart, atEnd }) => {
+  await misdeeds[atStart ?? '']?.();
+  api.pipeline.register('turn', async (ctx) => {
+    const deed = /^layer (\S+)/.exec(ctx.inputEvent.input ?? '')?.[1];
+    await misdeeds[deed ?? '']?.();
+    return ctx.next();
+  });
+  return async () => {
+    await misdeeds[atEnd ?? '']?.();
+  };
+};

@@ -1,0 +1,132 @@
+// Turns that are cancelled, and turns that are watched.
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SwarmNotice } from '@goondan/runtime';
+import {
+  ask,
+  notesIn,
+  openSwarm,
+  outcomeOf,
+  pidOf,
+  scriptedAgent,
+  temporaryFolder,
+  TEST_MS,
+  type TestSwarm,
+  until,
+} from './kit.ts';
+
+const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
+
+/** Its tool runs when this resolves. */
+async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortSignal) {
+  const delivery = { id: 'long', input: 'once wait-for:permission' };
+  const end = control.ask(delivery, signal === undefined ? {} : { signal });
+  await until(() => notesIn(folder).includes('begin turn-long'), 'the tool runs');
+  return { end };
+}
+
+describe('a turn that is cancelled', () => {
+  test.each(['by its event', 'as the one that runs', 'by whoever asked'])(
+    'R-02 while it runs, %s: its tool is told, it ends with E_CANCELLED, and the next one is answered',
+    async (how) => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+      const { control } = swarm;
+      const asking = new AbortController();
+      const { end } = await beginLong(swarm, folder.path, asking.signal);
+      const before = pidOf(swarm, 'clerk');
+      const next = ask(swarm, 'clerk', 'default', 'hello');
+      if (how === 'by whoever asked') asking.abort();
+      else expect(control.cancel(how === 'by its event' ? { eventId: 'long' } : {}, 'enough')).toBe(true);
+      expect(outcomeOf(await end)).toBe('E_CANCELLED');
+      expect(await next).toBe('You said: hello');
+      await until(() => notesIn(folder.path).includes('aborted turn-long'), 'the tool was told');
+      expect(pidOf(swarm, 'clerk')).toBe(before);
+      expect(control.cancel({ eventId: 'long' })).toBe(false);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-02 while it waits: nothing of it runs, and the one before it is left alone',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+      const { end } = await beginLong(swarm, folder.path);
+      const waiting = swarm.control.ask({ id: 'waiting', input: 'once wait-for:permission' });
+      await until(() => swarm.control.cancel({ eventId: 'waiting' }), 'it is in the queue');
+      expect(swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
+      writeFileSync(join(folder.path, 'permission'), '');
+      expect(outcomeOf(await end)).toBe('You said: once wait-for:permission');
+      expect(outcomeOf(await waiting)).toBe('E_CANCELLED');
+      expect(notesIn(folder.path)).toEqual(['begin turn-long', 'end turn-long']);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-02 although its tool does not listen: it ends, and the next one is answered',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
+      const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
+      await until(() => swarm.control.status().instances[0]?.status === 'working', 'it runs');
+      const next = ask(swarm, 'clerk', 'default', 'hello');
+      expect(swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
+      expect(outcomeOf(await end)).toBe('E_CANCELLED');
+      expect(await next).toBe('You said: hello');
+    },
+    TEST_MS,
+  );
+});
+
+describe('a turn that is watched', () => {
+  test(
+    'R-01 is told piece by piece, to whoever asked and about nobody else',
+    async () => {
+      await using folder = await temporaryFolder();
+      const text = 'one two three four five six seven eight nine ten';
+      const options = { script: [{ say: text }], tokensPerSecond: 100 };
+      const models = { 'Model/slow': { provider: 'scripted', model: 'slow', options } };
+      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk', { models })] });
+      const noticesOf = async (instanceKey: string) => {
+        const notices: SwarmNotice[] = [];
+        await swarm.control.ask({ instanceKey, input: 'count' }, { onNotice: (notice) => notices.push(notice) });
+        return notices;
+      };
+      for (const notices of await Promise.all([noticesOf('one'), noticesOf('two')])) {
+        const pieces = notices.flatMap((each) =>
+          each.type === 'delta' && each.delta.type === 'text' ? [each.delta.text] : [],
+        );
+        expect(pieces.length).toBeGreaterThan(3);
+        expect(pieces.join('')).toBe(text);
+        const events = notices.flatMap((each) => (each.type === 'runtime.event' ? [each.name] : []));
+        expect(events[0]).toBe('turn.started');
+        expect(events.at(-1)).toBe('turn.completed');
+        expect(notices.filter(({ type }) => type === 'turn.ended')).toHaveLength(1);
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-01 what its tools print is in the log, secrets masked',
+    async () => {
+      await using folder = await temporaryFolder();
+      const secret = 'sk-live-"quoted"-12345';
+      await using swarm = await openSwarm(folder.path, {
+        agents: [scriptedAgent('clerk', { environment: { TOKEN: secret }, secrets: [secret] })],
+      });
+      await ask(swarm, 'clerk', 'default', 'once print:TOKEN');
+      const printed = () => [...swarm.told('process.stdout'), ...swarm.told('process.stderr')];
+      await until(() => printed().length === 2, 'both lines are there');
+      for (const { message, agent, instance } of printed()) {
+        expect([agent, instance]).toEqual(['clerk', 'default']);
+        expect(message).toStartWith('printed ');
+        expect(message).not.toContain('quoted');
+      }
+    },
+    TEST_MS,
+  );
+});

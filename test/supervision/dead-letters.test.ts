@@ -1,0 +1,110 @@
+// Events that end their process again and again, and what an operator does with them.
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  ask,
+  inputsOf,
+  notesIn,
+  openSwarm,
+  outcomeOf,
+  pidOf,
+  readStore,
+  scriptedAgent,
+  temporaryFolder,
+  TEST_MS,
+  type TestSwarm,
+  until,
+} from './kit.ts';
+
+const clerk = { agentName: 'clerk', instanceKey: 'default' };
+const POISON = 'again crash-without:antidote';
+const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
+
+async function poison({ control }: TestSwarm, id: string): Promise<void> {
+  expect(outcomeOf(await control.ask({ id, input: POISON }))).toBe('E_DEAD_LETTER');
+}
+
+describe('a dead letter', () => {
+  test(
+    'R-03 is listed, also by the next swarm, and its conversation goes on',
+    async () => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await poison(swarm, 'bad');
+        expect(swarm.told('event.dead_lettered')).toMatchObject([{ agent: 'clerk', instance: 'default' }]);
+        expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+        expect(await swarm.control.deadLetters({ agent: 'clerk', instanceKey: 'other' })).toEqual([]);
+      }
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        expect(await swarm.control.deadLetters()).toMatchObject([
+          { agent: 'clerk', instanceKey: 'default', eventId: 'bad', input: POISON },
+        ]);
+        // Whoever asks for it again gets what it came to.
+        await poison(swarm, 'bad');
+      }
+      await readStore(folder.path, async (journal) => {
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual([POISON, 'hello']);
+      });
+    },
+    TEST_MS,
+  );
+
+  test.each(['idle', 'working', 'asleep'])(
+    'R-03 is tried anew under an id of its own while its agent is %s',
+    async (state) => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        const { control } = swarm;
+        await poison(swarm, 'bad');
+        writeFileSync(join(folder.path, 'antidote'), '');
+        const retried = Promise.withResolvers<string>();
+        control.watch({ eventId: 'bad~retry', types: ['turn.ended'] }, (notice) => {
+          if (notice.type === 'turn.ended') retried.resolve(outcomeOf(notice.end));
+        });
+        const running = state === 'working' ? control.ask({ input: 'once wait-for:permission' }) : undefined;
+        if (state === 'working') await until(() => notesIn(folder.path).length === 1, 'the tool runs');
+        if (state === 'asleep') await control.restart();
+        expect(pidOf(swarm, 'clerk') === undefined).toBe(state === 'asleep');
+
+        const retry = control.retryDeadLetter(clerk, 'bad');
+        if (state === 'working') await control.ask({ instanceKey: 'other', input: 'hello' });
+        writeFileSync(join(folder.path, 'permission'), '');
+        expect(await retry).toBe(true);
+        expect(await retried.promise).toBe(`You said: ${POISON}`);
+        if (running !== undefined) expect(outcomeOf(await running)).toBe('You said: once wait-for:permission');
+        expect(await control.deadLetters()).toEqual([]);
+        expect(await control.retryDeadLetter(clerk, 'bad')).toBe(false);
+        expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+      }
+      await readStore(folder.path, async (journal) => {
+        const between = state === 'working' ? ['once wait-for:permission'] : [];
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual([POISON, ...between, POISON, 'hello']);
+      });
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-03 is dropped for good, and no other one with it',
+    async () => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await poison(swarm, 'bad');
+        await poison(swarm, 'worse');
+        expect(await swarm.control.dropDeadLetter(clerk, 'bad')).toBe(true);
+        expect(await swarm.control.dropDeadLetter(clerk, 'bad')).toBe(false);
+        expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+      }
+      await readStore(folder.path, async (journal) => {
+        expect((await journal.deadLetters.list(clerk)).map(({ event }) => event.id)).toEqual(['worse']);
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual([POISON, POISON, 'hello']);
+      });
+    },
+    TEST_MS,
+  );
+});

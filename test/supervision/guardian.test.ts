@@ -1,0 +1,111 @@
+// Nothing survives its orchestrator, however that ends.
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { killTagged } from '../../packages/runtime/src/orchestrator/guardian/kill-tagged.ts';
+import {
+  commandOf,
+  findTagged,
+  guardiansOf,
+  openSwarm,
+  runTagOf,
+  scriptedAgent,
+  temporaryFolder,
+  TEST_MS,
+  until,
+  waitUntilGone,
+} from './kit.ts';
+
+/** The promise. */
+const GONE_MS = 2_000;
+/** Left by two agents. */
+const PROGRAMS = 20;
+
+interface Doomed extends AsyncDisposable {
+  readonly pid: number;
+  readonly runTag: string;
+  readonly guardian: number;
+  kill(): Promise<void>;
+}
+
+/** An orchestrator in a process of its own; its agents have begun their misdeeds when this resolves. */
+async function startDoomed(stateRoot: string): Promise<Doomed> {
+  const command = [process.execPath, '--no-install', join(import.meta.dir, 'doomed-swarm.ts'), stateRoot];
+  const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const greeting = await child.stdout.getReader().read();
+  expect(new TextDecoder().decode(greeting.value)).toBe('ready\n');
+  const runTag = await runTagOf(stateRoot);
+  await until(() => programsOf(runTag).length === PROGRAMS, 'the programs run');
+  const [guardian = 0] = guardiansOf(runTag);
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+  };
+  return {
+    pid: child.pid,
+    runTag,
+    guardian,
+    kill,
+    async [Symbol.asyncDispose]() {
+      await kill();
+      // When the test has failed.
+      await killTagged(runTag);
+    },
+  };
+}
+
+function programsOf(runTag: string): number[] {
+  return findTagged(runTag).filter((pid) => commandOf(pid).startsWith('sleep'));
+}
+
+async function expectGone(runTag: string): Promise<void> {
+  const goneAfterMs = await waitUntilGone(runTag, GONE_MS);
+  expect(goneAfterMs === undefined ? findTagged(runTag).map(commandOf) : []).toEqual([]);
+  await until(() => guardiansOf(runTag).length === 0, 'the guardian is gone');
+}
+
+describe('an orchestrator that is killed', () => {
+  test(
+    'R-03 takes everything with it: agents whose loop is blocked, and programs in sessions of their own',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using doomed = await startDoomed(folder.path);
+      await doomed.kill();
+      await expectGone(doomed.runTag);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-03 takes everything with it although its guardian was killed before: there is another one',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using doomed = await startDoomed(folder.path);
+      process.kill(doomed.guardian, 'SIGKILL');
+      await until(() => guardiansOf(doomed.runTag).some((pid) => pid !== doomed.guardian), 'there is another one');
+      await doomed.kill();
+      await expectGone(doomed.runTag);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-03 together with its guardian leaves programs behind, which the next start ends',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using doomed = await startDoomed(folder.path);
+      // At once: it sees nothing of it.
+      process.kill(doomed.pid, 'SIGSTOP');
+      process.kill(doomed.guardian, 'SIGKILL');
+      await doomed.kill();
+      // Those of the agent that could do nothing about it. The other one may have had the time to end its own.
+      expect(programsOf(doomed.runTag).length).toBeGreaterThanOrEqual(PROGRAMS / 2);
+      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
+      expect(findTagged(doomed.runTag)).toEqual([]);
+      expect(swarm.told('run.left_over')).toHaveLength(1);
+      // What was accepted is still there, for an agent of that name.
+      const waiting = new Set(swarm.told('agent.undeclared').map(({ instance }) => instance));
+      expect(waiting).toEqual(new Set(['blocked', 'waiting']));
+    },
+    TEST_MS,
+  );
+});

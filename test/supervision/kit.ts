@@ -1,0 +1,261 @@
+/**
+ * A swarm of real processes on a real disk, in a temporary folder. Both are given back at the end of the test, whatever
+ * happened in it, and then nothing of the run may be left.
+ */
+import { expect } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type DeclaredAgent,
+  type DeclaredExtension,
+  durableStore,
+  type Journal,
+  type LogLine,
+  startSwarm,
+  type SwarmControl,
+  type SwarmPolicy,
+  textOf,
+  type TurnEnd,
+} from '@goondan/runtime';
+import type { JsonObject, Message } from '@goondan/types';
+import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { findTagged, waitUntilGone } from '../torture/processes.ts';
+
+export const workspace = 'supervision';
+/** For one test: the machine may be busy. */
+export const TEST_MS = 60_000;
+
+export interface TestFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function temporaryFolder(): Promise<TestFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'goondan-supervision-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A log line and when it was heard, as `performance.now()`. */
+export type HeardLine = LogLine & { readonly at: number };
+
+export interface TestSwarm extends AsyncDisposable {
+  readonly control: SwarmControl;
+  /** In the environment of everything it starts. */
+  readonly runTag: string;
+  readonly lines: readonly HeardLine[];
+  /** Those of this kind. */
+  told(event: string): readonly HeardLine[];
+}
+
+/** Small numbers: what hangs is found soon, and what crashed starts again soon. */
+export const quickPolicy: SwarmPolicy = {
+  heartbeat: { everyMs: 250, missedPings: 4 },
+  restart: { quickCrashes: 3, baseMs: 10, maxMs: 50, healthyMs: 600_000 },
+  shutdown: { gracePeriodSeconds: 20 },
+};
+
+export interface TestPlan {
+  readonly agents: readonly DeclaredAgent[];
+  readonly policy?: SwarmPolicy;
+}
+
+export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan): Promise<TestSwarm> {
+  const lines: HeardLine[] = [];
+  let authors = 0;
+  const control = await startSwarm({
+    name: 'supervised',
+    workspace,
+    stateRoot,
+    agents,
+    policy: { ...quickPolicy, ...policy },
+    onLog(line) {
+      if (isAuthors(line) && ++authors > MOST_AUTHORS) return;
+      lines.push({ ...line, at: performance.now() });
+    },
+  });
+  const runTag = await runTagOf(stateRoot);
+  return {
+    control,
+    runTag,
+    lines,
+    told: (event) => lines.filter((line) => line.event === event),
+    async [Symbol.asyncDispose]() {
+      await control.stop({ graceMs: 2_000 });
+      await expectNothingLeft(runTag);
+    },
+  };
+}
+
+/** Lines of tools and extensions that are kept: they may be as many as they like. */
+const MOST_AUTHORS = 1_000;
+
+function isAuthors({ event }: LogLine): boolean {
+  return event === undefined || ['flood', 'process.stdout', 'process.stderr'].includes(event);
+}
+
+export async function runTagOf(stateRoot: string): Promise<string> {
+  const owner = await readOwner({ stateRoot, workspaceId: workspace });
+  if (owner === undefined) throw new Error('Nobody runs the workspace.');
+  return owner.runTag;
+}
+
+/** Who has stopped has ended everything; the guardian goes last. */
+export async function expectNothingLeft(runTag: string): Promise<void> {
+  const left = findTagged(runTag);
+  if (left.length > 0) throw new Error(`Left after the stop: ${left.map(describeProcess).join('; ')}`);
+  await until(() => guardiansOf(runTag).length === 0, 'the guardian is gone');
+}
+
+export { findTagged, waitUntilGone };
+
+/** The guardian names the run among its arguments, and has no tag itself. */
+export function guardiansOf(runTag: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const command = commandOf(pid);
+      return command.includes('guardian/main.ts') && command.includes(runTag);
+    });
+}
+
+function describeProcess(pid: number): string {
+  return `${pid} ${commandOf(pid).replaceAll('\0', ' ')}`;
+}
+
+/** With a NUL after each argument; empty when it is gone. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+const UNTIL_MS = 50_000;
+
+export async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + UNTIL_MS;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`Waited too long until ${what}.`);
+    await Bun.sleep(10);
+  }
+}
+
+/** An agent on a script, with the tools of `bundle/acts.ts`. Without a rule that fits it repeats what it is told. */
+export function scriptedAgent(
+  agentName: string,
+  more: Partial<DeclaredAgent> & { script?: JsonObject[] } = {},
+): DeclaredAgent {
+  const { script = [], ...rest } = more;
+  const options = { script: [...script, ...actScript, { say: 'You said: {{input}}' }] };
+  return {
+    agentName,
+    models: { 'Model/scripted': { provider: 'scripted', model: 'test', options } },
+    tools: [acts],
+    ...rest,
+  };
+}
+
+const actScript: JsonObject[] = ['once', 'again'].map((name) => ({
+  when: `^${name} (?<deed>\\S+)`,
+  call: { tool: `acts__${name}`, args: { deed: '{{deed}}' } },
+}));
+
+/** The extension of `bundle/<name>.ts`. */
+export function extensionOf(name: string, config: JsonObject = {}): DeclaredExtension {
+  return {
+    resource: { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: `./${name}.ts` } },
+    root: join(import.meta.dir, 'bundle'),
+    config,
+  };
+}
+
+const parameters = { type: 'object', properties: { deed: { type: 'string' } }, required: ['deed'] };
+
+const acts = {
+  name: 'acts',
+  root: join(import.meta.dir, 'bundle'),
+  entry: './acts.ts',
+  exports: [
+    { name: 'once', description: 'Does it; after a crash, not again.', parameters },
+    { name: 'again', description: 'Does it; after a crash, again.', parameters, idempotent: true },
+  ],
+};
+
+/** What a turn ended with: its text, or the code of its error. */
+export function outcomeOf({ result }: TurnEnd): string {
+  return result.finishReason === 'error'
+    ? (result.error?.code ?? 'error without a code')
+    : textOf(result.responseMessage);
+}
+
+/** What is on disk when the swarm is stopped. */
+export async function readStore<Value>(stateRoot: string, look: (journal: Journal) => Promise<Value>): Promise<Value> {
+  const journal = await durableStore({ stateRoot, workspaceId: workspace, warn: () => undefined });
+  try {
+    return await look(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Asks the agent again and again while the work is done. Returns how often it answered. */
+export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<unknown>): Promise<number> {
+  const state = { isOver: false };
+  const over = () => void (state.isOver = true);
+  work.then(over, over);
+  let answers = 0;
+  for (; !state.isOver; answers++) expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
+  return answers;
+}
+
+export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
+  return outcomeOf(await control.ask({ agent, instanceKey, input }));
+}
+
+/** What the tools and extensions of `bundle/` wrote down. */
+export function notesIn(folder: string): string[] {
+  const file = join(folder, 'notes.log');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+/** Of its process, when it has one. */
+export function pidOf({ control }: TestSwarm, agent: string, instanceKey = 'default'): number | undefined {
+  const { instances } = control.status();
+  return instances.find((each) => each.agentName === agent && each.instanceKey === instanceKey)?.pid;
+}
+
+/** The code of a rejection; `undefined` when there was none. */
+export async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
+}
+
+/** How late the loop of this process, which is the orchestrator's too, comes at worst. */
+export function watchLoop(): Disposable & { readonly longestMs: number } {
+  let longestMs = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - last - LOOK_MS);
+    last = now;
+  }, LOOK_MS);
+  return {
+    get longestMs() {
+      return longestMs;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+const LOOK_MS = 5;
+
+/** The texts of the users, in order. */
+export function inputsOf(messages: readonly Message[]): string[] {
+  return messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
+}

@@ -1,0 +1,84 @@
+// The process that is started ahead of time.
+import { describe, expect, test } from 'bun:test';
+import {
+  ask,
+  findTagged,
+  openSwarm,
+  pidOf,
+  scriptedAgent,
+  temporaryFolder,
+  TEST_MS,
+  type TestSwarm,
+  until,
+} from './kit.ts';
+
+const tellVariable = [{ afterTool: 'acts__once', say: 'It is {{result.value}}.' }];
+
+async function spareOf({ runTag }: TestSwarm, not?: number): Promise<number> {
+  const others = () => findTagged(runTag).filter((pid) => pid !== not);
+  await until(() => others().length === 1, 'one process waits');
+  return others()[0] ?? 0;
+}
+
+describe('a warm spare', () => {
+  test(
+    'R-01 handles the first message, and another one takes its place',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
+      const first = await spareOf(swarm);
+      expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+      expect(pidOf(swarm, 'clerk')).toBe(first);
+      const second = await spareOf(swarm, first);
+      expect(await ask(swarm, 'clerk', 'other', 'hello')).toBe('You said: hello');
+      expect(pidOf(swarm, 'clerk', 'other')).toBe(second);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-03 that is killed is replaced',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
+      const first = await spareOf(swarm);
+      process.kill(first, 'SIGKILL');
+      const second = await spareOf(swarm, first);
+      expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+      expect(pidOf(swarm, 'clerk')).toBe(second);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-01 is not for an agent with an environment of its own, which its tools see and nobody else',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, {
+        agents: [
+          scriptedAgent('special', { environment: { MOOD: 'special' }, script: tellVariable }),
+          scriptedAgent('plain', { script: tellVariable }),
+        ],
+        policy: { spares: 1 },
+      });
+      const spare = await spareOf(swarm);
+      expect(await ask(swarm, 'special', 'default', 'once variable:MOOD')).toBe('It is special.');
+      expect(pidOf(swarm, 'special')).not.toBe(spare);
+      expect(await ask(swarm, 'plain', 'default', 'once variable:MOOD')).toBe('It is none.');
+      expect(pidOf(swarm, 'plain')).toBe(spare);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-01 is not there when none is wanted',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 0 } });
+      expect(findTagged(swarm.runTag)).toEqual([]);
+      await ask(swarm, 'clerk', 'default', 'hello');
+      expect(findTagged(swarm.runTag)).toEqual([pidOf(swarm, 'clerk') ?? 0]);
+    },
+    TEST_MS,
+  );
+});

@@ -1,0 +1,118 @@
+// What happens to running turns, waiting events and extensions when a swarm is stopped.
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  ask,
+  codeOf,
+  extensionOf,
+  inputsOf,
+  notesIn,
+  openSwarm,
+  outcomeOf,
+  readStore,
+  scriptedAgent,
+  temporaryFolder,
+  TEST_MS,
+  type TestSwarm,
+  until,
+} from './kit.ts';
+
+/** Longer than any test may take: whoever waits for it has failed. */
+const FOREVER_MS = 600_000;
+const clerk = { agentName: 'clerk', instanceKey: 'default' };
+const agentsIn = (workdir: string) => [
+  scriptedAgent('clerk', { workdir, extensions: [extensionOf('tidy', { folder: workdir })] }),
+];
+
+async function askAndBegin(swarm: TestSwarm, folder: string) {
+  const begun = notesIn(folder).length;
+  const end = swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
+  // Nobody may be listening yet when it fails.
+  end.catch(() => undefined);
+  await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), 'the tool runs');
+  return { end };
+}
+
+describe('a swarm that is stopped', () => {
+  test(
+    'R-07 X-17 lets the running turn finish, then its extensions clean up, and leaves what waits for the next start',
+    async () => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        const { end } = await askAndBegin(swarm, folder.path);
+        await swarm.control.deliver({ id: 'next', input: 'hello' });
+        const stopped = swarm.control.stop({ graceMs: FOREVER_MS });
+        expect(await codeOf(swarm.control.deliver({ input: 'too late' }))).toBe('E_SWARM_STOPPED');
+        writeFileSync(join(folder.path, 'permission'), '');
+        expect(outcomeOf(await end)).toBe('You said: again wait-for:permission');
+        await stopped;
+        expect(notesIn(folder.path)).toEqual(['registered', 'begin turn-long', 'end turn-long', 'cleaned up']);
+      }
+      await readStore(folder.path, async (journal) => {
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual(['again wait-for:permission']);
+        expect((await journal.pending(clerk)).map(({ id }) => id)).toEqual(['next']);
+      });
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+      expect(outcomeOf(await swarm.control.ask({ id: 'next', input: 'hello' }))).toBe('You said: hello');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-07 kills what does not finish within the grace period; its turn goes on at the next start',
+    async () => {
+      await using folder = await temporaryFolder();
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        const { end } = await askAndBegin(swarm, folder.path);
+        await swarm.control.stop({ graceMs: 300 });
+        expect(await codeOf(end)).toBe('E_SWARM_STOPPED');
+      }
+      writeFileSync(join(folder.path, 'permission'), '');
+      {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        // Nobody asks for it: it is handled because it was accepted.
+        await until(() => notesIn(folder.path).includes('end turn-long'), 'the turn has gone on');
+        expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
+      }
+      await readStore(folder.path, async (journal) => {
+        expect(inputsOf((await journal.read(clerk)).messages)).toEqual(['again wait-for:permission', 'hello']);
+        expect(await journal.deadLetters.list(clerk)).toEqual([]);
+      });
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-07 is in a hurry when it is asked again',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+      const { end } = await askAndBegin(swarm, folder.path);
+      const first = swarm.control.stop({ graceMs: FOREVER_MS });
+      await Bun.sleep(100);
+      await swarm.control.stop();
+      await Promise.all([first, swarm.control.stopped]);
+      expect(await codeOf(end)).toBe('E_SWARM_STOPPED');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'R-07 does not wait for one that has no process, neither after a crash nor in backoff',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, {
+        agents: agentsIn(folder.path),
+        policy: { restart: { quickCrashes: 1, baseMs: FOREVER_MS, maxMs: FOREVER_MS } },
+      });
+      await swarm.control.deliver({ input: 'once exit-1' });
+      await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
+      expect(swarm.control.status().instances).toMatchObject([{ status: 'waiting', queued: 1, crashes: 1 }]);
+      await swarm.control.stop({ graceMs: FOREVER_MS });
+    },
+    TEST_MS,
+  );
+});

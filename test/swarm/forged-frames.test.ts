@@ -1,0 +1,285 @@
+// Code of a bundle writes what it likes into the channel of its own process: it can be nobody else, and harms nobody else.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newTraceId } from '@goondan/runtime';
+import type { AgentAddress, JsonObject } from '@goondan/types';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
+import { errand, heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const forger = { name: 'forger', extensions: ['forger'] };
+const victim = { name: 'victim', extensions: ['witness'] };
+
+/** A call as a process asks for one, with everything that it can claim. */
+function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
+  const event = {
+    id: 'forged',
+    type: 'user.message',
+    input: 'forged',
+    instanceKey: 'other',
+    source: { kind: 'cli', name: 'control' },
+    auth: { user: 'root' },
+    callChain: [],
+    traceId: 'f'.repeat(32),
+    replyTo: { target: 'victim', correlationId: 'x' },
+    createdAt: new Date(0).toISOString(),
+  };
+  const call = { type: 'call', callId: 'forged', kind: 'send', to, event, timeoutMs: 1_000 };
+  return JSON.stringify({
+    ...call,
+    from: 'victim',
+    caller: { agentName: 'victim', instanceKey: 'default' },
+    ...claims,
+  });
+}
+
+/** The end of a turn, as a process tells it. */
+function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  const message = {
+    id: 'forged',
+    data: { role: 'assistant', content: 'forged' },
+    metadata: {},
+    createdAt: new Date(0).toISOString(),
+    source: { type: 'assistant', stepId: '' },
+  };
+  const result = { turnId: `turn-${eventId}`, finishReason: 'text_response', responseMessage: message };
+  return JSON.stringify({ type, eventId, result, ...(type === 'reply' ? {} : { stepCount: 1, usage }) });
+}
+
+const addressOf = (agentName: string, instanceKey = 'default') => ({ agentName, instanceKey });
+
+function logged({ logs }: TestSwarm, event: string): readonly string[] {
+  return logs.filter((line) => line.event === event && line.agent === 'forger').map(({ message }) => message);
+}
+
+/** Everybody still does what they are asked, and nobody had to be started again. */
+async function expectUnharmed(running: TestSwarm, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    expect(await running.say(name, 'Are you well?')).toBe(`${name} heard: Are you well?`);
+    const crashes = running.swarm
+      .status()
+      .instances.filter(({ agentName }) => agentName === name)
+      .map((each) => each.crashes);
+    expect(new Set(crashes)).toEqual(new Set([0]));
+  }
+}
+
+describe('a forged call', () => {
+  test('A-09 carries the identity of its channel, whatever it claims', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const auth = { user: 'ann' };
+    const traceId = newTraceId();
+    const forged = [
+      forgeCall(addressOf('victim')),
+      forgeCall(addressOf('victim'), { callId: 'second', kind: 'request' }),
+    ];
+    // Its turn lasts until both are heard: what it asked for is given up at its end.
+    const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
+    const heard = await until(
+      'both are heard',
+      () => heardBy(running, 'victim').length === 2 && heardBy(running, 'victim'),
+    );
+    const stamped = {
+      type: 'agent.message',
+      source: { kind: 'agent', name: 'forger' },
+      auth,
+      traceId,
+      instanceKey: 'default',
+    };
+    expect(heard).toMatchObject([stamped, stamped]);
+    expect(heard.map(({ callChain, replyTo }) => ({ callChain, target: replyTo?.target }))).toEqual([
+      { callChain: undefined, target: undefined },
+      { callChain: [addressOf('forger')], target: 'forger' },
+    ]);
+    running.release('gate');
+    await turn;
+    await expectUnharmed(running, ['forger', 'victim']);
+  });
+
+  test('A-04 A-09 cannot shorten the chain: who waits for the forger cannot be asked by it', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const metadata = { forged: [forgeCall(addressOf('victim'), { kind: 'request' })] };
+    expect(await running.run('victim', [{ ask: { target: 'forger', input: 'hello', metadata } }])).toMatchObject([
+      { response: 'forger heard: hello' },
+    ]);
+    await expectUnharmed(running, ['forger', 'victim']);
+    expect(heardBy(running, 'victim').map(({ input }) => input)).not.toContain('forged');
+  });
+
+  test('A-06 to an agent or an instance that cannot be is refused, and nothing is made for it', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const forged = [
+      forgeCall(addressOf('nobody')),
+      forgeCall(addressOf('../../victim')),
+      forgeCall(addressOf('__proto__')),
+      forgeCall(addressOf('victim', 'x'.repeat(1_025))),
+      forgeCall(addressOf('victim', '')),
+    ];
+    await running.say('forger', 'hello', { metadata: { forged } });
+    await expectUnharmed(running, ['forger']);
+    expect((await running.swarm.instances()).map(({ agentName }) => agentName)).toEqual(['forger']);
+  });
+});
+
+describe('a forged end of a turn', () => {
+  test('A-03 of another agent, or of an event that does not run, is ignored, and whoever waits gets the real one', async () => {
+    await using running = await startTestSwarm({ agents: ['a', forger, victim] });
+    const held = { name: 'held', steps: [{ hold: 'gate' }] };
+    const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
+    const [heard] = await until(
+      'the victim works',
+      () => heardBy(running, 'victim').length === 1 && heardBy(running, 'victim'),
+    );
+    const ids = [heard?.id ?? '', 'asked-by-a-client', 'nobody-knows-it', `turn-${heard?.id}`];
+    const forged = ids.flatMap((id) => [forgeEnd('turn.done', id), forgeEnd('reply', id)]);
+    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.ignored')).toEqual(ids.map((id) => `turn.done: ${id} does not run`));
+    expect(running.ends.map(({ agent }) => agent)).toEqual(['forger']);
+    running.release('gate');
+    expect(await asked).toMatchObject([
+      { errand: { agentName: 'victim', name: 'held', ends: [{ isAborted: false }] } },
+    ]);
+    await expectUnharmed(running, ['a', 'forger', 'victim']);
+  });
+
+  test('of its own turn is its own lie, and its next events are handled', async () => {
+    await using running = await startTestSwarm({ agents: ['a', forger] });
+    const metadata = { forged: [forgeEnd('turn.done', 'mine')] };
+    expect(await running.say('forger', 'hello', { id: 'mine', metadata })).toBe('forged');
+    expect(await running.say('a', 'ask forger And now?')).toBe('forger heard: And now?');
+    await expectUnharmed(running, ['a', 'forger']);
+  });
+});
+
+describe('words of another', () => {
+  test('a log line and a runtime event are those of the channel they came by', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const at = addressOf('victim');
+    const line = {
+      time: new Date(0).toISOString(),
+      level: 'error',
+      message: 'forged',
+      agent: 'victim',
+      instance: 'default',
+    };
+    const forged = [
+      { type: 'log', line },
+      { type: 'runtime.event', name: 'turn.failed', payload: { turnId: 'forged', ...at }, at },
+      {
+        type: 'delta',
+        eventId: 'forged',
+        delta: { type: 'text', text: 'forged', turnId: 'forged', stepId: 'forged', stepIndex: 0 },
+        at,
+      },
+    ].map((frame) => JSON.stringify(frame));
+    const told: unknown[] = [];
+    running.swarm.watch({ types: ['delta', 'log'] }, (notice) => void told.push(notice));
+    await running.say('forger', 'hello', { metadata: { forged } });
+    expect(running.logs.find(({ message }) => message === 'forged')).toMatchObject({ agent: 'forger' });
+    expect(running.events.find(({ payload }) => payload['turnId'] === 'forged')?.at).toEqual(addressOf('forger'));
+    expect(told).toContainEqual(expect.objectContaining({ type: 'delta', eventId: 'forged', at: addressOf('forger') }));
+    expect(JSON.stringify(told)).not.toContain('"agentName":"victim"');
+    await expectUnharmed(running, ['forger', 'victim']);
+  });
+
+  test('frames about its own life, at the wrong time, change nothing', async () => {
+    await using running = await startTestSwarm({ agents: ['a', forger] });
+    const error = { code: 'E_AGENT_START', message: 'forged' };
+    const forged = [
+      { type: 'ready', extensions: [], layers: [], tools: [] },
+      { type: 'start.failed', error },
+      { type: 'drained' },
+      { type: 'pong', n: 1_000_000 },
+      { type: 'call.cancelled', callId: 'nobody' },
+      { type: 'dropped', counts: { delta: 1, log: 2, 'runtime.event': 3 } },
+    ].map((frame) => JSON.stringify(frame));
+    expect(await running.say('a', 'ask forger hello')).toBe('forger heard: hello');
+    const [{ pid } = {}] = running.swarm.status().instances.filter(({ agentName }) => agentName === 'forger');
+    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.ignored')).toEqual(['start.failed: it is not starting: forged']);
+    await expectUnharmed(running, ['a', 'forger']);
+    expect(running.swarm.status().instances.find(({ agentName }) => agentName === 'forger')?.pid).toBe(pid ?? 0);
+  });
+});
+
+/** What is no message of an agent, each of them refused with this code. */
+const garbage: readonly (readonly [string, string])[] = [
+  ['', 'E_IPC_FRAME'],
+  ['hello', 'E_IPC_FRAME'],
+  ['{"type":"call"', 'E_IPC_FRAME'],
+  ['null', 'E_IPC_FRAME'],
+  ['[]', 'E_IPC_FRAME'],
+  ['{}', 'E_IPC_FRAME'],
+  ['{"type":"__proto__"}', 'E_IPC_FRAME'],
+  ['{"type":"start","plan":{}}', 'E_IPC_FRAME'],
+  ['{"type":"turn.done","eventId":"x"}', 'E_IPC_FRAME'],
+  ['{"type":"pong","n":-1}', 'E_IPC_FRAME'],
+  ['{"type":"pong","n":"1"}', 'E_IPC_FRAME'],
+  [`{"type":"agents.list","callId":"${'x'.repeat(100_000)}"}`, 'E_IPC_FRAME'],
+  ['['.repeat(200_000), 'E_IPC_FRAME'],
+  [`{"type":"runtime.event","name":"x","payload":{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`, 'E_IPC_FRAME'],
+  ['\u0000\u00ff\u00fe\u0080', 'E_IPC_FRAME'],
+  ['{"file":"../../etc/passwd"}', 'E_IPC_FRAME'],
+  ['{"file":"/etc/passwd"}', 'E_IPC_FRAME'],
+  ['{"file":"00000000-0000-0000-0000-000000000000.json"}', 'E_IPC_FRAME'],
+  ['x'.repeat(1_500_000), 'E_IPC_SIZE'],
+];
+
+describe('garbage', () => {
+  test('is refused frame by frame, each with a code in the log, and the swarm goes on', async () => {
+    await using running = await startTestSwarm({ agents: ['a', forger, victim] });
+    const working = running.run('victim', [{ hold: 'gate' }]);
+    for (const [line] of garbage) {
+      expect(await running.say('forger', 'hello', { metadata: { forged: [line] } })).toBe('forger heard: hello');
+    }
+    expect(logged(running, 'frame.refused').map((message) => message.slice(0, message.indexOf(':')))).toEqual(
+      garbage.map(([, code]) => code),
+    );
+    running.release('gate');
+    expect(await working).toEqual([{ isAborted: false }]);
+    await expectUnharmed(running, ['a', 'forger', 'victim']);
+  });
+
+  test('a frame that names a file outside of its own folder is refused, and the file is neither heard nor taken', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
+    const bait = join(running.folder, 'work', 'bait.json');
+    writeFileSync(bait, JSON.stringify({ type: 'log', line }));
+    // From <folder>/state/workspaces/test/run/<channel>.
+    const forged = ['{"file":"../../../../../work/bait.json"}'];
+    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
+    expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
+    expect(existsSync(bait)).toBe(true);
+    await expectUnharmed(running, ['forger', 'victim']);
+  });
+
+  test('a line of 5 MB is skipped, and what comes behind it is heard', async () => {
+    await using running = await startTestSwarm({ agents: [forger, victim] });
+    expect(await running.say('forger', 'hello', { metadata: { fill: 5_000_000 } })).toBe('forger heard: hello');
+    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_SIZE: A frame is longer than 1000000 bytes.']);
+    await expectUnharmed(running, ['forger', 'victim']);
+  });
+
+  test('without end: the channel is closed, the process is ended, and after three times the event is put aside', async () => {
+    await using running = await startTestSwarm({
+      agents: [forger, victim],
+      policy: { restart: { quickCrashes: 100 } },
+    });
+    const working = running.run('victim', [{ hold: 'gate' }]);
+    const metadata = { forged: Array(200).fill('garbage') };
+    // Its turn is not over before its process is.
+    const staying = errand('again', [{ hold: 'nothing' }]);
+    expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
+      message: expect.stringContaining('E_DEAD_LETTER'),
+    });
+    expect((await running.swarm.deadLetters()).map(({ eventId }) => eventId)).toEqual(['flood']);
+    running.release('gate');
+    expect(await working).toEqual([{ isAborted: false }]);
+    expect(await running.say('forger', 'And now?')).toBe('forger heard: And now?');
+    await expectUnharmed(running, ['victim']);
+  });
+});

@@ -1,0 +1,157 @@
+// Keys from outside, as nasty as they come: each has its own conversation in its own folder, or is refused with a code.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
+import { startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
+
+setDefaultTimeout(120_000);
+
+const long = 'k'.repeat(299);
+
+const accepted: readonly string[] = [
+  '../../x',
+  '..',
+  '.',
+  '/etc/passwd',
+  'a/b',
+  'a.b',
+  'a-b',
+  'a b',
+  'A-B',
+  'a~b',
+  'a\\b',
+  'a\nb',
+  'a\u0000b',
+  `${long}1`,
+  `${long}2`,
+  '한글',
+  '日本',
+  'é',
+  'e\u0301',
+  '🫖',
+  '__proto__',
+  'con',
+  ' ',
+  // As the folder of `a/b` is called.
+  'a-b-c14cddc033f64b9d',
+];
+
+const refused: readonly (readonly [string, string])[] = [
+  ['', 'is empty'],
+  ['k'.repeat(1_025), 'has 1025 characters; 1024 are allowed'],
+  ['half of a pair: \ud83e', 'is not valid Unicode'],
+];
+
+interface Folder {
+  readonly name: string;
+  readonly agentName: string;
+  readonly instanceKey: string;
+  readonly conversation: string;
+}
+
+function readFolders({ workspace }: TestSwarm): readonly Folder[] {
+  return readdirSync(join(workspace, 'instances')).map((name) => {
+    const folder = join(workspace, 'instances', name);
+    const { agentName, instanceKey } = JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8'));
+    return { name, agentName, instanceKey, conversation: readFileSync(join(folder, 'messages', 'base.jsonl'), 'utf8') };
+  });
+}
+
+/** A folder for each key, with the words that were said to that key and to no other. */
+function checkFolders(running: TestSwarm, agent: string): void {
+  const folders = readFolders(running).filter(({ agentName }) => agentName === agent);
+  expect(new Set(folders.map(({ instanceKey }) => instanceKey))).toEqual(new Set(accepted));
+  expect(folders).toHaveLength(accepted.length);
+  for (const { name, instanceKey, conversation } of folders) {
+    expect(name).toMatch(/^[a-z]+~[a-z0-9_][a-z0-9_-]{0,63}$/);
+    const said = conversation.match(/said to number \d+ only/g);
+    expect(new Set(said)).toEqual(new Set([`said to number ${accepted.indexOf(instanceKey)} only`]));
+  }
+}
+
+/** Nothing was made outside of the workspace, and nobody else may look into what was made inside. */
+function checkSurroundings({ folder, stateRoot, workspace }: TestSwarm): void {
+  expect(readdirSync(folder).toSorted()).toEqual(['state', 'work']);
+  expect(readdirSync(stateRoot)).toEqual(['workspaces']);
+  expect(readdirSync(join(stateRoot, 'workspaces'))).toEqual(['test']);
+  for (const entry of readdirSync(workspace, { recursive: true, withFileTypes: true })) {
+    if (entry.isSocket()) continue;
+    const { mode } = statSync(join(entry.parentPath, entry.name));
+    expect([entry.name, mode & 0o077]).toEqual([entry.name, 0]);
+  }
+}
+
+describe('an instance key', () => {
+  test('R-01 R-06 by delivery: two keys never share a folder, and no key leaves the workspace', async () => {
+    await using running = await startTestSwarm({ agents: ['host'], policy: { maxProcesses: 8 } });
+    await Promise.all(
+      accepted.map(async (instanceKey, number) => {
+        const words = `said to number ${number} only`;
+        expect(await running.say('host', words, { instanceKey })).toBe(`host heard: ${words}`);
+      }),
+    );
+    for (const [instanceKey, problem] of refused) {
+      const error = { code: 'E_INSTANCE_KEY', message: `An instance key ${problem}.` };
+      expect(await rejectionOf(running.swarm.deliver({ instanceKey, input: 'hello' }))).toMatchObject(error);
+      expect(await rejectionOf(running.swarm.ask({ instanceKey, input: 'hello' }))).toMatchObject(error);
+    }
+    expect(new Set((await running.swarm.instances()).map(({ instanceKey }) => instanceKey))).toEqual(new Set(accepted));
+    await running.swarm.stop();
+    checkFolders(running, 'host');
+    checkSurroundings(running);
+  });
+
+  test('A-05 by agents__request: the same, and what is refused is an error for whoever asks', async () => {
+    await using running = await startTestSwarm({ agents: ['host', 'guest'], policy: { maxProcesses: 8 } });
+    const ends = await running.run(
+      'host',
+      accepted.map((instanceKey, number) => ({
+        ask: { target: 'guest', instanceKey, input: `said to number ${number} only` },
+      })),
+    );
+    expect(ends).toEqual(
+      accepted.map((_, number) => ({ target: 'guest', response: `guest heard: said to number ${number} only` })),
+    );
+    for (const [instanceKey] of refused) {
+      const calls = [{ ask: { target: 'guest', instanceKey } }, { tell: { target: 'guest', instanceKey } }];
+      const error = { code: 'E_AGENT_REQUEST', message: expect.stringContaining('instanceKey') };
+      expect(await running.run('host', calls)).toEqual([error, error]);
+    }
+    await running.swarm.stop();
+    checkFolders(running, 'guest');
+    checkSurroundings(running);
+  });
+});
+
+describe('what is delivered to nobody', () => {
+  test('A-06 an agent that is not declared is refused, with the agents that are, and nothing is made for it', async () => {
+    await using running = await startTestSwarm({ agents: ['host'] });
+    for (const agent of ['guest', 'Host', '', '../host', '__proto__', 'host~default', 'x'.repeat(4_000)]) {
+      const error = { code: 'E_AGENT_UNKNOWN', message: expect.stringContaining('Agents: host.') };
+      expect(await rejectionOf(running.swarm.deliver({ agent, input: 'hello' }))).toMatchObject(error);
+      expect(await rejectionOf(running.swarm.ask({ agent, input: 'hello' }))).toMatchObject(error);
+      expect(await running.run('host', [{ ask: { target: agent || '?' } }])).toMatchObject([error]);
+    }
+    expect(readFolders(running).map(({ name }) => name)).toEqual(['host~default']);
+  });
+
+  test('what is no delivery is refused, naming the field', async () => {
+    await using running = await startTestSwarm({ agents: ['host'] });
+    const wrong: readonly (readonly [object, string])[] = [
+      [{ agent: 7 }, 'agent is not a text'],
+      [{ instanceKey: ['a'] }, 'instanceKey is not a text'],
+      [{ input: { text: 'hello' } }, 'input is not a text'],
+      [{ id: '' }, 'id is not'],
+      [{ id: 'x'.repeat(257) }, 'id is not'],
+      [{ traceId: '0'.repeat(32) }, 'traceId is not'],
+      [{ metadata: { when: () => 1 } }, 'metadata'],
+      [{ auth: { self: 1n } }, 'auth'],
+    ];
+    for (const [delivery, problem] of wrong) {
+      const error = { code: 'E_EVENT_INVALID', message: expect.stringContaining(problem) };
+      expect(await rejectionOf(running.swarm.deliver(delivery))).toMatchObject(error);
+    }
+    expect(await running.say('host', 'hello')).toBe('host heard: hello');
+  });
+});

@@ -1,0 +1,15 @@
+/** A test's swarm in a process of its own. Says, as JSON, that it runs or why not; runs until it is stopped or killed. */
+import { GoondanError } from '@goondan/types';
+import { startSwarm } from '@goondan/runtime';
+import { testPlan } from './start-test-swarm.ts';
+
+const [folder = '', ...agents] = process.argv.slice(2);
+try {
+  const swarm = await startSwarm(testPlan(folder, { agents }));
+  process.stdout.write(`${JSON.stringify({ pid: process.pid })}\n`);
+  await swarm.stopped;
+} catch (error) {
+  const { code, message } = error instanceof GoondanError ? error : new GoondanError('E_PROCESS_START', String(error));
+  process.stdout.write(`${JSON.stringify({ code, message })}\n`);
+}
+process.exit(0);

@@ -1,0 +1,211 @@
+// One orchestrator for each workspace: the next one is refused, or takes over what a dead one left.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectControl, durableStore, type LogLine, startSwarm, type SwarmControl, textOf } from '@goondan/runtime';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { findTagged, waitUntilGone } from '../torture/processes.ts';
+import {
+  answerOf,
+  errand,
+  foldersIn,
+  makeTestFolder,
+  readNotes,
+  release,
+  testPlan,
+  until,
+  workspace,
+} from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const agents = ['host', 'guest'];
+const place = (folder: string) => ({ stateRoot: foldersIn(folder).stateRoot, workspaceId: workspace });
+
+interface Greeting {
+  readonly pid?: number;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** A folder for the test, and orchestrators in it; all of them are ended when the test is over. */
+async function openWorkspace() {
+  const folder = await makeTestFolder();
+  const children: Bun.Subprocess[] = [];
+  const swarms: SwarmControl[] = [];
+  return {
+    folder,
+    /** This process runs it. */
+    async startHere(onLog: (line: LogLine) => void = () => undefined) {
+      const swarm = await startSwarm({ ...testPlan(folder, { agents }), onLog });
+      swarms.push(swarm);
+      return swarm;
+    },
+    /** Another process that wants to run this workspace. */
+    async start() {
+      const command = [
+        process.execPath,
+        '--no-install',
+        join(import.meta.dir, 'orchestrator-process.ts'),
+        folder,
+        ...agents,
+      ];
+      const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+      children.push(child);
+      const { value } = await child.stdout.getReader().read();
+      // Said by orchestrator-process.ts.
+      return { child, greeting: JSON.parse(new TextDecoder().decode(value)) as Greeting };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(swarms.map((swarm) => swarm.stop({ graceMs: 0 })));
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map(({ exited }) => exited));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function runTagOf(folder: string): Promise<string> {
+  return (await readOwner(place(folder)))?.runTag ?? '';
+}
+
+describe('a second orchestrator on the same workspace', () => {
+  test('R-01 is refused and told whose it is, from this process and from another', async () => {
+    await using opened = await openWorkspace();
+    const { folder } = opened;
+    const { greeting: first, child } = await opened.start();
+    expect(first.pid).toBe(child.pid);
+    const message = expect.stringMatching(new RegExp(`^Swarm test runs in .* already: process ${first.pid}, since 20`));
+    const refusal = { code: 'E_SWARM_RUNNING', message };
+    expect(await rejectionOf(opened.startHere())).toMatchObject(refusal);
+    expect((await opened.start()).greeting).toEqual(refusal);
+
+    // The first did not notice, and ends as if nobody had asked.
+    const control = await connectControl(place(folder));
+    expect(answerOf(await control.ask({ input: 'ask guest hello' }))).toBe('guest heard: hello');
+    const runTag = await runTagOf(folder);
+    await control.stop();
+    expect(await waitUntilGone(runTag, 2_000)).toBeDefined();
+    await child.exited;
+
+    // And now it is free.
+    const next = await opened.startHere();
+    expect(answerOf(await next.ask({ input: 'hello' }))).toBe('host heard: hello');
+    await next.stop();
+  });
+
+  test('R-01 of several that come at the same moment one gets it', async () => {
+    await using opened = await openWorkspace();
+    const started = await Promise.all([opened.start(), opened.start(), opened.start(), opened.start()]);
+    const greetings = started.map(({ greeting }) => greeting);
+    const [winner, ...others] = greetings.filter(({ pid }) => pid !== undefined);
+    expect(others).toEqual([]);
+    const refusals = greetings.filter(({ code }) => code !== undefined);
+    expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill('E_SWARM_RUNNING'));
+    for (const { message } of refusals) expect(message).toContain(`process ${winner?.pid}`);
+    await (await connectControl(place(opened.folder))).stop();
+  });
+});
+
+describe('after an orchestrator was killed with SIGKILL', () => {
+  test('R-03 the next one starts, ends what is left of it, and handles what it had accepted', async () => {
+    await using opened = await openWorkspace();
+    const { folder } = opened;
+    const { child } = await opened.start();
+    const runTag = await runTagOf(folder);
+    const control = await connectControl(place(folder));
+    // The host works, with a program that it left behind, and waits for the guest; three more events wait for the host.
+    const asking = { ask: { target: 'guest', errand: { name: 'again-held', steps: [{ hold: 'gate' }] } } } as const;
+    await control.deliver({ id: 'event-0', input: errand('again-asking', [{ leave: 'program' }, asking]) });
+    const later = ['event-1', 'event-2', 'event-3'];
+    for (const id of later) await control.deliver({ id, input: id });
+    await until('the guest works', () =>
+      readNotes(folder).some(({ what, agentName }) => what === 'began' && agentName === 'guest'),
+    );
+
+    await killWithGuardian(child, runTag);
+    // Its agents went with it, but not the program.
+    await until('the agents are gone', () => findTagged(runTag).every(isSleep));
+    expect(findTagged(runTag)).toHaveLength(1);
+
+    const logs: LogLine[] = [];
+    const next = await opened.startHere((line) => void logs.push(line));
+    const nextTag = await runTagOf(folder);
+    expect(findTagged(runTag)).toEqual([]);
+    expect(logs.find(({ event }) => event === 'run.left_over')?.message).toStartWith('Ended 1 processes of ');
+    // Nobody asks: what was accepted is handled because it was.
+    const handled: string[] = [];
+    next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
+      if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
+    });
+    release(folder, 'gate');
+    await until('all of it is handled', () => handled.length === 4);
+    expect(handled).toEqual(['event-0', ...later]);
+    // Whoever asks again with the same id gets the answer of that event.
+    const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
+    const [answer, ...answers] = ends.map(answerOf);
+    expect(JSON.parse(answer ?? '')).toMatchObject({
+      name: 'again-asking',
+      ends: [{}, { errand: { agentName: 'guest', name: 'again-held' } }],
+    });
+    expect(answers).toEqual(later.map((id) => `host heard: ${id}`));
+    await next.stop();
+    expect(await waitUntilGone(nextTag, 2_000)).toBeDefined();
+
+    // Each of them once, in the order of acceptance.
+    const inputs = await readInputs(folder, 'host');
+    expect(inputs.slice(1)).toEqual(later);
+    expect(inputs[0]).toContain('again-asking');
+    expect(await readInputs(folder, 'guest')).toHaveLength(1);
+  });
+
+  test('R-03 the guardian alone leaves nothing of it within two seconds', async () => {
+    await using opened = await openWorkspace();
+    const { folder } = opened;
+    const { child } = await opened.start();
+    const runTag = await runTagOf(folder);
+    const control = await connectControl(place(folder));
+    await control.deliver({ input: errand('leaving', [{ leave: 'program' }, { hold: 'gate' }]) });
+    await until('it works', () => findTagged(runTag).some(isSleep));
+    child.kill('SIGKILL');
+    expect(await waitUntilGone(runTag, 2_000)).toBeDefined();
+  });
+});
+
+/** What an agent was told, in order. */
+async function readInputs(folder: string, agentName: string): Promise<readonly string[]> {
+  const journal = await durableStore(place(folder));
+  const { messages } = await journal.read({ agentName, instanceKey: 'default' });
+  await journal.close();
+  return messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
+}
+
+/** Both at once, so that nobody is left to clean up: it is stopped first, or it would start another guardian. */
+async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
+  const [guardian, ...others] = findCommand(runTag);
+  expect(others).toEqual([]);
+  orchestrator.kill('SIGSTOP');
+  process.kill(guardian ?? 0, 'SIGKILL');
+  orchestrator.kill('SIGKILL');
+  await orchestrator.exited;
+}
+
+/** Living processes that have this word in their command: the guardian is told the tag of the run that it guards. */
+function findCommand(word: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => readCommand(pid).includes(word));
+}
+
+function isSleep(pid: number): boolean {
+  return readCommand(pid).startsWith('sleep ');
+}
+
+function readCommand(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
