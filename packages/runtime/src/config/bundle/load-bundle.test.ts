@@ -134,6 +134,73 @@ describe('a package', () => {
   });
 });
 
+describe('packages', () => {
+  const extensionOf = (name: string, from: string) => `{ kind: Extension, name: ${name}, package: ${from} }`;
+  const agent = (items: string, more = '') =>
+    `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m${more} }, extensions: [${items}] }\n---\n${head('Model', 'm')}${script}`;
+  const extension = (name: string) => `${head('Extension', name)}spec: { entry: ./e.ts }\n`;
+  const module = 'export function register() {}\n';
+
+  test('R-04 that refer to each other in a circle are refused, with the way', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent(extensionOf('one', 'one')),
+      'node_modules/one/goondan.yaml': `${extension('one')}---\n${agent(extensionOf('two', 'two'))}`,
+      'node_modules/one/e.ts': module,
+      'node_modules/two/goondan.yaml': `${extension('two')}---\n${agent(extensionOf('one', 'one'))}`,
+      'node_modules/two/e.ts': module,
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors.map(({ code, file, message }) => `${file} ${code} ${message}`)).toEqual([
+      'node_modules/one/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: one → two → one.',
+      'node_modules/two/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: two → one → two.',
+    ]);
+  });
+
+  test('R-04 that a Package needs and that are not installed are warned about', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Package', 'p')}spec: { version: 1.0.0, dependencies: [{ name: here, version: 1.0.0 }, { name: gone, version: 1.0.0 }] }\n`,
+      'node_modules/here/package.json': '{}',
+    });
+    const { warnings, errors } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    expect(warnings).toMatchObject([
+      { code: 'E_PACKAGE_MISSING', line: 4, message: 'The package "gone" is not installed.' },
+    ]);
+  });
+
+  test('R-04 what nobody refers to needs no values of the environment', async () => {
+    const needs = (name: string) =>
+      `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent(extensionOf('used', 'one')),
+      'node_modules/one/goondan.yaml': `${needs('used')}---\n${needs('unused')}`,
+      'node_modules/one/e.ts': module,
+    });
+    const { warnings } = await load(bundle.folder);
+    expect(warnings.map(({ message }) => message)).toEqual(['The environment variable KEY_OF_USED is not set.']);
+  });
+
+  test('R-04 two models of one name in one agent cannot be told apart', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent('', ', models: [{ kind: Model, name: m, package: one }]'),
+      'node_modules/one/goondan.yaml': `${head('Model', 'm')}${script}`,
+    });
+    expect((await load(bundle.folder)).errors).toMatchObject([{ code: 'E_REF_TWICE', line: 4, column: 52 }]);
+  });
+
+  test('R-04 an import that may be meant to fail is a warning', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': extension('e'),
+      'e.ts': `await import('sharp').catch(() => 0);\n${module}`,
+    });
+    const { warnings, valid } = await load(bundle.folder);
+    expect(valid).toBe(true);
+    expect(warnings).toMatchObject([
+      { code: 'E_IMPORT_MISSING', line: 4, message: 'e.ts imports "sharp", which is not installed.' },
+    ]);
+  });
+});
+
 describe("a bundle's .env", () => {
   const model = `${head('Model', 'a')}spec: { provider: anthropic, model: m, apiKey: { valueFrom: { env: MY_KEY } } }\n`;
 
