@@ -90,6 +90,37 @@ ${head('Model', 'm')}${script}`,
   });
 });
 
+describe('what cannot be known', () => {
+  test('R-04 is not called missing: a document that cannot be read may be what is looked for', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m } }\n`,
+      'models.yaml': 'kind: {{ Model }}\nmetadata: [\n',
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors).not.toBeEmpty();
+    expect(errors.filter(({ file }) => file !== 'models.yaml')).toEqual([]);
+  });
+
+  test('R-04 is not called unfit: a value of the environment that a schema restricts', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Extension', 'e')}spec:
+  entry: ./e.ts
+  configSchema: { properties: { level: { enum: [info, debug] }, other: { type: number } } }
+---
+${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: Model/m }
+  extensions: [{ ref: Extension/e, config: { level: { valueFrom: { env: LEVEL } }, other: text } }]
+---
+${head('Model', 'm')}${script}`,
+      'e.ts': '',
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The config of Extension/e does not fit: other must be number.',
+    ]);
+  });
+});
+
 describe('a package', () => {
   const using = `${head('Agent', 'a')}spec:
   modelConfig: { modelRef: { kind: Model, name: m, package: "@team/parts" } }
