@@ -133,6 +133,7 @@ const strange: unknown[] = [
   { kind: 'Agent', name: 'host', package: 'x' },
   { valueFrom: { env: 'X' } },
   { valueFrom: 1 },
+  { valueFrom: null },
   { value: 'x' },
   { ref: { ref: 'x' } },
   { a: { a: { a: [] } } },

@@ -71,10 +71,14 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
       break;
     }
     budget.files -= 1;
-    const code = readFileSync(next);
+    const code = readCode(next);
+    if (code === undefined) {
+      problems.push({ type: 'syntax', file: shown, text: 'it cannot be read', isOptional: false });
+      continue;
+    }
     hashes.set(next, new Bun.CryptoHasher('sha256').update(code).digest('hex'));
     const loader = moduleLoaders[extname(next)];
-    if (loader === undefined || code.byteLength > MOST_BYTES) continue;
+    if (loader === undefined || typeof code === 'string') continue;
     for (const found of scanCode(code, loader)) {
       if (found.type === 'syntax') {
         problems.push({ type: 'syntax', file: shown, text: found.message, isOptional: false });
@@ -88,6 +92,16 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
   }
   const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
   return { digest: new Bun.CryptoHasher('sha256').update(hashed.join('\n')).digest('hex'), problems };
+}
+
+/** What is very large is known by its size and date instead. */
+function readCode(file: string): Buffer | string | undefined {
+  try {
+    const { size, mtimeMs } = statSync(file);
+    return size > MOST_BYTES ? `${size} ${mtimeMs}` : readFileSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 type Scanned =
