@@ -2,16 +2,15 @@
 import { type ExtensionResource, GoondanError } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { API_VERSION } from './api-version.ts';
-
-const resourceName = /^[a-z][a-z0-9-]{0,62}$/;
+import { resourceNamePattern } from './resource-name.ts';
 
 export function checkExtensionResource(resource: unknown): ExtensionResource {
   if (!isPlainObject(resource) || resource.kind !== 'Extension')
     throw invalid('an Extension', 'kind must be "Extension"');
   const { metadata, spec } = resource;
   const name = isPlainObject(metadata) ? metadata.name : undefined;
-  if (typeof name !== 'string' || !resourceName.test(name)) {
-    throw invalid('an Extension', `metadata.name must match ${resourceName.source}`);
+  if (typeof name !== 'string' || !resourceNamePattern.test(name)) {
+    throw invalid('an Extension', `metadata.name must match ${resourceNamePattern.source}`);
   }
   const what = `Extension/${name}`;
   if (resource.apiVersion !== API_VERSION) {

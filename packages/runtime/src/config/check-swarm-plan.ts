@@ -2,11 +2,9 @@
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
 import type { IngressRule } from './ingress-rule.ts';
+import { resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 import type { SwarmPolicy } from './swarm-policy.ts';
-
-/** As resources are named (architecture, §8). */
-const resourceName = /^[a-z][a-z0-9-]{0,62}$/;
 
 /** A copy of its own. **Errors** — `E_SWARM_PLAN`. */
 export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
@@ -31,7 +29,7 @@ function refusal(problem: string): GoondanError {
 }
 
 function* findProblems(plan: SwarmPlan): Generator<string> {
-  if (!resourceName.test(plan.name)) yield `"${plan.name}" is not a name for a swarm`;
+  if (!resourceNamePattern.test(plan.name)) yield `"${plan.name}" is not a name for a swarm`;
   const names = plan.agents.map(({ agentName }) => agentName);
   if (names.length === 0) yield 'it has no agent';
   yield* findNameProblems('agent', names);
@@ -52,7 +50,7 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
 }
 
 function* findNameProblems(kind: string, names: readonly string[]): Generator<string> {
-  for (const name of names) if (!resourceName.test(name)) yield `"${name}" is not a name for an ${kind}`;
+  for (const name of names) if (!resourceNamePattern.test(name)) yield `"${name}" is not a name for an ${kind}`;
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) yield `two ${kind}s are called "${twice}"`;
 }

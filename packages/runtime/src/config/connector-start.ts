@@ -14,4 +14,8 @@ export interface ConnectorStart {
   readonly config: JsonObject;
   /** Resolved values: never written down. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Further values that must never be written down, wherever they are used. */
+  readonly masked?: readonly string[];
+  /** A hash of its module and what that imports: another one is another connector. */
+  readonly digest?: string;
 }

@@ -11,4 +11,6 @@ export interface DeclaredExtension {
   /** Merged over the resource's own config. */
   readonly config?: JsonObject;
   readonly tier?: Tier;
+  /** A hash of its module and what that imports: another one is another extension. */
+  readonly digest?: string;
 }

@@ -19,4 +19,6 @@ export interface DeclaredTool {
   /** The folder that `entry` is relative to and must not leave. */
   readonly root: string;
   readonly entry: string;
+  /** A hash of its module and what that imports: another one is another tool. */
+  readonly digest?: string;
 }

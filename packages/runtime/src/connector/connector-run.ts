@@ -100,7 +100,7 @@ export class ConnectorRun {
   async #start(plan: ConnectorStart): Promise<void> {
     if (this.#plan !== undefined) return;
     this.#plan = plan;
-    this.#mask = maskSecrets(Object.values(plan.secrets));
+    this.#mask = maskSecrets([...Object.values(plan.secrets), ...(plan.masked ?? [])]);
     try {
       const connector = await loadConnector(plan);
       if (this.#stopping.signal.aborted) return;

@@ -19,7 +19,7 @@ import { textOf } from '../agent/conversation/text-of.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
 import type { LogLine } from '../log/log-sink.ts';
 import type { Model } from '../agent/model/model-port.ts';
-import type { ScriptedRule } from '../agent/model/scripted/script.ts';
+import type { ScriptedRule } from '../config/script/script.ts';
 import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';
 import type { Tier } from '../config/declared-extension.ts';
 import { type RunningAgent, startAgent } from '../agent/start-agent.ts';

@@ -3,12 +3,14 @@
  * never renamed: people search for them and programs branch on them.
  */
 import { agentErrors } from './agent-errors.ts';
+import { bundleErrors } from './bundle-errors.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { storeErrors } from './store-errors.ts';
 import { swarmErrors } from './swarm-errors.ts';
 
 export const errorCatalogue = {
   ...agentErrors,
+  ...bundleErrors,
   ...storeErrors,
   ...swarmErrors,
 } as const satisfies Record<string, CatalogueEntry>;

@@ -3,7 +3,7 @@ import { type ExtensionResource, GoondanError, type JsonObject, type JsonSchema 
 import { mergeConfig } from '../../config/merge-config.ts';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { compileSchema, type SchemaCheck } from '../tool/json-schema.ts';
+import { compileSchema, type SchemaCheck } from '../../json/json-schema.ts';
 
 /** `moduleSchema` is what the module exports as `configSchema`: anything. Throws `E_EXT_CONFIG`. */
 export async function extensionConfig(
@@ -18,7 +18,8 @@ export async function extensionConfig(
     const check = await compileConfigSchema(name, schema);
     const problems = check(config);
     if (problems.length === 0) continue;
-    throw new GoondanError('E_EXT_CONFIG', `The config of Extension/${name} does not fit: ${problems.join('; ')}.`);
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError('E_EXT_CONFIG', `The config of Extension/${name} does not fit: ${said}.`);
   }
   return config;
 }

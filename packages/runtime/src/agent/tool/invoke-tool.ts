@@ -18,7 +18,7 @@ import type { ToolCallAsk } from '../tool-call/run-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
-import { compileSchema } from './json-schema.ts';
+import { compileSchema } from '../../json/json-schema.ts';
 import type { RegisteredTool } from './tool-registry.ts';
 
 export async function invokeTool(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<ToolCallResult> {
@@ -65,7 +65,8 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
   const input = copyArguments(name, args);
   const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(input);
   if (problems.length > 0) {
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${problems.join('; ')}.`);
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${said}.`);
   }
   return input;
 }

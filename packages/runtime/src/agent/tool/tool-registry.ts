@@ -1,7 +1,7 @@
 /** The tools an agent has: those its plan declares and those its extensions register. */
 import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
-import { checkToolName } from './tool-name.ts';
+import { checkToolName } from '../../config/tool-name.ts';
 
 /** What the runtime itself knows about a tool; the catalog shows only `item`. */
 export interface RegisteredTool {

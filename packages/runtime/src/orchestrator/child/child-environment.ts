@@ -3,6 +3,7 @@
  * declares, and the tags by which it is found again. Nothing else of the operator's environment reaches bundle code.
  */
 import { GoondanError } from '@goondan/types';
+import { findVariableProblem } from '../../config/variable-name.ts';
 
 /** Where things are and how the outside is reached; by these exact names. */
 export const inheritedVariables: readonly string[] = [
@@ -31,10 +32,6 @@ export const inheritedVariables: readonly string[] = [
 /** Every `LC_…` too. */
 const inheritedPrefix = 'LC_';
 
-/** What decides how the child itself runs, and who it is, is not the resource's to say. */
-const reserved = /^(?:GOONDAN_|BUN_|LD_|DYLD_|NODE_OPTIONS$|NODE_CHANNEL)/;
-const variableName = /^[A-Za-z_]\w*$/;
-
 /** Throws `E_RESOURCE_INVALID` for a declared variable that is none, or is reserved. */
 export function childEnvironment(
   own: Readonly<Record<string, string | undefined>>,
@@ -50,8 +47,8 @@ export function childEnvironment(
 }
 
 function checkDeclared(name: string, value: string): void {
-  if (!variableName.test(name)) throw invalid(`"${name}" is not a name for an environment variable`);
-  if (reserved.test(name)) throw invalid(`the environment variable ${name} cannot be declared: it is reserved`);
+  const problem = findVariableProblem(name);
+  if (problem !== undefined) throw invalid(problem);
   if (value.includes('\0')) throw invalid(`the value of the environment variable ${name} holds a NUL`);
 }
 

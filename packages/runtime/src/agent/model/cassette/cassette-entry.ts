@@ -3,6 +3,7 @@
  * that the line before does not have, so a long conversation is written once and not once for each of its calls.
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
+import { canonicalJson } from '../../../json/canonical-json.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
@@ -34,13 +35,13 @@ export function toRecordedRequest(request: ModelRequest): RecordedRequest {
 
 /** Equal requests have equal fingerprints, whatever the order of their keys. */
 export function fingerprint(request: RecordedRequest): string {
-  return new Bun.CryptoHasher('sha256').update(canonical(toJson(request))).digest('hex');
+  return new Bun.CryptoHasher('sha256').update(canonicalJson(toJson(request))).digest('hex');
 }
 
 export function writeEntry(entry: CassetteEntry, previous: RecordedRequest | undefined): string {
   const { call, request, deltas, outcome } = entry;
   const keep = countSame(previous?.messages ?? [], request.messages);
-  const sameTools = previous !== undefined && canonical([...previous.tools]) === canonical([...request.tools]);
+  const sameTools = previous !== undefined && canonicalJson([...previous.tools]) === canonicalJson([...request.tools]);
   const line = {
     call,
     fingerprint: fingerprint(request),
@@ -84,20 +85,10 @@ function countSame(before: readonly JsonValue[], now: readonly JsonValue[]): num
   let count = 0;
   for (const message of now) {
     const earlier = before[count];
-    if (earlier === undefined || canonical(earlier) !== canonical(message)) break;
+    if (earlier === undefined || canonicalJson(earlier) !== canonicalJson(message)) break;
     count += 1;
   }
   return count;
-}
-
-/** JSON with sorted keys. */
-function canonical(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const fields = Object.keys(value)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`);
-  return `{${fields.join(',')}}`;
 }
 
 function parseObject(line: string): JsonObject | undefined {

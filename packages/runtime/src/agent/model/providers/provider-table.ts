@@ -3,6 +3,7 @@
  * when a model of it is opened, never before: each costs 20–70 ms and up to 20 MB.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { providerVariables } from '../../../config/provider-variables.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
 export interface ProviderSettings {
@@ -26,8 +27,8 @@ export interface Provider {
 
 export const providers = {
   anthropic: {
-    keyVariable: 'ANTHROPIC_API_KEY',
-    endpoint: { variable: 'ANTHROPIC_BASE_URL', address: 'https://api.anthropic.com', version: 'v1' },
+    keyVariable: providerVariables.anthropic.key,
+    endpoint: { variable: providerVariables.anthropic.endpoint, address: 'https://api.anthropic.com', version: 'v1' },
     systemMessages: 'front',
     async load() {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
@@ -35,9 +36,9 @@ export const providers = {
     },
   },
   google: {
-    keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    keyVariable: providerVariables.google.key,
     endpoint: {
-      variable: 'GOOGLE_GENERATIVE_AI_BASE_URL',
+      variable: providerVariables.google.endpoint,
       address: 'https://generativelanguage.googleapis.com',
       version: 'v1beta',
     },
@@ -48,8 +49,8 @@ export const providers = {
     },
   },
   openai: {
-    keyVariable: 'OPENAI_API_KEY',
-    endpoint: { variable: 'OPENAI_BASE_URL', address: 'https://api.openai.com', version: 'v1' },
+    keyVariable: providerVariables.openai.key,
+    endpoint: { variable: providerVariables.openai.endpoint, address: 'https://api.openai.com', version: 'v1' },
     systemMessages: 'in-place',
     async load() {
       const { createOpenAI } = await import('@ai-sdk/openai');

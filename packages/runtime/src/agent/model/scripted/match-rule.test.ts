@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { ModelMessage } from '@goondan/types';
-import { checkScript } from './check-script.ts';
+import { checkScript } from '../../../config/script/check-script.ts';
 import { matchRule } from './match-rule.ts';
-import type { ScriptedRule } from './script.ts';
+import type { ScriptedRule } from '../../../config/script/script.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const tool = (...names: string[]): ModelMessage => ({

@@ -1,7 +1,7 @@
 /** Which rule answers. Pure: how often a rule has failed already comes in as an argument. */
 import type { ModelMessage } from '@goondan/types';
 import { readText, readToolResult } from './read-message.ts';
-import type { Rule, RuleCondition } from './script.ts';
+import type { Rule, RuleCondition } from '../../../config/script/script.ts';
 
 export interface RuleMatch {
   readonly rule: Rule;

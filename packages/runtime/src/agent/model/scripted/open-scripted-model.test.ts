@@ -3,7 +3,7 @@ import type { ModelDelta, ModelMessage, ToolResultOutput } from '@goondan/types'
 import type { Clock } from '../../../ports/clock.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { openScriptedModel } from './open-scripted-model.ts';
-import type { ScriptedModelOptions, ScriptedRule } from './script.ts';
+import type { ScriptedModelOptions, ScriptedRule } from '../../../config/script/script.ts';
 
 /** The example of the design, as its YAML reads. */
 const weatherExample: ScriptedModelOptions = {

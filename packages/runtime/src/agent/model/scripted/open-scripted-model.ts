@@ -5,14 +5,14 @@
 import { GoondanError, type AssistantPart, type ModelMessage, type ModelReply } from '@goondan/types';
 import { sleep, type Clock } from '../../../ports/clock.ts';
 import type { Model, ModelRequest } from '../model-port.ts';
-import { checkScript } from './check-script.ts';
+import { checkScript } from '../../../config/script/check-script.ts';
 import { openUsageCounter } from './count-tokens.ts';
 import { fillObject, fillText, type TemplateValues } from './fill-template.ts';
 import { matchRule, type RuleMatch } from './match-rule.ts';
 import { findLastCallNumber, nameCall } from './number-calls.ts';
 import { findNewestMessage, readNewestUserText, readOutput, readText, readToolResult } from './read-message.ts';
 import { rememberTurns, type TurnMemory } from './remember-turns.ts';
-import type { AnswerAction, FailAction, Rule } from './script.ts';
+import type { AnswerAction, FailAction, Rule } from '../../../config/script/script.ts';
 import { streamText } from './stream-text.ts';
 
 /** An agent runs one turn at a time; the others are retries and replays of late. */

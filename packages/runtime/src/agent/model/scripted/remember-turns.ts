@@ -1,5 +1,5 @@
 /** What a scripted model knows about the turns it answers in. Bounded: a resident agent lives through many. */
-import type { Rule } from './script.ts';
+import type { Rule } from '../../../config/script/script.ts';
 
 export interface TurnMemory {
   readonly failures: Map<Rule, number>;

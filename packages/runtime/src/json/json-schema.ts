@@ -2,8 +2,15 @@
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 
+export interface SchemaProblem {
+  /** The keys that lead to it. */
+  readonly path: readonly string[];
+  /** Names the place, then what is wrong. */
+  readonly message: string;
+}
+
 /** What is wrong with a value, place by place; empty when it fits. */
-export type SchemaCheck = (value: unknown) => readonly string[];
+export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 
 // Module-level on purpose: a second validator would cost 30 ms, and a compiled schema depends on nothing but itself.
 const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
@@ -18,19 +25,31 @@ export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaC
   return check;
 }
 
+/** What keeps a value from being a JSON Schema; empty when it is one. The schema is looked at, not compiled. */
+export async function findSchemaProblems(schema: JsonSchema): Promise<readonly SchemaProblem[]> {
+  validator ??= loadValidator();
+  const ajv = await validator;
+  return ajv.validateSchema(anonymous(schema)) === true ? [] : (ajv.errors ?? []).map(readProblem);
+}
+
 async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   validator ??= loadValidator();
   const ajv = await validator;
   let validate: ValidateFunction;
   try {
-    // With its $id a schema would stay in the shared validator and clash with the next one of the same $id; with its
-    // $schema another draft's would be refused unread; with $async the check would be a promise.
-    const { $id: _id, $schema: _draft, $async: _async, ...anonymous } = schema;
-    validate = ajv.compile(anonymous);
+    validate = ajv.compile(anonymous(schema));
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
   }
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(describe));
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(readProblem));
+}
+
+/**
+ * With its $id a schema would stay in the shared validator and clash with the next one of the same $id; with its $schema
+ * another draft's would be refused unread; with $async the check would be a promise.
+ */
+function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }
 
 async function loadValidator(): Promise<Ajv> {
@@ -39,9 +58,14 @@ async function loadValidator(): Promise<Ajv> {
   return new Ajv({ strict: false, allErrors: true, logger: false });
 }
 
-function describe(error: ErrorObject): string {
-  const place = error.instancePath === '' ? 'the value' : error.instancePath.slice(1).replaceAll('/', '.');
+function readProblem(error: ErrorObject): SchemaProblem {
+  const path = error.instancePath.split('/').slice(1).map(unescapePointer);
+  const place = path.length === 0 ? 'the value' : path.join('.');
   const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
-  return `${place} ${error.message ?? 'does not fit'}${detail}${allowed}`;
+  return { path, message: `${place} ${error.message ?? 'does not fit'}${detail}${allowed}` };
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,7 +1,8 @@
 /** What a script is checked with: each function takes a value nobody has looked at and gives it back with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
-import { copyJsonObject, isPlainObject, NotJson } from '../../../json/copy-json.ts';
-import { closestName } from './closest-name.ts';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { showJson } from '../../json/show-json.ts';
+import { closestName } from '../closest-name.ts';
 
 export type UncheckedObject = Readonly<Record<string, unknown>>;
 
@@ -68,18 +69,11 @@ export function checkJsonObject(value: unknown, where: string): JsonObject {
 
 function expected(what: string, value: unknown, where: string): GoondanError {
   if (value === undefined) return scriptError(where, `is missing; it must be ${what}`);
-  return scriptError(where, `must be ${what}, not ${describe(value)}`);
+  return scriptError(where, `must be ${what}, not ${showJson(value)}`);
 }
 
 function unknownKeyError(where: string, key: string, knownKeys: readonly string[]): GoondanError {
   const meant = closestName(key, knownKeys);
   const suggestion = meant === undefined ? `Use one of: ${knownKeys.join(', ')}.` : `Did you mean \`${meant}\`?`;
   return scriptError(where, `has no field ${JSON.stringify(key)}`, { suggestion });
-}
-
-function describe(value: unknown): string {
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonSchema } from '@goondan/types';
-import { compileSchema } from './json-schema.ts';
+import { compileSchema, findSchemaProblems } from './json-schema.ts';
 
 const city: JsonSchema = {
   type: 'object',
@@ -16,7 +16,7 @@ const city: JsonSchema = {
 
 async function problems(schema: JsonSchema, value: unknown): Promise<readonly string[]> {
   const check = await compileSchema(schema, 'a test');
-  return check(value);
+  return check(value).map(({ message }) => message);
 }
 
 describe('a schema', () => {
@@ -44,6 +44,20 @@ describe('a schema', () => {
       code: 'E_TOOL_SCHEMA',
       message: expect.stringContaining('The schema of tool "weather__get" is not valid'),
     });
+  });
+
+  test('X-05 says where in the value it does not fit', async () => {
+    const check = await compileSchema(city, 'a test');
+    expect(check({ city: 'Seoul', place: { at: 'x' } }).map(({ path }) => path)).toEqual([['place', 'at']]);
+    const slashed = await compileSchema({ properties: { 'a/b~c': { type: 'number' } } }, 'a test');
+    expect(slashed({ 'a/b~c': 'x' })).toEqual([{ path: ['a/b~c'], message: 'a/b~c must be number' }]);
+  });
+
+  test('C-13 is judged without being compiled', async () => {
+    expect(await findSchemaProblems(city)).toEqual([]);
+    expect(await findSchemaProblems({ $schema: 'https://json-schema.org/draft/2020-12/schema' })).toEqual([]);
+    const found = await findSchemaProblems({ properties: { a: { type: 'nonsense' } } });
+    expect(found[0]).toMatchObject({ path: ['properties', 'a', 'type'] });
   });
 
   test('C-13 is compiled once', async () => {

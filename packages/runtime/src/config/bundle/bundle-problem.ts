@@ -1,0 +1,65 @@
+/** What is wrong with a bundle, one thing at a time: as it is shown, and as it is found. */
+import { errorCatalogue, type ErrorCode } from '@goondan/types';
+import type { Place } from './place.ts';
+
+export interface BundleProblem extends Place {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** `Kind/name`, when it is about one. */
+  readonly resource?: string;
+  /** What to do about it. */
+  readonly suggestion?: string;
+}
+
+/** An error refuses the whole bundle; a warning is only said. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly problem: BundleProblem;
+}
+
+export interface FindingDetails {
+  readonly resource?: string | undefined;
+  /** The catalogue's own sentence when absent. */
+  readonly suggestion?: string | undefined;
+}
+
+export function errorAt(place: Place, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
+  return { severity: 'error', problem: problemAt(place, code, message, details) };
+}
+
+export function warningAt(place: Place, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
+  return { severity: 'warning', problem: problemAt(place, code, message, details) };
+}
+
+function problemAt({ file, line, column }: Place, code: ErrorCode, message: string, details: FindingDetails) {
+  const { resource, suggestion = errorCatalogue[code].suggestion } = details;
+  return {
+    code,
+    message: printable(message),
+    file: printable(file),
+    line,
+    column,
+    ...(resource === undefined ? {} : { resource: printable(resource) }),
+    suggestion: printable(suggestion),
+  };
+}
+
+const LONGEST = 500;
+
+/** Names in it were chosen by whoever wrote the bundle: nothing that a terminal obeys, and not without end. */
+function printable(text: string): string {
+  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
+/** `Did you mean …?`, or what there is to choose from. */
+export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
+  if (meant !== undefined) return `Did you mean \`${meant}\`?`;
+  if (known.length === 0) return undefined;
+  const shown = known.slice(0, MOST_NAMES).join(', ');
+  return `Use one of: ${shown}${known.length > MOST_NAMES ? ', …' : ''}.`;
+}
+
+const MOST_NAMES = 20;

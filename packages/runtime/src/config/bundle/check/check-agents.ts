@@ -1,0 +1,67 @@
+/** What an Agent lists: each thing once, with a config that fits; and a folder to work in that is there. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import { resourcesOf } from '../find-resource.ts';
+import { type ListItem, parseReference, referenceOf } from '../references.ts';
+import { findVariableProblem } from '../../variable-name.ts';
+
+export function* checkAgents(scope: Scope): Generator<Finding> {
+  for (const loaded of resourcesOf(scope, 'Agent')) {
+    const { tools, extensions, environment, workdir } = loaded.resource.spec;
+    yield* checkListedOnce(loaded, 'tools', tools);
+    yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkEnvironment(loaded, environment);
+    if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
+    const place = loaded.document.placeOf(['spec', 'workdir']);
+    const suggestion = 'Make the folder, or name another; it is relative to the folder of the bundle.';
+    yield errorAt(place, 'E_RESOURCE_INVALID', `spec.workdir: there is no folder "${workdir}".`, {
+      resource: loaded.identity,
+      suggestion,
+    });
+  }
+}
+
+/** Two of one name would share a state, or hide each other's tools, wherever they come from. */
+export function* checkListedOnce(
+  { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
+  field: string,
+  items: readonly ListItem[] = [],
+): Generator<Finding> {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const reference = parseReference(referenceOf(item));
+    if (reference === undefined) continue;
+    const name = `${reference.kind}/${reference.name}`;
+    if (seen.has(name))
+      yield errorAt(document.placeOf(['spec', field, index]), 'E_REF_TWICE', `spec.${field} lists ${name} twice.`, {
+        resource: identity,
+      });
+    seen.add(name);
+  }
+}
+
+/** Variables that only the runtime may set. */
+export function* checkEnvironment(
+  { document, identity }: LoadedResourceOf<'Agent' | 'Connection'>,
+  environment: Readonly<Record<string, unknown>> = {},
+): Generator<Finding> {
+  for (const name of Object.keys(environment)) {
+    const problem = findVariableProblem(name);
+    if (problem === undefined) continue;
+    const message = `spec.environment: ${problem}.`;
+    yield errorAt(document.placeOf(['spec', 'environment', name], 'key'), 'E_RESOURCE_INVALID', message, {
+      resource: identity,
+      suggestion: 'Use another name.',
+    });
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,87 @@
+/** What a Connection binds: events its connector has, agents its swarm has, keys that are one thing or the other. */
+import { closestName } from '../../closest-name.ts';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
+import { findResource, resourcesOf } from '../find-resource.ts';
+import { swarmOf } from '../swarm-of.ts';
+import type { Path } from '../place.ts';
+import { referenceOf } from '../references.ts';
+import { checkEnvironment } from './check-agents.ts';
+
+type LoadedConnection = LoadedResourceOf<'Connection'>;
+
+export function* checkConnections(scope: Scope): Generator<Finding> {
+  for (const loaded of resourcesOf(scope, 'Connection')) {
+    yield* checkEnvironment(loaded, loaded.resource.spec.environment);
+    yield* checkSwarm(scope, loaded);
+    yield* checkEvents(scope, loaded);
+    yield* checkRoutes(scope, loaded);
+  }
+}
+
+function* checkSwarm(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+  const swarms = resourcesOf(scope, 'Swarm').map(({ identity }) => identity);
+  if (loaded.resource.spec.swarmRef !== undefined || swarms.length === 1 || scope.isIncomplete) return;
+  const message =
+    swarms.length === 0
+      ? 'spec.swarmRef is missing, and there is no Swarm.'
+      : 'spec.swarmRef is missing, and there is more than one Swarm.';
+  yield refuse(loaded, ['spec', 'swarmRef'], 'E_REF_MISSING', message, suggestName(undefined, swarms));
+}
+
+function* checkEvents(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+  const { connectorRef, ingress } = loaded.resource.spec;
+  const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
+  const events = connector?.resource.spec.events?.map((event) => (typeof event === 'string' ? event : event.name));
+  if (connector === undefined || events === undefined) return;
+  for (const [index, { match }] of ingress.rules.entries()) {
+    if (match?.event === undefined || events.includes(match.event)) continue;
+    const message = `${connector.identity} has no event "${match.event}".`;
+    const path = ['spec', 'ingress', 'rules', index, 'match', 'event'];
+    yield refuse(loaded, path, 'E_REF_MISSING', message, suggestName(closestName(match.event, events), events));
+  }
+}
+
+function* checkRoutes(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+  const swarm = swarmOf(scope, loaded);
+  const agents = swarm?.loaded.resource.spec.agents.map(
+    (item) => findResource(swarm.scope, 'Agent', referenceOf(item))?.loaded,
+  );
+  for (const [index, { route }] of loaded.resource.spec.ingress.rules.entries()) {
+    const path = ['spec', 'ingress', 'rules', index, 'route'];
+    if (route.instanceKey !== undefined && route.instanceKeyProperty !== undefined) {
+      const message = 'A route has instanceKey or instanceKeyProperty, not both.';
+      yield refuse(loaded, [...path, 'instanceKeyProperty'], 'E_RESOURCE_INVALID', message, 'Keep one of them.');
+    }
+    if (route.instanceKeyPrefix !== undefined && route.instanceKeyProperty === undefined) {
+      const message = 'instanceKeyPrefix goes before the value of instanceKeyProperty, which is missing.';
+      yield refuse(
+        loaded,
+        [...path, 'instanceKeyPrefix'],
+        'E_RESOURCE_INVALID',
+        message,
+        'Add instanceKeyProperty, or write the whole instanceKey.',
+      );
+    }
+    const agent = route.agentRef === undefined ? undefined : findResource(scope, 'Agent', route.agentRef)?.loaded;
+    if (agent === undefined || agents === undefined || agents.includes(agent)) continue;
+    const message = `${agent.identity} is none of the agents of ${swarm?.loaded.identity ?? 'the swarm'}.`;
+    yield refuse(
+      loaded,
+      [...path, 'agentRef'],
+      'E_REF_MISSING',
+      message,
+      'Add it to the swarm, or name another agent.',
+    );
+  }
+}
+
+function refuse(
+  { document, identity }: LoadedConnection,
+  path: Path,
+  code: 'E_REF_MISSING' | 'E_RESOURCE_INVALID',
+  message: string,
+  suggestion: string | undefined,
+): Finding {
+  return errorAt(document.placeOf(path), code, message, { resource: identity, suggestion });
+}

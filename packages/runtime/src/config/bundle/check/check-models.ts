@@ -1,0 +1,63 @@
+/** What the schema of a Model cannot say: addresses, scripts, and recordings that would record themselves. */
+import { GoondanError } from '@goondan/types';
+import { checkRule } from '../../script/check-script.ts';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import { findResource, resourcesOf } from '../find-resource.ts';
+
+type LoadedModel = LoadedResourceOf<'Model'>;
+
+export function* checkModels(scope: Scope): Generator<Finding> {
+  for (const loaded of resourcesOf(scope, 'Model')) {
+    yield* checkEndpoint(loaded);
+    yield* checkScript(loaded);
+    yield* checkUpstream(scope, loaded);
+  }
+}
+
+function* checkEndpoint({ resource: { spec }, document, identity }: LoadedModel): Generator<Finding> {
+  const endpoint = 'endpoint' in spec ? spec.endpoint : undefined;
+  const written = typeof endpoint === 'object' && 'value' in endpoint ? endpoint.value : endpoint;
+  if (typeof written !== 'string' || /^https?:$/.test(URL.parse(written)?.protocol ?? '')) return;
+  const place = document.placeOf(['spec', 'endpoint']);
+  const suggestion = 'Write it out, for example http://localhost:11434/v1.';
+  yield errorAt(place, 'E_RESOURCE_INVALID', `spec.endpoint is not an http(s) URL.`, {
+    resource: identity,
+    suggestion,
+  });
+}
+
+function* checkScript({ resource: { spec }, document, identity }: LoadedModel): Generator<Finding> {
+  if (spec.provider !== 'scripted') return;
+  for (const [index, rule] of spec.options.script.entries()) {
+    try {
+      checkRule(rule, `script[${index}]`);
+    } catch (error) {
+      if (!(error instanceof GoondanError)) throw error;
+      const place = document.placeOf(['spec', 'options', 'script', index]);
+      yield errorAt(place, error.code, error.message, { resource: identity, suggestion: error.suggestion });
+    }
+  }
+}
+
+/** Follows what is recorded to its source. */
+function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
+  const chain = [first.identity];
+  let [home, model] = [scope, first];
+  while (model.resource.spec.provider === 'cassette') {
+    const { upstream } = model.resource.spec.options;
+    const next = upstream === undefined ? undefined : findResource(home, 'Model', upstream);
+    if (next === undefined) return;
+    chain.push(next.loaded.identity);
+    if (next.loaded === first) {
+      const place = first.document.placeOf(['spec', 'options', 'upstream']);
+      yield errorAt(place, 'E_REF_CYCLE', `A model would record itself: ${chain.join(' → ')}.`, {
+        resource: first.identity,
+      });
+      return;
+    }
+    // A circle that this model only leads into is said by those in it.
+    if (chain.indexOf(next.loaded.identity) < chain.length - 1) return;
+    [home, model] = [next.scope, next.loaded];
+  }
+}

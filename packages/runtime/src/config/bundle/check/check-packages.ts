@@ -1,0 +1,49 @@
+/** Packages: what a Package says it needs is installed, and none refers back to one that refers to it. */
+import { relative } from 'node:path';
+import type { Scope } from '../bundle.ts';
+import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { findPackage } from '../files/find-package.ts';
+import { resourcesOf } from '../find-resource.ts';
+import { listReferences, parseReference } from '../references.ts';
+
+export function* checkPackages(scope: Scope): Generator<Finding> {
+  for (const { resource, document, identity } of resourcesOf(scope, 'Package')) {
+    for (const [index, { name }] of (resource.spec.dependencies ?? []).entries()) {
+      if (findPackage(scope.folder, name) !== undefined) continue;
+      const place = document.placeOf(['spec', 'dependencies', index, 'name']);
+      yield warningAt(place, 'E_PACKAGE_MISSING', `The package "${name}" is not installed.`, { resource: identity });
+    }
+  }
+  yield* checkCircle(scope);
+}
+
+/** Said at the reference that begins it. */
+function* checkCircle(scope: Scope): Generator<Finding> {
+  for (const loaded of scope.resources) {
+    for (const { written, path } of listReferences(loaded)) {
+      const name = parseReference(written)?.package;
+      const target = name === undefined ? undefined : scope.packages.get(name);
+      const way = target === undefined ? undefined : findWay(target, scope);
+      if (way === undefined) continue;
+      const names = way.map((each) => each.package ?? (relative(scope.folder, each.folder) || 'this bundle'));
+      const message = `Packages refer to each other in a circle: ${names.join(' → ')}.`;
+      yield errorAt(loaded.document.placeOf([...path, 'package']), 'E_REF_CYCLE', message, {
+        resource: loaded.identity,
+      });
+      return;
+    }
+  }
+}
+
+/** From one scope back to another, the shortest way. */
+function findWay(start: Scope, goal: Scope): readonly Scope[] | undefined {
+  const ways = new Map<Scope, readonly Scope[]>([[start, [goal, start]]]);
+  // The map grows while it is walked.
+  for (const [here, way] of ways) {
+    for (const next of here.packages.values()) {
+      if (next === goal) return [...way, next];
+      if (!ways.has(next)) ways.set(next, [...way, next]);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** References that lead somewhere, to the kind that belongs there. */
+import { closestName } from '../../closest-name.ts';
+import type { LoadedResource, Scope } from '../bundle.ts';
+import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
+import { packageNamePattern } from '../files/find-package.ts';
+import { findResource } from '../find-resource.ts';
+import type { WrittenReference } from '../kinds/fields.ts';
+import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
+import { listReferences, parseReference, type Reference, type ReferenceUse } from '../references.ts';
+import { AGENT_TOOLS } from '../agent-tools.ts';
+
+export function* checkReferences(scope: Scope): Generator<Finding> {
+  for (const loaded of scope.resources) {
+    for (const use of listReferences(loaded)) {
+      const problem = findProblem(scope, use);
+      if (problem === undefined) continue;
+      const { code, message, suggestion } = problem;
+      yield errorAt(placeOf(loaded, use), code, message, { resource: loaded.identity, suggestion });
+    }
+  }
+}
+
+interface ReferenceProblem {
+  readonly code: 'E_REF_INVALID' | 'E_REF_KIND' | 'E_REF_MISSING';
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+}
+
+function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferenceProblem | undefined {
+  const reference = parseReference(written);
+  if (reference === undefined || !isResourceKind(reference.kind)) return malformed(written, kind);
+  if (reference.package !== undefined && !packageNamePattern.test(reference.package)) {
+    return { code: 'E_REF_INVALID', message: `"${reference.package}" is not the name of an npm package.` };
+  }
+  if (reference.kind !== kind) {
+    const message = `Here belongs ${withArticle(kind)}, not ${withArticle(reference.kind)}.`;
+    return { code: 'E_REF_KIND', message, suggestion: suggestIn(scope, kind, reference.name) };
+  }
+  if (findResource(scope, kind, written) !== undefined) return undefined;
+  return findMissing(scope, kind, reference);
+}
+
+function malformed(written: WrittenReference, kind: string): ReferenceProblem {
+  const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
+  const [before = '', name = ''] = shown.split('/');
+  const meant = name === '' ? `${kind}/${before}` : `${closestName(before, resourceKinds) ?? kind}/${name}`;
+  return {
+    code: 'E_REF_INVALID',
+    message: `"${shown}" is not a reference.`,
+    suggestion: `Write \`Kind/name\`, for example \`${meant}\`.`,
+  };
+}
+
+function findMissing(scope: Scope, kind: string, { name, package: from }: Reference): ReferenceProblem | undefined {
+  const home = from === undefined ? scope : scope.packages.get(from);
+  // That the package is missing is said where it is looked for.
+  if (home === undefined) return undefined;
+  const identity = `${kind}/${name}`;
+  if (home.declared.has(identity) || home.isIncomplete || (from === undefined && identity === AGENT_TOOLS))
+    return undefined;
+  return {
+    code: 'E_REF_MISSING',
+    message: from === undefined ? `There is no ${identity}.` : `The package "${from}" has no ${identity}.`,
+    suggestion: suggestIn(home, kind, name),
+  };
+}
+
+function suggestIn(home: Scope, kind: string, name: string): string | undefined {
+  const names = [...home.declared].filter((identity) => identity.startsWith(`${kind}/`));
+  const known = names.map((identity) => identity.slice(kind.length + 1));
+  const meant = closestName(name, known);
+  return suggestName(meant === undefined ? undefined : `${kind}/${meant}`, names);
+}
+
+function placeOf({ document }: LoadedResource, { written, path }: ReferenceUse) {
+  return document.placeOf(typeof written === 'string' ? path : [...path, 'name']);
+}
+
+function withArticle(kind: string): string {
+  return `${/^[AE]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}

@@ -1,0 +1,31 @@
+/** Everything that can only be seen when the whole bundle is read. */
+import type { Bundle, Scope } from '../bundle.ts';
+import type { Finding } from '../bundle-problem.ts';
+import type { Environment } from '../values.ts';
+import { checkAgents } from './check-agents.ts';
+import { checkConnections } from './check-connections.ts';
+import { checkExtensionConfigs } from './check-extension-configs.ts';
+import { checkModels } from './check-models.ts';
+import { checkNames } from './check-names.ts';
+import { checkPackages } from './check-packages.ts';
+import { checkReferences } from './check-references.ts';
+import { checkSwarms } from './check-swarms.ts';
+import { checkTools } from './check-tools.ts';
+import { checkValues } from './check-values.ts';
+
+/** Of each check: more are not listed anyway. */
+export const MOST_PROBLEMS = 500;
+
+const checks = [checkNames, checkReferences, checkModels, checkAgents, checkSwarms, checkConnections, checkPackages];
+
+export async function checkScopes(
+  scopes: readonly Scope[],
+  environment: Environment,
+  environmentFile: Bundle['environmentFile'],
+): Promise<Finding[]> {
+  const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...check(scope).take(MOST_PROBLEMS + 1)]));
+  for (const scope of scopes) findings.push(...(await checkTools(scope)));
+  findings.push(...(await checkExtensionConfigs(scopes)));
+  findings.push(...checkValues(scopes, environment, environmentFile).take(MOST_PROBLEMS + 1));
+  return findings;
+}

@@ -1,0 +1,49 @@
+/** What a Swarm lists: each agent once, the entry agent among them, no extension that an agent has already. */
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import { findResource, resourcesOf } from '../find-resource.ts';
+import { parseReference, referenceOf } from '../references.ts';
+import { checkListedOnce } from './check-agents.ts';
+
+export function* checkSwarms(scope: Scope): Generator<Finding> {
+  for (const loaded of resourcesOf(scope, 'Swarm')) {
+    const { agents, extensions } = loaded.resource.spec;
+    yield* checkListedOnce(loaded, 'agents', agents);
+    yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkEntryAgent(scope, loaded);
+    yield* checkTiers(scope, loaded);
+  }
+}
+
+function* checkEntryAgent(
+  scope: Scope,
+  { resource, document, identity }: LoadedResourceOf<'Swarm'>,
+): Generator<Finding> {
+  const { entryAgent, agents } = resource.spec;
+  const entry = findResource(scope, 'Agent', entryAgent);
+  if (entry === undefined) return;
+  const listed = agents.map((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded);
+  if (listed.includes(entry.loaded)) return;
+  const message = `The entry agent ${entry.loaded.identity} is none of spec.agents.`;
+  const suggestion = 'Add it to spec.agents, or name one of those.';
+  yield errorAt(document.placeOf(['spec', 'entryAgent']), 'E_REF_MISSING', message, { resource: identity, suggestion });
+}
+
+/** An extension twice in one agent would share its state with itself. */
+function* checkTiers(scope: Scope, { resource, document, identity }: LoadedResourceOf<'Swarm'>): Generator<Finding> {
+  const { agents, extensions = [] } = resource.spec;
+  for (const [index, item] of extensions.entries()) {
+    const name = nameOf(item);
+    for (const agent of agents) {
+      const found = findResource(scope, 'Agent', referenceOf(agent))?.loaded;
+      if (!found?.resource.spec.extensions?.some((own) => nameOf(own) === name)) continue;
+      const message = `${found.identity} lists ${name} too; the swarm gives it to all its agents.`;
+      yield errorAt(document.placeOf(['spec', 'extensions', index]), 'E_REF_TWICE', message, { resource: identity });
+    }
+  }
+}
+
+function nameOf(item: Parameters<typeof referenceOf>[0]): string | undefined {
+  const reference = parseReference(referenceOf(item));
+  return reference === undefined ? undefined : `${reference.kind}/${reference.name}`;
+}

@@ -1,0 +1,51 @@
+/** What a Tool exports: names that providers accept, each once, and schemas that are some. */
+import type { Scope } from '../bundle.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import { resourcesOf } from '../find-resource.ts';
+import { findSchemaProblems } from '../../../json/json-schema.ts';
+import { isToolName } from '../../tool-name.ts';
+
+/** Stricter than what extensions may use, so that names read alike. */
+const exportNamePattern = /^(?!.*__)[a-z0-9_-]+$/;
+
+export async function checkTools(scope: Scope): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { name, identity, resource, document } of resourcesOf(scope, 'Tool')) {
+    const seen = new Set<string>();
+    for (const [index, each] of resource.spec.exports.entries()) {
+      const path = ['spec', 'exports', index];
+      const place = document.placeOf([...path, 'name']);
+      const full = `${name}__${each.name}`;
+      if (!exportNamePattern.test(each.name) || !isToolName(full)) {
+        findings.push(
+          errorAt(place, 'E_TOOL_NAME', whyNoName(full, each.name), { resource: identity, suggestion: rename }),
+        );
+      } else if (seen.has(each.name)) {
+        findings.push(
+          errorAt(place, 'E_REF_TWICE', `The export "${each.name}" is there twice.`, { resource: identity }),
+        );
+      }
+      seen.add(each.name);
+      for (const { path: inside, message } of await findSchemaProblems(each.parameters ?? {})) {
+        const at = document.placeOf([...path, 'parameters', ...inside]);
+        findings.push(
+          errorAt(at, 'E_TOOL_SCHEMA', `The parameters of "${full}" are no JSON Schema: ${message}.`, {
+            resource: identity,
+          }),
+        );
+        // One mistake makes several forms of a schema unfit; the first says enough.
+        break;
+      }
+    }
+  }
+  return findings;
+}
+
+const rename = 'Use lower-case letters, digits, - and single _.';
+
+function whyNoName(full: string, name: string): string {
+  if (exportNamePattern.test(name) && full.length > 64) {
+    return `"${full}" is no tool name: it has ${full.length} characters, and 64 is what providers accept.`;
+  }
+  return `"${name}" is not a name for an export.`;
+}

@@ -1,0 +1,78 @@
+/**
+ * The `.env` of a bundle, read by us because Bun's own reading is off. It fills in declared values and nothing else: it
+ * never overrides the environment, and what decides how programs run or where requests go is not its to say.
+ */
+import { GoondanError } from '@goondan/types';
+import { resolveEntry } from '../../resolve-entry.ts';
+import { variableNamePattern } from '../../variable-name.ts';
+import { type Finding, warningAt } from '../bundle-problem.ts';
+import { readTextFile, refusalText } from './text-file.ts';
+
+const FILE = '.env';
+const LARGEST = 1024 * 1024;
+
+const refused = /^(?:PATH$|LD_|DYLD_|NODE_|BUN_|GOONDAN_)|_(?:BASE_URL|PROXY)$/i;
+
+export interface EnvironmentFile {
+  readonly values: Readonly<Record<string, string>>;
+  readonly findings: readonly Finding[];
+}
+
+export async function readEnvironmentFile(folder: string): Promise<EnvironmentFile> {
+  const text = await readText(folder);
+  if (typeof text !== 'string') return { values: {}, findings: text };
+  return parseEnvironmentFile(text);
+}
+
+async function readText(folder: string): Promise<string | Finding[]> {
+  let problem: string;
+  try {
+    const path = await resolveEntry(folder, FILE, FILE);
+    const read = path === undefined ? undefined : readTextFile(path, LARGEST);
+    if (read === undefined || read.type === 'missing') return [];
+    if (read.type === 'text') return read.text;
+    problem = read.type === 'refused' ? refusalText(read.reason, LARGEST) : 'is not UTF-8';
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    problem = 'is a link that leads out of the bundle';
+  }
+  return [warningAt({ file: FILE, line: 1, column: 1 }, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)];
+}
+
+/** `NAME=value` lines, with `export`, quotes and comments as shells have them; nothing is expanded. */
+export function parseEnvironmentFile(text: string): EnvironmentFile {
+  const values: Record<string, string> = {};
+  const findings: Finding[] = [];
+  for (const [index, line] of text
+    .replace(/^\u{FEFF}/u, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const place = { file: FILE, line: index + 1, column: 1 + line.search(/\S/) };
+    const [, name = '', written = ''] = /^\s*(?:export\s+)?([^\s=]+)\s*=\s*(.*)$/.exec(line) ?? [];
+    const value = readValue(written);
+    if (!variableNamePattern.test(name) || value === undefined) {
+      findings.push(
+        warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was left out.`),
+      );
+    } else if (refused.test(name)) {
+      findings.push(warningAt(place, 'E_ENV_REFUSED', `${FILE} must not set ${name}; it was left out.`));
+    } else values[name] = value;
+  }
+  return { values, findings };
+}
+
+/** `undefined` when a quote is not closed, or something follows it. */
+function readValue(written: string): string | undefined {
+  const [quote = ''] = written;
+  if (quote !== '"' && quote !== "'") {
+    const comment = written.search(/[ \t]#/);
+    return (comment < 0 ? written : written.slice(0, comment)).trim();
+  }
+  const quoted = quote === '"' ? /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/ : /^'([^']*)'\s*(?:#.*)?$/;
+  const [, inner] = quoted.exec(written) ?? [];
+  if (inner === undefined || quote === "'") return inner;
+  return inner.replaceAll(/\\(.)/g, (_, character: string) => escapes[character] ?? character);
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };

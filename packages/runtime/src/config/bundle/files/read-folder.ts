@@ -1,0 +1,97 @@
+/**
+ * The YAML files of a folder: `goondan.yaml` and what stands beside it, not what is in folders below. A file that is
+ * plainly somebody else's (no document of it is a resource of ours) is left out and said.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
+import { resolveEntry } from '../../resolve-entry.ts';
+import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { isResourceKind } from '../kinds/parse-resource.ts';
+import type { SourceDocument } from '../place.ts';
+import { yamlLimits } from '../yaml/limits.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+import { readTextFile, refusalText } from './text-file.ts';
+
+export const BUNDLE_FILE = 'goondan.yaml';
+
+const MOST_FILES = 100;
+
+export interface FolderContents {
+  readonly documents: readonly SourceDocument[];
+  readonly findings: readonly Finding[];
+}
+
+/** `shownAs` is the folder as problems name it: '' for the bundle's own. */
+export async function readFolder(folder: string, shownAs: string): Promise<FolderContents> {
+  const names = listYamlFiles(folder);
+  const findings: Finding[] = [];
+  const documents: SourceDocument[] = [];
+  if (names.length > MOST_FILES) {
+    const message = `The folder has more than ${MOST_FILES} YAML files; the rest is not read.`;
+    findings.push(errorAt(startOf(join(shownAs, names[MOST_FILES] ?? '')), 'E_BUNDLE_LIMIT', message));
+  }
+  for (const name of names.slice(0, MOST_FILES)) {
+    const read = await readFile(folder, name, join(shownAs, name));
+    findings.push(...read.findings);
+    documents.push(...read.documents);
+  }
+  return { documents, findings };
+}
+
+/** `goondan.yaml` first, the others in the order of their names. */
+function listYamlFiles(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
+  const others = names.filter((name) => name !== BUNDLE_FILE).toSorted();
+  return names.includes(BUNDLE_FILE) ? [BUNDLE_FILE, ...others] : others;
+}
+
+/** Hidden files, and the lock files of package managers. */
+function isLeftAlone(name: string): boolean {
+  return name.startsWith('.') || /-lock\.ya?ml$/.test(name);
+}
+
+async function readFile(folder: string, name: string, file: string): Promise<FolderContents> {
+  const text = await readInside(folder, name, file);
+  if (typeof text !== 'string') return { documents: [unreadable(file)], findings: [text] };
+  const { documents, findings } = readYaml(text, file);
+  if (name === BUNDLE_FILE || findings.length > 0 || documents.length === 0 || documents.some(isOurs)) {
+    return { documents, findings };
+  }
+  const message = `${file} holds no resource of Goondan and was left out.`;
+  return { documents: [], findings: [warningAt(startOf(file), 'E_BUNDLE_FILE', message)] };
+}
+
+async function readInside(folder: string, name: string, file: string): Promise<string | Finding> {
+  try {
+    const path = await resolveEntry(folder, name, 'The bundle');
+    const read = path === undefined ? undefined : readTextFile(path, yamlLimits.bytes);
+    if (read?.type === 'text') return read.text;
+    if (read?.type === 'bytes')
+      return errorAt({ file, ...read }, 'E_YAML_SYNTAX', 'The file is not UTF-8 from here on.');
+    if (read?.type === 'refused') {
+      const code = read.reason === 'size' ? 'E_YAML_LIMIT' : 'E_BUNDLE_FILE';
+      return errorAt(startOf(file), code, `${file} ${refusalText(read.reason, yamlLimits.bytes)}.`);
+    }
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    return errorAt(startOf(file), error.code, `${file} is a link that leads out of the bundle.`);
+  }
+  return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);
+}
+
+/** Says, or clearly means to say, that it is a resource of this runtime. */
+function isOurs({ value }: SourceDocument): boolean {
+  if (!isPlainObject(value)) return false;
+  const { apiVersion, kind } = value;
+  return isResourceKind(kind) || (typeof apiVersion === 'string' && apiVersion.startsWith('goondan'));
+}
+
+function unreadable(file: string): SourceDocument {
+  return { value: null, isBroken: true, file, placeOf: () => startOf(file) };
+}
+
+function startOf(file: string) {
+  return { file, line: 1, column: 1 };
+}

@@ -1,0 +1,174 @@
+/**
+ * What a module of a bundle imports, found by reading it: nothing of it runs. Follows what it imports from the same
+ * folder, so that a mistake three files deep is found too, and hashes everything it has seen.
+ */
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, extname, join, relative, sep } from 'node:path';
+import { findPackage } from './find-package.ts';
+
+export interface ModuleScan {
+  /** A hash of the module and of everything it imports from its folder. */
+  readonly digest: string;
+  readonly problems: readonly ImportProblem[];
+}
+
+export interface ImportProblem {
+  readonly type: 'missing' | 'syntax' | 'limit';
+  /** The file it stands in, from the root. */
+  readonly file: string;
+  /** What is imported, or what the parser says. */
+  readonly text: string;
+  /** `import()` and `require` may be meant to fail. */
+  readonly isOptional: boolean;
+}
+
+/** Of one bundle and its packages. */
+const MOST_FILES = 2_000;
+const MOST_BYTES = 5 * 1024 * 1024;
+
+type Loader = 'ts' | 'tsx' | 'jsx';
+
+/** Extension → how Bun reads it. Anything else is a module without imports: data. */
+export const moduleLoaders: Readonly<Record<string, Loader>> = {
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.tsx': 'tsx',
+  '.js': 'jsx',
+  '.mjs': 'jsx',
+  '.cjs': 'jsx',
+  '.jsx': 'jsx',
+};
+
+/** Answered by the runtime itself, or part of it. */
+const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 'bun'];
+
+/** `file` and `root` are real paths, the one inside the other. */
+export type ScanModule = (file: string, root: string) => ModuleScan;
+
+/** For one bundle: each module is scanned once, and all of them are bounded together. */
+export function moduleScanner(): ScanModule {
+  const scans = new Map<string, ModuleScan>();
+  const budget = { files: MOST_FILES };
+  return (file, root) => {
+    const scan = scans.get(file) ?? scanModule(file, root, budget);
+    scans.set(file, scan);
+    return scan;
+  };
+}
+
+function scanModule(file: string, root: string, budget: { files: number }): ModuleScan {
+  const problems: ImportProblem[] = [];
+  const hashes = new Map<string, string>();
+  const waiting = [file];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (hashes.has(next)) continue;
+    const shown = relative(root, next);
+    if (budget.files === 0) {
+      const text = `is not looked at: all modules together have more than ${MOST_FILES} files`;
+      problems.push({ type: 'limit', file: shown, text, isOptional: true });
+      break;
+    }
+    budget.files -= 1;
+    const code = readFileSync(next);
+    hashes.set(next, new Bun.CryptoHasher('sha256').update(code).digest('hex'));
+    const loader = moduleLoaders[extname(next)];
+    if (loader === undefined || code.byteLength > MOST_BYTES) continue;
+    for (const found of scanCode(code, loader)) {
+      if (found.type === 'syntax') {
+        problems.push({ type: 'syntax', file: shown, text: found.message, isOptional: false });
+        continue;
+      }
+      const target = locate(found.specifier, next, root);
+      if (target === 'elsewhere') continue;
+      if (target !== 'missing') waiting.push(target);
+      else problems.push({ type: 'missing', file: shown, text: found.specifier, isOptional: found.isOptional });
+    }
+  }
+  const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
+  return { digest: new Bun.CryptoHasher('sha256').update(hashed.join('\n')).digest('hex'), problems };
+}
+
+type Scanned =
+  | { readonly type: 'import'; readonly specifier: string; readonly isOptional: boolean }
+  | { readonly type: 'syntax'; readonly message: string };
+
+function scanCode(code: Buffer, loader: Loader): Scanned[] {
+  try {
+    // Imports that only name types are dropped when it runs, so they are here.
+    const imports = new Bun.Transpiler({ loader, trimUnusedImports: true }).scanImports(code);
+    return imports.map(({ path, kind }) => ({
+      type: 'import',
+      specifier: path,
+      isOptional: kind !== 'import-statement',
+    }));
+  } catch (error) {
+    const { message } = error instanceof AggregateError ? (error.errors[0] ?? error) : (error as Error);
+    const position: unknown = error instanceof Error && 'position' in error ? error.position : undefined;
+    return [{ type: 'syntax', message: `${positionText(position)}${String(message)}` }];
+  }
+}
+
+function positionText(position: unknown): string {
+  if (typeof position !== 'object' || position === null || !('line' in position)) return '';
+  return `line ${String(position.line)}: `;
+}
+
+/** The file it means, when that is one of the folder. */
+function locate(specifier: string, from: string, root: string): string | 'missing' | 'elsewhere' {
+  if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
+  // Absolute, of its own `package.json`, or no import of a file at all.
+  if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
+  const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
+  if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
+  return isAliased(name, dirname(from)) ? 'elsewhere' : 'missing';
+}
+
+const endings = [
+  '',
+  ...Object.keys(moduleLoaders),
+  '.json',
+  ...Object.keys(moduleLoaders).map((end) => `/index${end}`),
+];
+
+function locateFile(path: string, root: string): string | 'missing' | 'elsewhere' {
+  // TypeScript lets a file be named as what it would be compiled to.
+  const asSource = path.replace(/\.(c|m)?js(x?)$/, '.$1ts$2');
+  for (const candidate of [...endings.map((ending) => path + ending), asSource]) {
+    const file = realFile(candidate);
+    if (file !== undefined) return relative(root, file).split(sep)[0] === '..' ? 'elsewhere' : file;
+  }
+  return 'missing';
+}
+
+function realFile(path: string): string | undefined {
+  try {
+    return statSync(path).isFile() ? realpathSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names that a `tsconfig.json` above it explains, and the package's own name, are not ours to judge. */
+function isAliased(name: string, from: string): boolean {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (/"(?:paths|baseUrl)"\s*:/.test(readSmall(join(folder, 'tsconfig.json')))) return true;
+    if (readName(join(folder, 'package.json')) === name) return true;
+    if (dirname(folder) === folder) return false;
+  }
+}
+
+function readName(path: string): unknown {
+  try {
+    return JSON.parse(readSmall(path) || '{}').name;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing, when it is not there or large. */
+function readSmall(path: string): string {
+  const file = realFile(path);
+  return file === undefined || statSync(file).size > MOST_BYTES ? '' : readFileSync(file, 'utf8');
+}

@@ -1,0 +1,60 @@
+/** Reading a file of a bundle: regular files only, bounded, and text. Whoever wrote the bundle may have meant harm. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+export type TextFile =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'missing' }
+  /** It is there, and this is why it was not read. */
+  | { readonly type: 'refused'; readonly reason: 'size' | 'kind' | 'access' }
+  /** No text, from this place on. */
+  | { readonly type: 'bytes'; readonly line: number; readonly column: number };
+
+export function readTextFile(path: string, mostBytes: number): TextFile {
+  const bytes = readBytes(path, mostBytes);
+  if (!(bytes instanceof Uint8Array)) return bytes;
+  try {
+    return { type: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    const before = new TextDecoder('utf-8').decode(bytes).split('\u{FFFD}')[0] ?? '';
+    const lines = before.split('\n');
+    return { type: 'bytes', line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  }
+}
+
+function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
+  let descriptor: number;
+  try {
+    // A pipe nobody writes to would be waited for.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { type: 'missing' } : { type: 'refused', reason: 'access' };
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return { type: 'refused', reason: 'kind' };
+    if (stat.size > mostBytes) return { type: 'refused', reason: 'size' };
+    const bytes = new Uint8Array(stat.size);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const read = readSync(descriptor, bytes, filled, bytes.length - filled, filled);
+      if (read === 0) break;
+      filled += read;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `reason` of a refusal, in words that follow the name of the file. */
+export function refusalText(reason: 'size' | 'kind' | 'access', mostBytes: number): string {
+  switch (reason) {
+    case 'size':
+      return `is larger than ${mostBytes / (1024 * 1024)} MB`;
+    case 'kind':
+      return 'is not a regular file';
+    case 'access':
+      return 'cannot be read';
+  }
+}

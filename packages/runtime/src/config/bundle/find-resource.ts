@@ -1,0 +1,35 @@
+import type { LoadedResource, LoadedResourceOf, Scope } from './bundle.ts';
+import type { WrittenReference } from './kinds/fields.ts';
+import type { ResourceKind } from './kinds/resource-schemas.ts';
+import { parseReference } from './references.ts';
+
+/** Where a reference leads, and the folder that has it; `undefined` when it leads nowhere, or to another kind. */
+export function findResource<Kind extends ResourceKind>(
+  scope: Scope,
+  kind: Kind,
+  written: WrittenReference,
+): FoundResource<Kind> | undefined {
+  const reference = parseReference(written);
+  if (reference === undefined || reference.kind !== kind) return undefined;
+  const home = reference.package === undefined ? scope : scope.packages.get(reference.package);
+  const found = home?.byIdentity.get(`${kind}/${reference.name}`);
+  if (home === undefined || found === undefined || !isOfKind(found, kind)) return undefined;
+  return { scope: home, loaded: found };
+}
+
+export interface FoundResource<Kind extends ResourceKind> {
+  readonly scope: Scope;
+  readonly loaded: LoadedResourceOf<Kind>;
+}
+
+function isOfKind<Kind extends ResourceKind>(
+  candidate: LoadedResource,
+  kind: Kind,
+): candidate is LoadedResource & LoadedResourceOf<Kind> {
+  return candidate.kind === kind;
+}
+
+/** Those of one kind. */
+export function resourcesOf<Kind extends ResourceKind>(scope: Scope, kind: Kind): LoadedResourceOf<Kind>[] {
+  return scope.resources.flatMap((candidate) => (isOfKind(candidate, kind) ? [candidate] : []));
+}

@@ -1,0 +1,40 @@
+/** `kind: Agent` — a model with a prompt, tools and extensions. */
+import { z } from 'zod';
+import { config, environment, listItem, reference, resource, text } from './fields.ts';
+import { modelParams } from './model.ts';
+import { turnPolicy } from './policy.ts';
+
+/** A model that needs no settings of its own may be named by its provider. */
+const modelReference = reference('Model|anthropic|openai|google');
+
+const modelConfig = z
+  .strictObject({
+    modelRef: modelReference.describe('The model its steps use: Model/name, or anthropic/…, openai/…, google/….'),
+    params: modelParams.optional(),
+    models: z.array(modelReference).optional().describe('Further models that its extensions may call.'),
+  })
+  .describe('Which model answers.');
+
+const prompt = z
+  .strictObject({
+    system: z.string().optional().describe('The first system message.'),
+    systemRef: text.optional().describe('The file that holds it, inside the bundle. Not together with system.'),
+  })
+  .describe("The words that are nobody's message.");
+
+export const extensionItem = listItem('Extension', { config: config.optional() });
+
+export const agent = resource(
+  'Agent',
+  'A model with a prompt, tools and extensions.',
+  z.strictObject({
+    description: z.string().optional().describe('What it is for: other agents read it.'),
+    modelConfig,
+    prompt: prompt.optional(),
+    tools: z.array(listItem('Tool', {})).optional().describe('What its model may call. Tool/agents: the other agents.'),
+    extensions: z.array(extensionItem).optional().describe('In order: the first is the outermost layer.'),
+    policy: turnPolicy.optional(),
+    environment: environment.optional(),
+    workdir: text.optional().describe('The folder its tools work in; where gdn was started, when absent.'),
+  }),
+);

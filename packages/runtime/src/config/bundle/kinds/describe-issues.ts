@@ -1,0 +1,173 @@
+/**
+ * What the schema library found, in our words and with our codes. Of a union, which complains about every form at once,
+ * only the form is kept that the writer most likely meant.
+ */
+import type { ErrorCode } from '@goondan/types';
+import type { z } from 'zod';
+import { showJson } from '../../../json/show-json.ts';
+import { closestName } from '../../closest-name.ts';
+import { suggestName } from '../bundle-problem.ts';
+import { type Path, pathText } from '../place.ts';
+
+export interface Issue {
+  readonly code: ErrorCode;
+  readonly path: Path;
+  /** What is marked: the key that should not be there, or the value that is wrong. */
+  readonly part: 'key' | 'value';
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+}
+
+type RawIssue = z.core.$ZodIssue;
+
+/** To be given to the parser: lets an issue about unknown keys carry the known ones, which the library keeps to itself. */
+export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  const definition: unknown = issue.inst?._zod.def;
+  const shape = typeof definition === 'object' && definition !== null && 'shape' in definition ? definition.shape : {};
+  return Object.keys(shape ?? {}).join(',');
+}
+
+export function describeIssues(issues: readonly RawIssue[], value: unknown): Issue[] {
+  const described = issues.flatMap((issue) => [...describe(issue, [], value)]);
+  // A mistyped key is unknown, and the right one missing: that is one mistake.
+  const meant = new Set(described.flatMap(({ meantPath }) => meantPath ?? []));
+  return described.filter(({ path, isMissing }) => !(isMissing && meant.has(pathText(path))));
+}
+
+interface DescribedIssue extends Issue {
+  readonly isMissing?: boolean;
+  /** The path that an unknown key should probably have. */
+  readonly meantPath?: string | undefined;
+}
+
+function* describe(issue: RawIssue, before: Path, root: unknown): Generator<DescribedIssue> {
+  // Keys of JSON are texts and numbers.
+  const path: Path = [...before, ...(issue.path as (string | number)[])];
+  if (issue.code === 'unrecognized_keys') {
+    const known = issue.message.split(',');
+    for (const key of issue.keys) yield describeUnknownKey(path, key, known);
+    return;
+  }
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const form = chooseForm(issue.errors);
+    if (form !== undefined) {
+      for (const inner of form) yield* describe(inner, path, root);
+      return;
+    }
+  }
+  const written = valueAt(root, path);
+  const wanted = wantedBy(issue);
+  if (written === undefined) {
+    yield {
+      ...plain(path, `${nameOf(path)} is missing${wanted === undefined ? '' : `; it must be ${wanted.text}`}.`),
+      isMissing: true,
+    };
+    return;
+  }
+  const message =
+    wanted === undefined
+      ? `${nameOf(path)}: ${issue.message}.`
+      : `${nameOf(path)} must be ${wanted.text}, not ${showJson(written)}.`;
+  const meant = typeof written === 'string' ? closestName(written, wanted?.names ?? []) : undefined;
+  yield { ...plain(path, message), ...(meant === undefined ? {} : { suggestion: suggestName(meant, []) }) };
+}
+
+function plain(path: Path, message: string): DescribedIssue {
+  return { code: 'E_RESOURCE_INVALID', path, part: 'value', message };
+}
+
+function describeUnknownKey(parent: Path, key: string, known: readonly string[]): DescribedIssue {
+  const path = [...parent, key];
+  const meant = closestName(key, known);
+  return {
+    code: 'E_RESOURCE_KEY',
+    path,
+    part: 'key',
+    message: `${parent.length === 0 ? 'A resource' : nameOf(parent)} has no field "${key}".`,
+    suggestion: suggestName(meant, known),
+    meantPath: meant === undefined ? undefined : pathText([...parent, meant]),
+  };
+}
+
+/** The form that fits best; none when the value is of no form's type. */
+function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[] | undefined {
+  const ofItsType = forms.filter(
+    (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  );
+  return ofItsType.toSorted((one, other) => distance(one) - distance(other))[0];
+}
+
+/** What is wrong at the top says more about the form than what is wrong inside. */
+function distance(issues: readonly RawIssue[]): number {
+  const weights = issues.map((issue) => {
+    if (issue.code === 'unrecognized_keys') return issue.path.length === 0 ? 10 * issue.keys.length : 1;
+    return issue.path.length <= 1 ? 3 : 1;
+  });
+  return weights.reduce((sum, weight) => sum + weight, 0);
+}
+
+interface Wanted {
+  readonly text: string;
+  /** When it is one of a few names. */
+  readonly names?: readonly string[];
+}
+
+/** What should stand there, in words. */
+function wantedBy(issue: RawIssue): Wanted | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return { text: typeWords[issue.expected] ?? `a ${issue.expected}` };
+    case 'invalid_value':
+      return oneOf(issue.values.map(String));
+    case 'invalid_union': {
+      const options: unknown = 'options' in issue ? issue.options : undefined;
+      return Array.isArray(options) ? oneOf(options.map(String)) : { text: formsOf(issue.errors) };
+    }
+    case 'too_small':
+      return { text: atLeast(issue.origin, Number(issue.minimum), issue.inclusive ?? true) };
+    case 'too_big':
+      return { text: `at most ${String(issue.maximum)}` };
+    default:
+      return undefined;
+  }
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+function oneOf(names: readonly string[]): Wanted {
+  return { text: names.length === 1 ? `${names[0] ?? ''}` : `one of ${names.join(', ')}`, names };
+}
+
+function formsOf(forms: readonly (readonly RawIssue[])[]): string {
+  const words = forms.flatMap((issues) => issues.flatMap((issue) => wantedBy(issue)?.text ?? []));
+  return [...new Set(words)].join(' or ') || 'something else';
+}
+
+function atLeast(origin: string, least: number, isInclusive: boolean): string {
+  if (origin === 'string') return 'a text that is not empty';
+  if (origin === 'array') return `a list with at least ${least} item${least === 1 ? '' : 's'}`;
+  return isInclusive ? `at least ${least}` : `more than ${least}`;
+}
+
+function nameOf(path: Path): string {
+  return path.length === 0 ? 'The document' : pathText(path);
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    // An own key of an object.
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return value;
+}

@@ -1,0 +1,13 @@
+/** `kind: Extension` — a module that exports `register`. */
+import { z } from 'zod';
+import { config, entry, jsonSchema, resource } from './fields.ts';
+
+export const extension = resource(
+  'Extension',
+  'A module that exports register and hangs layers, tools and listeners into an agent.',
+  z.strictObject({
+    entry,
+    config: config.optional(),
+    configSchema: jsonSchema.optional().describe('JSON Schema of the config.'),
+  }),
+);

@@ -1,0 +1,82 @@
+/** What several kinds have in common. Descriptions are what editors show; patterns that only they read are in `meta`. */
+import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import { z } from 'zod';
+import { API_VERSION } from '../../api-version.ts';
+import { resourceNamePattern } from '../../resource-name.ts';
+
+export const text = z.string().min(1);
+/** Numbers of things, and milliseconds. */
+export const count = (least: number) => z.int().min(least);
+
+// Documents are JSON when they come here, so nothing is left to check.
+export const jsonValue = z.unknown() as z.ZodType<JsonValue>;
+export const jsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+export const jsonSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonSchema>;
+
+const metadata = z
+  .strictObject({
+    name: text.meta({
+      description: 'Lower-case letters, digits and -, starting with a letter, at most 63.',
+      pattern: resourceNamePattern.source,
+    }),
+    labels: z.record(z.string(), z.string()).optional().describe('For people and programs that select resources.'),
+    annotations: z.record(z.string(), z.string()).optional().describe('Anything else that belongs to the resource.'),
+  })
+  .describe('Who the resource is.');
+
+/** A kind of resource: what all of them have, and its own `spec`. */
+export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind, description: string, spec: Spec) {
+  return z
+    .strictObject({
+      apiVersion: z.literal(API_VERSION).describe(`Always ${API_VERSION}.`),
+      kind: z.literal(kind).describe(description),
+      metadata,
+      spec,
+    })
+    .meta({ title: kind, description });
+}
+
+const referenceObject = z.strictObject({
+  kind: text.describe('The kind of the resource.'),
+  name: text.describe('Its name.'),
+  package: text.optional().describe('The npm package it comes from; this bundle when absent.'),
+});
+
+/** Which kinds belong where, and whether they are there, is checked with the whole bundle. */
+const writtenReference = (kinds: string) =>
+  z.string().meta({ pattern: `^(${kinds})/.+`, examples: [`${kinds.split('|')[0] ?? ''}/name`] });
+
+/** `Kind/name`, or an object; `kinds` are alternatives of a regular expression. */
+export function reference(kinds: string) {
+  const description = `${kinds.replaceAll('|', '/…, ')}/name, or { kind, name, package }.`;
+  return z.union([writtenReference(kinds), referenceObject]).describe(description);
+}
+
+export type WrittenReference = string | z.output<typeof referenceObject>;
+
+/** Something of a list: the reference alone, or with what is said about it here. */
+export function listItem<Shape extends z.core.$ZodLooseShape>(kind: string, more: Shape) {
+  return z.union([writtenReference(kind), referenceObject, z.strictObject({ ref: reference(kind), ...more })]);
+}
+
+const variable = text.describe('The name of an environment variable.');
+
+export const valueSource = z
+  .union([
+    z.string(),
+    z.strictObject({ value: z.string() }),
+    z.strictObject({ valueFrom: z.strictObject({ env: variable }) }),
+  ])
+  .describe('A text, { value: text }, or { valueFrom: { env: NAME } }.');
+
+export type ValueSource = z.output<typeof valueSource>;
+
+export const config = jsonObject.describe(
+  'Settings. { valueFrom: { env: NAME } } anywhere in it stands for that value.',
+);
+
+export const environment = z
+  .record(z.string(), valueSource)
+  .describe('Environment variables for its process, beside the few that every process gets.');
+
+export const entry = text.describe('The module, relative to the folder of the bundle and inside it.');

@@ -1,0 +1,28 @@
+/** All kinds of resources: their schemas, and the types that follow from them. */
+import type { z } from 'zod';
+import { agent } from './agent.ts';
+import { connection } from './connection.ts';
+import { connector } from './connector.ts';
+import { extension } from './extension.ts';
+import { model } from './model.ts';
+import { packageResource } from './package.ts';
+import { swarm } from './swarm.ts';
+import { tool } from './tool.ts';
+
+export const resourceSchemas = {
+  Model: model,
+  Agent: agent,
+  Swarm: swarm,
+  Tool: tool,
+  Extension: extension,
+  Connector: connector,
+  Connection: connection,
+  Package: packageResource,
+} as const;
+
+type Schemas = typeof resourceSchemas;
+
+export type ResourceKind = keyof Schemas;
+/** A resource as it is written. */
+export type ResourceOf<Kind extends ResourceKind> = z.output<Schemas[Kind]>;
+export type Resource = { [Kind in ResourceKind]: ResourceOf<Kind> }[ResourceKind];

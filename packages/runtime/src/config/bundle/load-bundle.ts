@@ -1,0 +1,52 @@
+/**
+ * Reading a bundle. Nothing of it runs: modules are looked at, not imported; `.env` and `bunfig.toml` have no say. What
+ * parses YAML and checks schemas is imported when the first bundle is read, because most programs never read one.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import type { Bundle } from './bundle.ts';
+import type { Environment } from './values.ts';
+
+export interface BundlePorts {
+  /** Where `valueFrom: { env }` is looked up: `process.env`. */
+  readonly environment: Environment;
+}
+
+/**
+ * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to.
+ *
+ * **Rules** — everything that is wrong is in `errors` and `warnings` of what it resolves with, each with its place; one
+ * error, and `valid` is false.
+ * **Errors** — `E_BUNDLE_MISSING` when there is no such folder, or no `goondan.yaml` in it.
+ *
+ * @example
+ * const bundle = await loadBundle('my-swarm', { environment: process.env });
+ * for (const { file, line, column, message } of bundle.errors) console.error(`${file}:${line}:${column} ${message}`);
+ */
+export async function loadBundle(folder: string, { environment }: BundlePorts): Promise<Bundle> {
+  const root = findBundle(folder);
+  const [{ readFolder }, { readBundle }] = await Promise.all([
+    import('./files/read-folder.ts'),
+    import('./read-bundle.ts'),
+  ]);
+  return readBundle({ folder: root, ...(await readFolder(root, '')) }, environment);
+}
+
+function findBundle(folder: string): string {
+  if (!isThere(folder)) throw missing(`There is no folder "${folder}".`);
+  if (!isThere(join(folder, 'goondan.yaml'))) throw missing(`There is no goondan.yaml in "${folder}".`);
+  return realpathSync(folder);
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function missing(message: string): GoondanError {
+  return new GoondanError('E_BUNDLE_MISSING', message);
+}

@@ -1,0 +1,135 @@
+/** One folder of resources opened: its documents as resources, their files looked at, and the packages they refer to. */
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { LoadedResource, Scope } from './bundle.ts';
+import { errorAt, type Finding } from './bundle-problem.ts';
+import { findPackage, packageNamePattern } from './files/find-package.ts';
+import { inspectFiles } from './files/inspect-files.ts';
+import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
+import { moduleScanner, type ScanModule } from './files/scan-module.ts';
+import { isResourceKind, parseResource } from './kinds/parse-resource.ts';
+import { isPlainObject } from '../../json/copy-json.ts';
+import type { SourceDocument } from './place.ts';
+import { listReferences, parseReference } from './references.ts';
+
+/** Packages that one bundle may bring in, directly and through each other. */
+const MOST_PACKAGES = 100;
+
+export interface OpenedScopes {
+  /** The first is the bundle's own; each folder is there once. */
+  readonly scopes: readonly Scope[];
+  readonly findings: readonly Finding[];
+}
+
+/** `folder` is a real path; `documents` are those of the bundle itself. */
+export async function openScopes(folder: string, documents: readonly SourceDocument[]): Promise<OpenedScopes> {
+  const findings: Finding[] = [];
+  const scopes = new Map<string, MutableScope>();
+  const scan = moduleScanner();
+  const root = await openScope({ folder, documents }, scan, findings);
+  scopes.set(folder, root);
+  // The map grows while it is walked: packages refer to packages.
+  for (const scope of scopes.values()) {
+    for (const { name, finding } of packagesOf(scope)) {
+      const found = findPackage(scope.folder, name);
+      if (found === undefined || !existsSync(join(found.folder, BUNDLE_FILE))) {
+        findings.push(finding('E_PACKAGE_MISSING', found === undefined ? 'is not installed' : `has no ${BUNDLE_FILE}`));
+        continue;
+      }
+      let target = scopes.get(found.folder);
+      if (target === undefined) {
+        if (scopes.size > MOST_PACKAGES) {
+          findings.push(finding('E_BUNDLE_LIMIT', `is one more than the ${MOST_PACKAGES} a bundle may bring in`));
+          continue;
+        }
+        const contents = await readFolder(found.folder, relative(folder, found.path));
+        findings.push(...contents.findings);
+        target = await openScope(
+          { folder: found.folder, package: name, documents: contents.documents },
+          scan,
+          findings,
+        );
+        scopes.set(found.folder, target);
+      }
+      scope.packages.set(name, target);
+    }
+  }
+  return { scopes: [...scopes.values()], findings };
+}
+
+interface MutableScope extends Scope {
+  readonly packages: Map<string, Scope>;
+}
+
+interface ScopeSource {
+  readonly folder: string;
+  readonly package?: string;
+  readonly documents: readonly SourceDocument[];
+}
+
+async function openScope(
+  { documents, ...home }: ScopeSource,
+  scan: ScanModule,
+  findings: Finding[],
+): Promise<MutableScope> {
+  const declared = new Set<string>();
+  const resources: LoadedResource[] = [];
+  let isIncomplete = false;
+  for (const document of documents) {
+    const identity = identityOf(document);
+    if (identity === undefined) isIncomplete = true;
+    else declared.add(identity);
+    if (document.isBroken) continue;
+    const { resource, issues } = parseResource(document.value);
+    for (const { code, path, part, message, suggestion } of issues) {
+      findings.push(errorAt(document.placeOf(path, part), code, message, { resource: identity, suggestion }));
+    }
+    if (resource === undefined) continue;
+    const { kind, metadata } = resource;
+    // The kind of the resource is its own.
+    const plain = {
+      ...home,
+      kind,
+      name: metadata.name,
+      identity: `${kind}/${metadata.name}`,
+      resource,
+      document,
+    } as LoadedResource;
+    const { loaded, findings: found } = await inspectFiles(plain, scan);
+    findings.push(...found);
+    resources.push(loaded);
+  }
+  // The first of a name counts; that there is a second is said elsewhere.
+  const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
+  return { ...home, resources, byIdentity, declared, isIncomplete, packages: new Map() };
+}
+
+/** `Kind/name`, as far as a document that may be broken says it. */
+function identityOf({ value }: SourceDocument): string | undefined {
+  if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
+  const { name } = value.metadata;
+  return typeof name === 'string' && name !== '' ? `${value.kind}/${name}` : undefined;
+}
+
+interface PackageUse {
+  readonly name: string;
+  finding(code: 'E_PACKAGE_MISSING' | 'E_BUNDLE_LIMIT', problem: string): Finding;
+}
+
+/** Each once, at the first reference that names it. Names that are none are the references' own problem. */
+function packagesOf(scope: Scope): PackageUse[] {
+  const uses = new Map<string, PackageUse>();
+  for (const loaded of scope.resources) {
+    for (const { written, path } of listReferences(loaded)) {
+      const name = parseReference(written)?.package;
+      if (name === undefined || uses.has(name) || !packageNamePattern.test(name)) continue;
+      const place = loaded.document.placeOf([...path, 'package']);
+      uses.set(name, {
+        name,
+        finding: (code, problem) =>
+          errorAt(place, code, `The package "${name}" ${problem}.`, { resource: loaded.identity }),
+      });
+    }
+  }
+  return [...uses.values()];
+}

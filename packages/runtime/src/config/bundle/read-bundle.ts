@@ -1,0 +1,63 @@
+/** A bundle from its documents: opened, checked as a whole, everything wrong at once and in the order of the files. */
+import type { Bundle } from './bundle.ts';
+import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
+import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
+import { readEnvironmentFile } from './files/read-environment-file.ts';
+import { openScopes } from './open-scope.ts';
+import type { SourceDocument } from './place.ts';
+import type { Environment } from './values.ts';
+
+export interface BundleSource {
+  /** A real path. */
+  readonly folder: string;
+  readonly documents: readonly SourceDocument[];
+  /** What was found while reading them. */
+  readonly findings: readonly Finding[];
+}
+
+export async function readBundle(source: BundleSource, environment: Environment): Promise<Bundle> {
+  const { folder, documents } = source;
+  const { values, findings: aboutEnvironment } = await readEnvironmentFile(folder);
+  const opened = await openScopes(folder, documents);
+  const whole = await checkScopes(opened.scopes, environment, values);
+  const findings = [...source.findings, ...aboutEnvironment, ...opened.findings, ...whole];
+  const [scope] = opened.scopes;
+  if (scope === undefined) throw new Error('A bundle has at least its own folder.');
+  const errors = listProblems(findings, 'error');
+  return {
+    folder,
+    resources: opened.scopes.flatMap(({ resources }) => resources),
+    errors,
+    warnings: listProblems(findings, 'warning'),
+    valid: errors.length === 0,
+    scope,
+    environmentFile: values,
+  };
+}
+
+/** By file, line and column, the bundle's own file first; each thing once. */
+function listProblems(findings: readonly Finding[], severity: Finding['severity']): BundleProblem[] {
+  const unique = new Map<string, BundleProblem>();
+  for (const { severity: own, problem } of findings) {
+    if (own === severity) unique.set(`${keyOf(problem)} ${problem.code} ${problem.message}`, problem);
+  }
+  const sorted = [...unique.values()].toSorted(byPlace);
+  const next = sorted[MOST_PROBLEMS];
+  if (next === undefined) return sorted;
+  const message = `There are more problems, from here on, than the ${MOST_PROBLEMS} that are listed.`;
+  return [...sorted.slice(0, MOST_PROBLEMS), errorAt(next, 'E_BUNDLE_LIMIT', message).problem];
+}
+
+function keyOf({ file, line, column }: BundleProblem): string {
+  return `${file}:${line}:${column}`;
+}
+
+function byPlace(one: BundleProblem, other: BundleProblem): number {
+  return compareFiles(one.file, other.file) || one.line - other.line || one.column - other.column;
+}
+
+function compareFiles(one: string, other: string): number {
+  if (one === other) return 0;
+  if (one === 'goondan.yaml' || other === 'goondan.yaml') return one === 'goondan.yaml' ? -1 : 1;
+  return one < other ? -1 : 1;
+}

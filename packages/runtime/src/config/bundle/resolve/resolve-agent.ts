@@ -1,0 +1,94 @@
+/** An Agent resource as the plan of its processes: nothing is left to look up. */
+import { resolve } from 'node:path';
+import { defined } from '../../../json/defined.ts';
+import type { DeclaredAgent } from '../../declared-agent.ts';
+import type { DeclaredExtension, Tier } from '../../declared-extension.ts';
+import type { DeclaredTool } from '../../declared-tool.ts';
+import { AGENT_TOOLS } from '../agent-tools.ts';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { findResource, type FoundResource } from '../find-resource.ts';
+import { parseReference, referenceOf } from '../references.ts';
+import type { ResourceOf } from '../kinds/resource-schemas.ts';
+import { resolveModels } from './resolve-models.ts';
+import type { ValueReader } from './value-reader.ts';
+
+export interface AgentSurroundings {
+  readonly swarm: FoundResource<'Swarm'>;
+  readonly values: ValueReader;
+  /** For an agent that names none itself. */
+  readonly workdir: string;
+}
+
+export function resolveAgent({ scope, loaded }: FoundResource<'Agent'>, around: AgentSurroundings): DeclaredAgent {
+  const { spec } = loaded.resource;
+  const { values, swarm } = around;
+  const own = spec.extensions ?? [];
+  const ofSwarm = swarm.loaded.resource.spec.extensions ?? [];
+  const extensions = [
+    ...ofSwarm.map((item) => resolveExtension(swarm.scope, item, 'swarm', values)),
+    ...own.map((item) => resolveExtension(scope, item, 'agent', values)),
+  ];
+  const { models, modelRef } = resolveModels(scope, loaded, values);
+  const environment = spec.environment && values.readEach(spec.environment, loaded.identity);
+  return defined({
+    agentName: loaded.name,
+    description: spec.description,
+    systemPrompt: spec.prompt?.system ?? loaded.prompt,
+    models,
+    modelRef,
+    params: spec.modelConfig.params && defined(spec.modelConfig.params),
+    tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item)),
+    agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, item)) || undefined,
+    extensions: extensions.filter((extension) => extension !== undefined),
+    policy: spec.policy && defined(spec.policy),
+    bundleFolder: loaded.folder,
+    workdir: spec.workdir === undefined ? around.workdir : resolve(loaded.folder, spec.workdir),
+    environment,
+    secrets: [...values.secrets],
+  });
+}
+
+type ExtensionItem = NonNullable<ResourceOf<'Agent'>['spec']['extensions']>[number];
+type ToolItem = NonNullable<ResourceOf<'Agent'>['spec']['tools']>[number];
+
+function resolveExtension(
+  scope: Scope,
+  item: ExtensionItem,
+  tier: Tier,
+  values: ValueReader,
+): DeclaredExtension | undefined {
+  const found = findResource(scope, 'Extension', referenceOf(item))?.loaded;
+  if (found === undefined) return undefined;
+  const { apiVersion, kind, spec } = found.resource;
+  const over = typeof item === 'object' && 'config' in item ? (item.config ?? {}) : {};
+  const config = values.config(spec.config ?? {}, over, found.identity);
+  return defined({
+    resource: {
+      apiVersion,
+      kind,
+      metadata: { name: found.name },
+      spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
+    },
+    root: found.folder,
+    tier,
+    digest: found.digest,
+  });
+}
+
+function resolveTool(scope: Scope, item: ToolItem): DeclaredTool[] {
+  const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
+  if (found === undefined) return [];
+  const { entry, exports, errorMessageLimit } = found.resource.spec;
+  const { name, folder, digest } = found;
+  return [
+    defined({ name, exports: exports.map((each) => defined(each)), errorMessageLimit, root: folder, entry, digest }),
+  ];
+}
+
+/** Nobody declares it, so the runtime's own are meant. */
+function meansAgentTools(scope: Scope, item: ToolItem): boolean {
+  const reference = parseReference(referenceOf(item));
+  if (reference === undefined || reference.package !== undefined) return false;
+  const identity = `${reference.kind}/${reference.name}`;
+  return identity === AGENT_TOOLS && !scope.declared.has(identity);
+}

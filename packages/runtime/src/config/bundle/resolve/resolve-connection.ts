@@ -1,0 +1,45 @@
+/** A Connection resource as the plan of its process. */
+import { defined } from '../../../json/defined.ts';
+import type { IngressRule } from '../../ingress-rule.ts';
+import type { ConnectionPlan } from '../../swarm-plan.ts';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { findResource } from '../find-resource.ts';
+import { parseReference } from '../references.ts';
+import type { ResourceOf } from '../kinds/resource-schemas.ts';
+import type { ValueReader } from './value-reader.ts';
+
+/** `undefined` when its connector is not there, which a valid bundle does not have. */
+export function resolveConnection(
+  scope: Scope,
+  { name, identity, resource }: LoadedResourceOf<'Connection'>,
+  values: ValueReader,
+): ConnectionPlan | undefined {
+  const { connectorRef, config = {}, secrets = {}, environment, ingress } = resource.spec;
+  const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
+  if (connector === undefined) return undefined;
+  const { entry, events } = connector.resource.spec;
+  return defined({
+    connection: name,
+    connector: connector.name,
+    root: connector.folder,
+    entry,
+    digest: connector.digest,
+    events: events?.map((event) => (typeof event === 'string' ? event : event.name)),
+    config: values.config(config, {}, identity),
+    secrets: values.readEach(secrets, identity),
+    environment: environment && values.readEach(environment, identity),
+    // Last, when everything was read.
+    masked: [...values.secrets],
+    rules: ingress.rules.map(toRule),
+  });
+}
+
+type WrittenRule = ResourceOf<'Connection'>['spec']['ingress']['rules'][number];
+
+function toRule({ match, route: { agentRef, ...route } }: WrittenRule): IngressRule {
+  const name = agentRef === undefined ? undefined : parseReference(agentRef)?.name;
+  return defined({
+    match: match && defined(match),
+    route: defined({ ...route, agentRef: name === undefined ? undefined : `Agent/${name}` }),
+  });
+}

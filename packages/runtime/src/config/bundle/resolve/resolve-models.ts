@@ -1,0 +1,85 @@
+/** The models an agent may use: its own, those its extensions may call, and what a recording records. */
+import type { JsonObject } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
+import type { ModelSpec } from '../../model-spec.ts';
+import type { LoadedResourceOf, Scope } from '../bundle.ts';
+import { findResource } from '../find-resource.ts';
+import type { WrittenReference } from '../kinds/fields.ts';
+import { parseModelName, parseReference } from '../references.ts';
+import { providerOf } from '../values.ts';
+import type { ValueReader } from './value-reader.ts';
+
+export interface ResolvedModels {
+  readonly models: Readonly<Record<string, ModelSpec>>;
+  readonly modelRef: string;
+}
+
+export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, values: ValueReader): ResolvedModels {
+  const { modelRef, models: more = [] } = agent.resource.spec.modelConfig;
+  const models: Record<string, ModelSpec> = {};
+  for (const written of [modelRef, ...more]) addModel(scope, written);
+  return { models, modelRef: keyOf(modelRef) };
+
+  function addModel(home: Scope, written: WrittenReference): void {
+    const key = keyOf(written);
+    if (Object.hasOwn(models, key)) return;
+    const named = parseModelName(written);
+    if (named !== undefined) {
+      models[key] = { ...named, ...ofEnvironment(named.provider, undefined, undefined, agent.identity, values) };
+      return;
+    }
+    const found = findResource(home, 'Model', written);
+    if (found === undefined) return;
+    models[key] = toModelSpec(found.loaded, values);
+    const { spec } = found.loaded.resource;
+    if (spec.provider === 'cassette' && spec.options.mode === 'record' && spec.options.upstream !== undefined) {
+      addModel(found.scope, spec.options.upstream);
+    }
+  }
+}
+
+function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>, values: ValueReader): ModelSpec {
+  const { provider, model, params } = spec;
+  const settings = defined({ provider, model, params: params && defined(params) });
+  if (provider === 'scripted') return { ...settings, options: toOptions(spec.options) };
+  if (provider === 'cassette') {
+    const { upstream, ...options } = spec.options;
+    return {
+      ...settings,
+      options: toOptions({ ...options, ...(upstream === undefined ? {} : { upstream: keyOf(upstream) }) }),
+    };
+  }
+  const { headers, ...options } = spec.options ?? {};
+  const filled = { ...options, ...(headers === undefined ? {} : { headers: values.readEach(headers, identity) }) };
+  const apiKey = spec.apiKey === undefined ? undefined : values.read(spec.apiKey, identity);
+  // A key that is written down is still a key.
+  if (apiKey !== undefined) values.secrets.add(apiKey);
+  const endpoint = spec.endpoint === undefined ? undefined : values.read(spec.endpoint, identity);
+  return { ...settings, ...ofEnvironment(provider, apiKey, endpoint, identity, values), options: toOptions(filled) };
+}
+
+/** Agents' processes do not see the environment, so what the provider's own tools take from it is taken here. */
+function ofEnvironment(
+  provider: string,
+  apiKey: string | undefined,
+  endpoint: string | undefined,
+  who: string,
+  values: ValueReader,
+): { readonly apiKey?: string; readonly endpoint?: string } {
+  const variables = providerOf(provider);
+  if (variables === undefined) return defined({ apiKey, endpoint });
+  // Only from the environment itself: a bundle does not say where everybody's requests go.
+  const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
+  return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
+}
+
+/** As the agent names it. */
+function keyOf(written: WrittenReference): string {
+  const reference = parseModelName(written) === undefined ? parseReference(written) : undefined;
+  return reference === undefined ? String(written) : `Model/${reference.name}`;
+}
+
+function toOptions(options: object): JsonObject {
+  // Read from JSON.
+  return defined(options) as JsonObject;
+}

@@ -1,0 +1,115 @@
+/** From a bundle that is valid to the plan of one of its swarms. */
+import { GoondanError } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
+import { workspaceId } from '../../../workspace/layout/workspace-id.ts';
+import { checkSwarmPlan } from '../../check-swarm-plan.ts';
+import { closestName } from '../../closest-name.ts';
+import type { SwarmPlan } from '../../swarm-plan.ts';
+import type { SwarmPolicy } from '../../swarm-policy.ts';
+import type { Bundle, LoadedResourceOf } from '../bundle.ts';
+import { suggestName } from '../bundle-problem.ts';
+import { findResource, resourcesOf } from '../find-resource.ts';
+import { parseReference, referenceOf } from '../references.ts';
+import { swarmOf } from '../swarm-of.ts';
+import type { Environment } from '../values.ts';
+import { resolveAgent } from './resolve-agent.ts';
+import { resolveConnection } from './resolve-connection.ts';
+import { ValueReader } from './value-reader.ts';
+
+export interface ResolveOptions {
+  /** Which one; may be left out when there is one, or one called `default`. */
+  readonly swarm?: string;
+  /** Where `valueFrom: { env }` is looked up: `process.env`. */
+  readonly environment: Environment;
+  /** The folder tools work in, for agents that name none; the bundle's own when absent. */
+  readonly workdir?: string;
+}
+
+export interface ResolvedSwarm {
+  readonly plan: SwarmPlan;
+  readonly workspaceId: string;
+  /** `Swarm.spec.workspace`, when it is set. */
+  readonly workspace?: string;
+  /** Every value that was looked up: never to be written down. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * **Errors** — `E_BUNDLE_INVALID`; `E_SWARM_UNKNOWN`; `E_ENV_MISSING`, naming everything that is missing; `E_SWARM_PLAN`.
+ */
+export function resolveSwarm(bundle: Bundle, { swarm: wanted, environment, workdir }: ResolveOptions): ResolvedSwarm {
+  if (!bundle.valid) throw invalid(bundle);
+  const { scope } = bundle;
+  const loaded = chooseSwarm(bundle, wanted);
+  const swarm = { scope, loaded };
+  const { entryAgent, agents, policy, workspace } = loaded.resource.spec;
+  const values = new ValueReader(environment, bundle.environmentFile);
+  const secrets = new Set<string>();
+
+  const plan = defined({
+    name: loaded.name,
+    entryAgent: parseReference(entryAgent)?.name,
+    agents: agents.flatMap((item) => {
+      const found = findResource(scope, 'Agent', referenceOf(item));
+      const around = { swarm, values: values.another(), workdir: workdir ?? bundle.folder };
+      const agent = found && resolveAgent(found, around);
+      return agent === undefined ? [] : [keepSecrets(agent, around.values)];
+    }),
+    connections: resourcesOf(scope, 'Connection')
+      .filter((connection) => swarmOf(scope, connection)?.loaded === loaded)
+      .flatMap((connection) => {
+        const own = values.another();
+        const connected = resolveConnection(scope, connection, own);
+        return connected === undefined ? [] : [keepSecrets(connected, own)];
+      }),
+    // It was read from JSON, where nothing is undefined.
+    policy: policy as SwarmPolicy | undefined,
+  });
+  if (values.missing.size > 0) throw missingValues(values.missing);
+  return defined({
+    plan: checkSwarmPlan(plan),
+    workspaceId: workspaceId(defined({ workspace, swarmName: loaded.name, bundleRealPath: bundle.folder })),
+    workspace,
+    secrets: [...secrets],
+  });
+
+  function keepSecrets<T>(made: T, reader: ValueReader): T {
+    for (const secret of reader.secrets) secrets.add(secret);
+    return made;
+  }
+}
+
+function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
+  const swarms = resourcesOf(scope, 'Swarm');
+  const names = swarms.map(({ name }) => name);
+  const name = wanted?.replace(/^Swarm\//, '') ?? (swarms.length === 1 ? names[0] : 'default');
+  const chosen = swarms.find((swarm) => swarm.name === name);
+  if (chosen !== undefined) return chosen;
+  if (names.length === 0) {
+    const suggestion = 'Add a `kind: Swarm` with `entryAgent` and `agents`.';
+    throw new GoondanError('E_SWARM_UNKNOWN', 'The bundle declares no Swarm.', { suggestion });
+  }
+  const message =
+    wanted === undefined
+      ? `The bundle declares several swarms: ${names.join(', ')}.`
+      : `The bundle declares no Swarm/${name ?? ''}; it has ${names.join(', ')}.`;
+  const meant = wanted === undefined ? undefined : closestName(name ?? '', names);
+  throw new GoondanError('E_SWARM_UNKNOWN', message, defined({ suggestion: suggestName(meant, names) }));
+}
+
+const MOST_LISTED = 20;
+
+function invalid({ errors }: Bundle): GoondanError {
+  const listed = errors.slice(0, MOST_LISTED).map(({ file, line, column, resource, message }) => {
+    return `${file}:${line}:${column} ${resource === undefined ? '' : `${resource}: `}${message}`;
+  });
+  const more = errors.length > MOST_LISTED ? [`… and ${errors.length - MOST_LISTED} more`] : [];
+  const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
+  return new GoondanError('E_BUNDLE_INVALID', [`The bundle has ${count}:`, ...listed, ...more].join('\n'));
+}
+
+function missingValues(missing: ReadonlySet<string>): GoondanError {
+  const names = [...missing].join(', ');
+  const verb = missing.size === 1 ? 'An environment variable is' : 'Environment variables are';
+  return new GoondanError('E_ENV_MISSING', `${verb} not set: ${names}.`);
+}

@@ -1,0 +1,128 @@
+/** Values that are not written down but taken from the environment: where they stand, and how they are looked up. */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../json/copy-json.ts';
+import { providerVariables, type ProviderVariables } from '../provider-variables.ts';
+import type { LoadedResource } from './bundle.ts';
+import type { ValueSource } from './kinds/fields.ts';
+import type { Path } from './place.ts';
+import { parseModelName } from './references.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A variable that a resource needs, and where it says so. */
+export interface VariableUse {
+  readonly path: Path;
+  readonly variable: string;
+}
+
+/** Of one variable: the environment first, then what the bundle's `.env` says. An empty one is not set. */
+export function lookUp(variable: string, environment: Environment, environmentFile: Environment): string | undefined {
+  return own(environment, variable) || own(environmentFile, variable) || undefined;
+}
+
+function own(environment: Environment, variable: string): string | undefined {
+  return Object.hasOwn(environment, variable) ? environment[variable] : undefined;
+}
+
+export function providerOf(provider: string): ProviderVariables | undefined {
+  const known: Readonly<Record<string, ProviderVariables>> = providerVariables;
+  return Object.hasOwn(known, provider) ? known[provider] : undefined;
+}
+
+/** `valueFrom` of a config must be exactly `{ env: NAME }`. */
+export function listMalformedValues(loaded: LoadedResource): Path[] {
+  return configsOf(loaded).flatMap(({ path, config }) =>
+    [...walkConfig(config, path)].flatMap((found) => (found.variable === undefined ? [found.path] : [])),
+  );
+}
+
+export function listVariables(loaded: LoadedResource): VariableUse[] {
+  const uses: VariableUse[] = [];
+  const add = (source: ValueSource | undefined, ...path: Path) => {
+    if (typeof source === 'object' && 'valueFrom' in source) {
+      uses.push({ variable: source.valueFrom.env, path: ['spec', ...path, 'valueFrom', 'env'] });
+    }
+  };
+  const addEach = (sources: Readonly<Record<string, ValueSource>> | undefined, ...path: Path) => {
+    for (const [name, source] of Object.entries(sources ?? {})) add(source, ...path, name);
+  };
+  const { kind, resource } = loaded;
+  if (kind === 'Model') {
+    const { spec } = resource;
+    add('apiKey' in spec ? spec.apiKey : undefined, 'apiKey');
+    add('endpoint' in spec ? spec.endpoint : undefined, 'endpoint');
+    if ('options' in spec && spec.options !== undefined && 'headers' in spec.options) {
+      addEach(spec.options.headers, 'options', 'headers');
+    }
+    const variables = providerOf(spec.provider);
+    if (variables !== undefined && !('apiKey' in spec && spec.apiKey !== undefined)) {
+      uses.push({ variable: variables.key, path: ['spec', 'provider'] });
+    }
+  }
+  if (kind === 'Agent') {
+    addEach(resource.spec.environment, 'environment');
+    const { modelRef, models = [] } = resource.spec.modelConfig;
+    for (const [index, written] of [modelRef, ...models].entries()) {
+      const variables = providerOf(parseModelName(written)?.provider ?? '');
+      const path = index === 0 ? ['modelRef'] : ['models', index - 1];
+      if (variables !== undefined) uses.push({ variable: variables.key, path: ['spec', 'modelConfig', ...path] });
+    }
+  }
+  if (kind === 'Connection') {
+    addEach(resource.spec.environment, 'environment');
+    addEach(resource.spec.secrets, 'secrets');
+  }
+  for (const { path, config } of configsOf(loaded)) {
+    for (const { path: at, variable } of walkConfig(config, path)) {
+      if (variable !== undefined) uses.push({ variable, path: [...at, 'valueFrom', 'env'] });
+    }
+  }
+  return uses;
+}
+
+/** The config with every `{ valueFrom: { env } }` replaced by what `get` gives for it. */
+export function fillConfig(config: JsonObject, get: (variable: string, path: Path) => string): JsonObject {
+  // What an object is filled into is an object.
+  return fill(config, []) as JsonObject;
+
+  function fill(value: JsonValue, path: Path): JsonValue {
+    if (Array.isArray(value)) return value.map((item, index) => fill(item, [...path, index]));
+    if (!isPlainObject(value)) return value;
+    const variable = readVariable(value);
+    if (variable !== undefined) return get(variable, path);
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key])]));
+  }
+}
+
+function configsOf({ kind, resource }: LoadedResource): { path: Path; config: JsonObject }[] {
+  if (kind === 'Extension' || kind === 'Connection') {
+    return resource.spec.config === undefined ? [] : [{ path: ['spec', 'config'], config: resource.spec.config }];
+  }
+  if (kind !== 'Agent' && kind !== 'Swarm') return [];
+  return (resource.spec.extensions ?? []).flatMap((item, index) => {
+    const config = typeof item === 'object' && 'config' in item ? item.config : undefined;
+    return config === undefined ? [] : [{ path: ['spec', 'extensions', index, 'config'], config }];
+  });
+}
+
+interface FoundValue {
+  readonly path: Path;
+  /** Absent when it is malformed. */
+  readonly variable?: string | undefined;
+}
+
+function* walkConfig(value: JsonValue, path: Path): Generator<FoundValue> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* walkConfig(item, [...path, index]);
+  } else if (isPlainObject(value)) {
+    if (Object.hasOwn(value, 'valueFrom')) yield { path, variable: readVariable(value) };
+    else for (const [key, item] of Object.entries(value)) yield* walkConfig(item, [...path, key]);
+  }
+}
+
+function readVariable(value: JsonObject): string | undefined {
+  const { valueFrom, ...others } = value;
+  if (!isPlainObject(valueFrom) || Object.keys(others).length > 0) return undefined;
+  const { env, ...more } = valueFrom;
+  return typeof env === 'string' && env !== '' && Object.keys(more).length === 0 ? env : undefined;
+}

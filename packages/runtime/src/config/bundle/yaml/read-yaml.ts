@@ -1,0 +1,82 @@
+/** One YAML file of a bundle: its documents as JSON, everything that is wrong with it, and where. Runs nothing of it. */
+import { Composer, type Document, LineCounter } from 'yaml';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import type { SourceDocument } from '../place.ts';
+import { offsetOf, type PositionTree } from './position-tree.ts';
+import { newYamlBudget, toJsonValue, type YamlBudget, type YamlFault } from './to-json-value.ts';
+import { tokenize } from './tokenize.ts';
+
+export interface YamlFile {
+  readonly documents: readonly SourceDocument[];
+  readonly findings: readonly Finding[];
+}
+
+/** Text and values of a bundle are written in YAML 1.2; keys are texts, and what a key may be is ours to check. */
+const composing = {
+  version: '1.2',
+  schema: 'core',
+  resolveKnownTags: false,
+  stringKeys: true,
+  merge: false,
+  // The library compares each key with all others, which takes hours for a file that is made for it.
+  uniqueKeys: false,
+  logLevel: 'silent',
+} as const;
+
+export function readYaml(text: string, file: string): YamlFile {
+  const lines = new LineCounter();
+  const findings: Finding[] = [];
+  const report = ({ code, offset, message, suggestion }: YamlFault) =>
+    void findings.push(errorAt(placeAt(offset), code, message, { suggestion }));
+
+  const { tokens, refusal } = tokenize(text, lines);
+  if (refusal !== undefined) report({ code: 'E_YAML_LIMIT', ...refusal });
+  for (const token of tokens) {
+    if (token.type === 'directive') report(directiveFault(token.offset));
+  }
+  const documents: SourceDocument[] = [];
+  const budget = newYamlBudget();
+  for (const document of new Composer(composing).compose(tokens)) {
+    const read = readDocument(document, budget);
+    read.faults.forEach(report);
+    // Between two separators there may be nothing.
+    if (read.value !== null || read.faults.length > 0) {
+      documents.push(sourceDocument(read.value, read.positions, read.faults.length > 0));
+    }
+  }
+  if (refusal !== undefined) documents.push(sourceDocument(null, { value: refusal.offset }, true));
+  return { documents, findings };
+
+  function sourceDocument(value: SourceDocument['value'], tree: PositionTree, isBroken: boolean): SourceDocument {
+    const placeOf: SourceDocument['placeOf'] = (path, part = 'value') => placeAt(offsetOf(tree, path, part));
+    return { value, isBroken, file, placeOf };
+  }
+
+  function placeAt(offset: number) {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+}
+
+function readDocument(document: Document.Parsed, budget: YamlBudget) {
+  const syntax = [...document.errors, ...document.warnings].map(({ pos, message }): YamlFault => {
+    return { code: 'E_YAML_SYNTAX', offset: pos[0], message: `${message.replace(/[.\s]+$/, '')}.` };
+  });
+  const { value, positions, faults } = toJsonValue(document, budget);
+  return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults] };
+}
+
+/** The library often says two things about one mistake. */
+function firstOfEachPlace(faults: readonly YamlFault[]): YamlFault[] {
+  const seen = new Set<number>();
+  return faults.filter(({ offset }) => !seen.has(offset) && seen.add(offset));
+}
+
+function directiveFault(offset: number): YamlFault {
+  return {
+    code: 'E_YAML_SYNTAX',
+    offset,
+    message: 'Directives (%YAML, %TAG) are not supported.',
+    suggestion: 'Remove the line.',
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * A parsed YAML document as JSON, with the place of everything in it.
+ *
+ * Invariants:
+ * 1. What comes out is JSON: keys are texts, each once, none that means something to JavaScript; numbers are finite.
+ * 2. The work follows the size of the text. What an alias stands for is made once and shared; how much it would be
+ *    if it were written out is counted, and bounded.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import type { PositionTree } from './position-tree.ts';
+import { yamlLimits } from './limits.ts';
+
+export interface YamlFault {
+  readonly code: 'E_YAML_KEY' | 'E_YAML_LIMIT' | 'E_YAML_SYNTAX';
+  readonly offset: number;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+/** What all documents of one file may still have. */
+export interface YamlBudget {
+  aliases: number;
+  values: number;
+}
+
+export interface ConvertedDocument {
+  readonly value: JsonValue;
+  readonly positions: PositionTree;
+  readonly faults: readonly YamlFault[];
+}
+
+export function newYamlBudget(): YamlBudget {
+  return { aliases: yamlLimits.aliases, values: yamlLimits.values };
+}
+
+export function toJsonValue(document: Document.Parsed, budget: YamlBudget): ConvertedDocument {
+  const conversion = new Conversion(budget);
+  try {
+    const { value, positions } = conversion.convert(document.contents, 0, document.range[0]);
+    return { value, positions, faults: conversion.faults };
+  } catch (error) {
+    if (!(error instanceof LimitReached)) throw error;
+    return { value: null, positions: { value: document.range[0] }, faults: conversion.faults };
+  }
+}
+
+const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** A fault after which there is no point in going on. It is among the faults already. */
+class LimitReached extends Error {}
+
+interface Converted {
+  readonly value: JsonValue;
+  readonly positions: PositionTree;
+  /** How many values it is when written out. */
+  readonly size: number;
+  /** How many lists and objects are inside each other in it. */
+  readonly height: number;
+}
+
+class Conversion {
+  readonly faults: YamlFault[] = [];
+  /** By anchor; `open` while what it names is still being read. */
+  readonly #anchors = new Map<string, Converted | 'open'>();
+  readonly #budget: YamlBudget;
+
+  constructor(budget: YamlBudget) {
+    this.#budget = budget;
+  }
+
+  convert(node: unknown, depth: number, parentOffset: number): Converted {
+    if (isAlias(node)) return this.#follow(node.source, depth, node.range?.[0] ?? parentOffset);
+    const anchor = anchorOf(node);
+    if (anchor !== undefined) this.#anchors.set(anchor, 'open');
+    const converted = this.#convertOwn(node, depth, parentOffset);
+    if (anchor !== undefined) this.#anchors.set(anchor, converted);
+    return converted;
+  }
+
+  #convertOwn(node: unknown, depth: number, parentOffset: number): Converted {
+    if (isMap(node)) return this.#convertMap(node, depth, parentOffset);
+    if (isSeq(node)) return this.#convertList(node, depth, parentOffset);
+    const offset = isScalar(node) ? (node.range?.[0] ?? parentOffset) : parentOffset;
+    this.#spend(1, offset);
+    return { value: this.#readScalar(node, offset), positions: { value: offset }, size: 1, height: 0 };
+  }
+
+  #convertMap(node: YAMLMap, depth: number, parentOffset: number): Converted {
+    const offset = this.#enter(node.range?.[0] ?? parentOffset, depth);
+    const value: JsonObject = {};
+    const children = new Map<string | number, PositionTree>();
+    let size = 1;
+    let height = 0;
+    for (const pair of node.items) {
+      const [key, keyOffset] = this.#readKey(pair, value, offset);
+      const converted = this.convert(pair.value, depth + 1, keyOffset);
+      size += converted.size;
+      height = Math.max(height, converted.height);
+      if (key === undefined) continue;
+      value[key] = converted.value;
+      children.set(key, { ...converted.positions, key: keyOffset });
+    }
+    return { value, positions: { value: offset, children }, size, height: height + 1 };
+  }
+
+  #convertList(node: YAMLSeq, depth: number, parentOffset: number): Converted {
+    const offset = this.#enter(node.range?.[0] ?? parentOffset, depth);
+    const value: JsonValue[] = [];
+    const children = new Map<string | number, PositionTree>();
+    let size = 1;
+    let height = 0;
+    for (const item of node.items) {
+      const converted = this.convert(item, depth + 1, offset);
+      size += converted.size;
+      height = Math.max(height, converted.height);
+      children.set(value.length, converted.positions);
+      value.push(converted.value);
+    }
+    return { value, positions: { value: offset, children }, size, height: height + 1 };
+  }
+
+  /** The name under which a value is kept; none when it must not be kept. */
+  #readKey({ key }: Pair, siblings: JsonObject, parentOffset: number): [key: string | undefined, offset: number] {
+    const offset = isScalar(key) || isAlias(key) ? (key.range?.[0] ?? parentOffset) : parentOffset;
+    const refuse = (message: string, suggestion?: string): [undefined, number] => {
+      this.faults.push({ code: 'E_YAML_KEY', offset, message, ...(suggestion === undefined ? {} : { suggestion }) });
+      return [undefined, offset];
+    };
+    const name: unknown = isScalar(key) ? key.value : undefined;
+    if (typeof name !== 'string') return refuse('A key must be a text.');
+    if (forbiddenKeys.includes(name)) return refuse(`The key "${name}" is never allowed.`);
+    if (name === '<<') return refuse('Merge keys (`<<`) are not supported.', 'Write the fields out.');
+    if (Object.hasOwn(siblings, name)) return refuse(`The key "${name}" stands twice in the same object.`);
+    return [name, offset];
+  }
+
+  #readScalar(node: unknown, offset: number): JsonValue {
+    const value: unknown = isScalar(node) ? node.value : null;
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    this.faults.push({
+      code: 'E_YAML_SYNTAX',
+      offset,
+      message: `${String(value)} is no value that a resource can hold.`,
+      suggestion: 'Use texts, finite numbers, true, false and null; put quotes around a text that looks like a number.',
+    });
+    return null;
+  }
+
+  #follow(name: string, depth: number, offset: number): Converted {
+    this.#budget.aliases -= 1;
+    if (this.#budget.aliases < 0) throw this.#limit(offset, `The file has more than ${yamlLimits.aliases} aliases.`);
+    const target = this.#anchors.get(name);
+    if (target === undefined || target === 'open') {
+      const message = target === 'open' ? `The alias *${name} is part of itself.` : `There is no anchor &${name}.`;
+      this.faults.push({ code: 'E_YAML_SYNTAX', offset, message });
+      return { value: null, positions: { value: offset }, size: 1, height: 0 };
+    }
+    this.#spend(target.size, offset);
+    if (depth + target.height > yamlLimits.depth) throw this.#tooDeep(offset);
+    return target;
+  }
+
+  #enter(offset: number, depth: number): number {
+    this.#spend(1, offset);
+    if (depth >= yamlLimits.depth) throw this.#tooDeep(offset);
+    return offset;
+  }
+
+  #spend(values: number, offset: number): void {
+    this.#budget.values -= values;
+    if (this.#budget.values >= 0) return;
+    throw this.#limit(offset, `The file has more than ${yamlLimits.values} values, aliases written out.`);
+  }
+
+  #tooDeep(offset: number): LimitReached {
+    return this.#limit(offset, `The file has values nested deeper than ${yamlLimits.depth} levels.`);
+  }
+
+  #limit(offset: number, message: string): LimitReached {
+    this.faults.push({ code: 'E_YAML_LIMIT', offset, message });
+    return new LimitReached(message);
+  }
+}
+
+function anchorOf(node: unknown): string | undefined {
+  return isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+}

@@ -1,0 +1,40 @@
+/**
+ * What has to change to get from one plan to another. Parts are compared by identity and content, never by their place
+ * in a list: moving an agent changes nothing. The order of an agent's own layers is part of what it is.
+ */
+import { planDigest } from './plan-digest.ts';
+import type { SwarmPlan } from './swarm-plan.ts';
+
+/** `Agent/name`, `Connection/name`, and `Swarm/name` for what the swarm itself says: its entry agent and its policy. */
+export interface PlanReconcile {
+  readonly kept: readonly string[];
+  readonly changed: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export function planReconcile(running: SwarmPlan, wanted: SwarmPlan): PlanReconcile {
+  const [before, after] = [digestsOf(running), digestsOf(wanted)];
+  const names = [...after.keys()];
+  const wasThere = names.filter((name) => before.has(name));
+  return {
+    kept: wasThere.filter((name) => before.get(name) === after.get(name)),
+    changed: wasThere.filter((name) => before.get(name) !== after.get(name)),
+    added: names.filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+  };
+}
+
+/** By identity, in the order of the alphabet. */
+function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map<string, string> {
+  const parts: [identity: string, part: object][] = [
+    ...agents.map((agent): [string, object] => [`Agent/${agent.agentName}`, agent]),
+    ...connections.map((connection): [string, object] => [`Connection/${connection.connection}`, connection]),
+    [`Swarm/${name}`, swarm],
+  ];
+  return new Map(parts.map(([identity, part]): [string, string] => [identity, planDigest(part)]).toSorted(byIdentity));
+}
+
+function byIdentity([one]: readonly string[], [other]: readonly string[]): number {
+  return (one ?? '') < (other ?? '') ? -1 : 1;
+}

@@ -1,0 +1,12 @@
+/** The environment variables that the providers' own tools read, and so do we: the key, and another address. */
+export interface ProviderVariables {
+  readonly key: string;
+  readonly endpoint: string;
+}
+
+/** Providers that need a key. */
+export const providerVariables = {
+  anthropic: { key: 'ANTHROPIC_API_KEY', endpoint: 'ANTHROPIC_BASE_URL' },
+  google: { key: 'GOOGLE_GENERATIVE_AI_API_KEY', endpoint: 'GOOGLE_GENERATIVE_AI_BASE_URL' },
+  openai: { key: 'OPENAI_API_KEY', endpoint: 'OPENAI_BASE_URL' },
+} as const satisfies Record<string, ProviderVariables>;

@@ -1,0 +1,63 @@
+/** A bundle written in TypeScript: the same resources with types, the same checks, and a plan for `startSwarm`. */
+import { realpathSync } from 'node:fs';
+import { API_VERSION } from './config/api-version.ts';
+import type { ResourceKind, ResourceOf } from './config/bundle/kinds/resource-schemas.ts';
+import type { SourceDocument } from './config/bundle/place.ts';
+import { resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
+import type { Environment } from './config/bundle/values.ts';
+import type { SwarmPlan } from './config/swarm-plan.ts';
+import { copyJson } from './json/copy-json.ts';
+import { defined } from './json/defined.ts';
+
+/** A resource as it stands in a `goondan.yaml`; `apiVersion` may be left out. */
+export type ResourceDefinition = {
+  [Kind in ResourceKind]: Omit<ResourceOf<Kind>, 'apiVersion'> & { apiVersion?: typeof API_VERSION };
+}[ResourceKind];
+
+export interface SwarmDefinition {
+  /** The folder that entries and prompts are relative to, and must not leave: `import.meta.dir`. */
+  readonly folder: string;
+  readonly resources: readonly ResourceDefinition[];
+  /** Which swarm; may be left out when there is one. */
+  readonly swarm?: string;
+  /** Where `valueFrom: { env }` is looked up; `process.env` when absent. */
+  readonly environment?: Environment;
+  /** The folder tools work in, for agents that name none; `folder` when absent. */
+  readonly workdir?: string;
+}
+
+/** What `startSwarm` takes. */
+export interface DefinedSwarm extends SwarmPlan {
+  readonly bundleFolder: string;
+  readonly workspace?: string;
+}
+
+/**
+ * **Rules** — everything that a bundle is checked for is checked, modules are looked at and not imported. A problem's
+ * "line" is the number of the resource.
+ * **Errors** — `E_BUNDLE_INVALID`, naming everything at once; those of `resolveSwarm`.
+ *
+ * @example
+ * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dir, resources: [model, agent, swarm] }));
+ */
+export async function defineSwarm({
+  folder,
+  resources,
+  environment = process.env,
+  ...options
+}: SwarmDefinition): Promise<DefinedSwarm> {
+  const { readBundle } = await import('./config/bundle/read-bundle.ts');
+  const root = realpathSync(folder);
+  const documents = resources.map(toDocument);
+  const bundle = await readBundle({ folder: root, documents, findings: [] }, environment);
+  const { plan, workspace } = resolveSwarm(bundle, { environment, ...options });
+  return defined({ ...plan, bundleFolder: root, workspace });
+}
+
+const FILE = 'defineSwarm';
+
+function toDocument(resource: ResourceDefinition, index: number): SourceDocument {
+  const place = { file: FILE, line: index + 1, column: 1 };
+  const value = copyJson({ apiVersion: API_VERSION, ...resource }, { omitUndefined: true });
+  return { value, isBroken: false, file: FILE, placeOf: () => place };
+}

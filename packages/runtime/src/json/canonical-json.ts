@@ -1,0 +1,11 @@
+import type { JsonValue } from '@goondan/types';
+
+/** Equal values give equal text, whatever the order of their keys. */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
+  return `{${entries.join(',')}}`;
+}

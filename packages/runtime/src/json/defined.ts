@@ -1,0 +1,11 @@
+/** An object without the properties that are `undefined`: what is not said is not there, as in JSON. */
+export function defined<T extends object>(object: T): Defined<T> {
+  // What is left has exactly the properties that have a value.
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+export type Defined<T> = {
+  [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
+} & {
+  [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
+};
