@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addDemoCommand } from './commands/demo.ts';
+import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,6 +22,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     })
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  $ gdn demo');
+  addValidateCommand(program, terminal, finish);
   addDemoCommand(program, terminal, finish);
   return program;
 }
@@ -30,7 +32,8 @@ Exit codes:
   0    it worked
   1    it failed
   2    the command line is wrong
-  3    the set-up is wrong
+  3    there is nothing to run, or the set-up is wrong
+  4    the bundle has errors
   130  it was interrupted`;
 
 function readVersion(): string {

@@ -22,6 +22,10 @@ export { type AgentPorts, type RunningAgent, startAgent } from './agent/start-ag
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
 export type { DeltaListener } from './agent/turn/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
+export type { Bundle } from './config/bundle/bundle.ts';
+export type { BundleProblem } from './config/bundle/bundle-problem.ts';
+export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
+export { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 export type { DeclaredAgent } from './config/declared-agent.ts';
 export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
