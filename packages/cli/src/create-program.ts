@@ -1,7 +1,13 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addCancelCommand } from './commands/cancel.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addRestartCommand } from './commands/restart.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addSendCommand } from './commands/send.ts';
+import { addStatusCommand } from './commands/status.ts';
+import { addStopCommand } from './commands/stop.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,10 +28,21 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     })
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  $ gdn demo');
-  addValidateCommand(program, terminal, finish);
-  addDemoCommand(program, terminal, finish);
+  for (const add of commands) add(program, terminal, finish);
   return program;
 }
+
+/** In the order of the help. */
+const commands = [
+  addRunCommand,
+  addSendCommand,
+  addStatusCommand,
+  addCancelCommand,
+  addRestartCommand,
+  addStopCommand,
+  addValidateCommand,
+  addDemoCommand,
+];
 
 const exitCodesHelp = `
 Exit codes:

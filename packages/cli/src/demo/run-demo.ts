@@ -1,7 +1,6 @@
 /** `gdn demo`: one turn of the agent in `packages/cli/demo`, watched from the outermost layer to the core. */
 import {
   type AgentPlan,
-  type LogLine,
   newTraceId,
   randomIds,
   recordTurn,
@@ -12,6 +11,7 @@ import {
 } from '@goondan/runtime';
 import type { AgentEvent } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printLogLine } from '../print-log-line.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { printAnswer } from './print-answer.ts';
@@ -80,9 +80,4 @@ function eventFor(input: string): AgentEvent {
     traceId: newTraceId(),
     createdAt: systemClock.now(),
   };
-}
-
-/** Why a turn failed is the command's own last line. */
-function printLogLine({ level, message, event }: LogLine, terminal: Terminal): void {
-  if ((level === 'warn' || level === 'error') && event !== 'turn.failed') terminal.printError(`${level}: ${message}\n`);
 }
