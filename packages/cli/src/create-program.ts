@@ -1,7 +1,14 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addCancelCommand } from './commands/cancel.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addRestartCommand } from './commands/restart.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addSendCommand } from './commands/send.ts';
+import { addStatusCommand } from './commands/status.ts';
+import { addStopCommand } from './commands/stop.ts';
+import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,16 +28,29 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     })
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  $ gdn demo');
-  addDemoCommand(program, terminal, finish);
+  for (const add of commands) add(program, terminal, finish);
   return program;
 }
+
+/** In the order of the help. */
+const commands = [
+  addRunCommand,
+  addSendCommand,
+  addStatusCommand,
+  addCancelCommand,
+  addRestartCommand,
+  addStopCommand,
+  addValidateCommand,
+  addDemoCommand,
+];
 
 const exitCodesHelp = `
 Exit codes:
   0    it worked
   1    it failed
   2    the command line is wrong
-  3    the set-up is wrong
+  3    there is nothing to run, or the set-up is wrong
+  4    the bundle has errors
   130  it was interrupted`;
 
 function readVersion(): string {

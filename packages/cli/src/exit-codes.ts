@@ -1,11 +1,41 @@
-/** What the exit code of `gdn` means. The launcher has one more, 3, for a wrong set-up. */
+/** What the exit code of `gdn` means, and which error ends with which. */
+import type { ErrorCode } from '@goondan/types';
+
 export const exitCodes = {
   ok: 0,
   failure: 1,
   /** The command line is not what it should be. */
   usage: 2,
+  /** There is nothing to run, or something around it is missing. The launcher says it too, without Bun. */
+  setup: 3,
+  /** A bundle was found, and it has errors. */
+  invalid: 4,
   /** 128 + SIGINT, as shells say it. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Of an error that ended a command; what is not here is a failure. A turn that failed is one whatever its code. */
+export function exitCodeOf(code: string | undefined): ExitCode {
+  return byError.get(code ?? '') ?? exitCodes.failure;
+}
+
+const errors: Partial<Record<ErrorCode, ExitCode>> = {
+  E_AGENT_UNKNOWN: exitCodes.setup,
+  E_BUNDLE_INVALID: exitCodes.invalid,
+  E_BUNDLE_MISSING: exitCodes.setup,
+  E_CANCELLED: exitCodes.interrupted,
+  E_CONTROL_CLOSED: exitCodes.setup,
+  E_CONTROL_PATH: exitCodes.setup,
+  E_CONTROL_VERSION: exitCodes.setup,
+  E_ENV_MISSING: exitCodes.setup,
+  E_INSTANCE_KEY: exitCodes.usage,
+  E_SWARM_PLAN: exitCodes.invalid,
+  E_SWARM_RUNNING: exitCodes.setup,
+  E_SWARM_UNKNOWN: exitCodes.setup,
+  E_UNTRUSTED: exitCodes.setup,
+  E_USAGE: exitCodes.usage,
+};
+
+const byError = new Map<string, ExitCode>(Object.entries(errors));

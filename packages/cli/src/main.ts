@@ -1,4 +1,5 @@
 /** Where `gdn` begins, on Bun: the launcher in `bin` has found it. */
+import { isatty } from 'node:tty';
 import { createProgram } from './create-program.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
@@ -8,7 +9,9 @@ process.stdout.on('error', onOutputError);
 process.exitCode = await runCommandLine(process.argv.slice(2));
 
 async function runCommandLine(args: readonly string[]): Promise<ExitCode> {
-  const terminal = openTerminal(process);
+  // Not `process.stdin`, which would start to read for whoever asks only whether it is a terminal.
+  const { stdout, stderr, env } = process;
+  const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env });
   let code: ExitCode = exitCodes.ok;
   try {
     const program = createProgram(terminal, (ended) => {

@@ -1,12 +1,28 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
-import { reportError } from './report-error.ts';
+import { reportError, reportTurnError } from './report-error.ts';
 import { openTerminal } from './terminal.ts';
 
 describe('reportError', () => {
   test('an error with a code: what is wrong, what to do, exit 1', () => {
     const error = new GoondanError('E_MODEL_FAILED', 'Model/x: overloaded', { suggestion: 'Wait a minute.' });
     expect(report(error)).toEqual({ code: 1, printed: 'E_MODEL_FAILED: Model/x: overloaded\nWait a minute.\n' });
+  });
+
+  test.each([
+    ['E_USAGE', 2],
+    ['E_BUNDLE_MISSING', 3],
+    ['E_CONTROL_CLOSED', 3],
+    ['E_BUNDLE_INVALID', 4],
+    ['E_DISK_FULL', 1],
+  ] as const)('%s: exit %d', (code, exitCode) => {
+    expect(report(new GoondanError(code, 'So it is.')).code).toBe(exitCode);
+  });
+
+  test('a turn that failed: exit 1, also with a code that would be an error of the set-up', () => {
+    const terminal = openTerminal({ stdout: { write: () => undefined }, stderr: { write: () => undefined }, env: {} });
+    expect(reportTurnError({ code: 'E_AGENT_UNKNOWN', message: 'Nobody.' }, terminal)).toBe(1);
+    expect(reportTurnError({ code: 'E_CANCELLED', message: 'Cancelled.' }, terminal)).toBe(130);
   });
 
   test('a cancelled turn: exit 130', () => {

@@ -1,4 +1,4 @@
-/** Where `gdn` prints: whether somebody watches, and in which colours. */
+/** Where `gdn` prints and asks: whether somebody watches, and in which colours. */
 import pc from 'picocolors';
 
 export interface Terminal {
@@ -8,6 +8,8 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person sits at standard input and sees standard error: they can be asked. */
+  readonly canAsk: boolean;
   /** For standard output. */
   readonly colors: Colors;
   /** For standard error. */
@@ -23,18 +25,20 @@ interface Stream {
 }
 
 export interface TerminalProcess {
+  readonly stdin?: { readonly isTTY?: boolean };
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export function openTerminal({ stdout, stderr, env }: TerminalProcess): Terminal {
+export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
   return {
     print: (text) => void stdout.write(text),
     printError: (text) => void stderr.write(text),
     isWatched: stdout.isTTY === true,
+    canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),
   };

@@ -54,7 +54,8 @@ export type {
 } from './control/swarm-control.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
-export { type Clock, systemClock } from './ports/clock.ts';
+export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
+export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
 export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
@@ -63,3 +64,7 @@ export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
+export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
+export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
+export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { checkInput } from '../check-input.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -20,9 +21,4 @@ export function addDemoCommand(program: Command, terminal: Terminal, finish: (co
       const { runDemo } = await import('../demo/run-demo.ts');
       finish(await withInterrupt((signal) => runDemo({ input, json }, terminal, signal)));
     });
-}
-
-function checkInput(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It is empty.');
 }

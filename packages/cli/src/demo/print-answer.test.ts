@@ -27,6 +27,12 @@ describe('printAnswer', () => {
     expect(print(true, [say('Sunny.')], 'Rainy.')).toEqual(['Sunny.', '\n       Rainy.\n']);
   });
 
+  test('a later step starts on a line of its own', () => {
+    const later = { ...step, stepId: 'turn-1.step-1', stepIndex: 1 };
+    const deltas = [say('Let me look.'), { ...say('Sunny.'), ...later }];
+    expect(print(true, deltas, 'Sunny.')).toEqual(['Let me look.', '\n       ', 'Sunny.', '\n']);
+  });
+
   test('ends its line when there is no answer', () => {
     expect(print(true, [say('It is')], '')).toEqual(['It is', '\n']);
     expect(print(false, [], '')).toEqual(['\n']);

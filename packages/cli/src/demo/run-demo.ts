@@ -1,7 +1,6 @@
 /** `gdn demo`: one turn of the agent in `packages/cli/demo`, watched from the outermost layer to the core. */
 import {
   type AgentPlan,
-  type LogLine,
   newTraceId,
   randomIds,
   recordTurn,
@@ -12,7 +11,8 @@ import {
 } from '@goondan/runtime';
 import type { AgentEvent } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportFailure } from '../report-error.ts';
+import { printLogLine } from '../print-log-line.ts';
+import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { printAnswer } from './print-answer.ts';
 import { printTrace } from './print-trace.ts';
@@ -28,7 +28,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
     ? await runAgent(options.input, terminal, { signal })
     : await showTurn(options.input, terminal, signal);
   if (options.json) terminal.print(`${JSON.stringify(run, undefined, 2)}\n`);
-  return run.error === undefined ? exitCodes.ok : reportFailure(run.error, terminal);
+  return run.error === undefined ? exitCodes.ok : reportTurnError(run.error, terminal);
 }
 
 async function showTurn(input: string, terminal: Terminal, signal: AbortSignal): Promise<DemoRun> {
@@ -80,9 +80,4 @@ function eventFor(input: string): AgentEvent {
     traceId: newTraceId(),
     createdAt: systemClock.now(),
   };
-}
-
-/** Why a turn failed is the command's own last line. */
-function printLogLine({ level, message, event }: LogLine, terminal: Terminal): void {
-  if ((level === 'warn' || level === 'error') && event !== 'turn.failed') terminal.printError(`${level}: ${message}\n`);
 }

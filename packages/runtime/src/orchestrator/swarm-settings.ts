@@ -21,7 +21,7 @@ const DEFAULT_PROCESSES = 64;
 const DEFAULT_GRACE_SECONDS = 30;
 
 export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): SwarmSettings {
-  const { maxProcesses, restart, idle, heartbeat, shutdown, startTimeoutMs, spares, ...turn } = policy;
+  const { maxProcesses, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
   const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
   const { requestTimeoutMs = defaultPolicy.requestTimeoutMs } = turn;
   return {
@@ -38,8 +38,13 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
     heartbeat: { ...defaultHeartbeatPolicy, ...heartbeat },
     calls: { ...defaultCallLimits, requestTimeoutMs },
     maxProcesses: maxProcesses ?? DEFAULT_PROCESSES,
-    graceMs: (shutdown?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000,
+    graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
     turn,
   };
+}
+
+/** How long running turns may take when the swarm stops. */
+export function gracePeriodMs({ policy }: Pick<SwarmPlan, 'policy'>): number {
+  return (policy?.shutdown?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
 }

@@ -207,6 +207,11 @@ export const agentErrors = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_UNTRUSTED: {
+    meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
+    suggestion:
+      'Look at what is in it. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers.',
+  },
   E_USAGE: {
     meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
     suggestion: 'Run it with `--help` to see what there is.',

@@ -1,0 +1,249 @@
+// Real processes: `gdn run` as npm installs it, on bundles of the scripted model.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const slow = { script: `- { say: '${'word '.repeat(2_000)}' }`, options: 'tokensPerSecond: 20' };
+
+describe('gdn run --input', () => {
+  test('prints the answer and nothing else, and leaves nothing running', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    expect(await place.run('run', 'bundle', '--trust', '--input', 'Hello')).toEqual({
+      stdout: 'You said: Hello\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(place.processes()).toEqual([]);
+  });
+
+  test('--json: one object; --agent and --instance choose; - reads standard input', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
+    const choice = ['--agent', 'helper', '--instance', 'a/b'];
+    const { stdout, stderr, exitCode } = await place.runWith(
+      { stdin: 'Piped' },
+      ...['run', 'bundle', '--trust', '--input', '-', '--json', ...choice],
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      agent: 'helper',
+      instanceKey: 'a/b',
+      turnId: expect.stringMatching(/^turn-event-./),
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      response: 'You said: Piped',
+      finishReason: 'text_response',
+      steps: 1,
+      usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number), totalTokens: expect.any(Number) },
+    });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  test('a turn that fails: the error in the object and on standard error, exit 1', async () => {
+    const script = `- { fail: { message: 'Overloaded.' } }`;
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ script }) });
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      finishReason: 'error',
+      response: '',
+      error: { code: 'E_MODEL_FAILED' },
+    });
+    expect(stderr).toContain('E_MODEL_FAILED: ');
+    expect(exitCode).toBe(1);
+  });
+
+  test('an agent that cannot start fails its turn, too', async () => {
+    const files = { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': `throw new Error('Broken at import.');` };
+    await place.write('bundle', files);
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ finishReason: 'error' });
+    expect(stderr).toContain('Broken at import.');
+    expect(exitCode).toBe(1);
+  }, 30_000);
+
+  test('what the turn sends to other agents is handled before it ends', async () => {
+    const script = [
+      `- { when: '^tell$', call: { tool: agents__send, args: { target: helper, input: 'Note this' } } }`,
+      `- { afterTool: agents__send, say: 'Told.' }`,
+      `- { say: 'Noted: {{input}}' }`,
+    ].join('\n');
+    const yaml = sampleBundle({ script, agents: ['helper'], agent: 'tools: [Tool/agents]' });
+    await place.write('bundle', { 'goondan.yaml': yaml });
+    const { stdout } = await place.run('run', 'bundle', '--trust', '--input', 'tell');
+    expect(stdout).toBe('Told.\n');
+    const files = new Bun.Glob('workspaces/*/instances/helper~*/messages/*.jsonl').scanSync(place.stateRoot);
+    const texts = await Promise.all([...files].map((file) => Bun.file(join(place.stateRoot, file)).text()));
+    expect(texts.join('')).toContain('Noted: Note this');
+  });
+
+  test('on a terminal: the answer word by word; Ctrl-C cancels the turn, exit 130', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--input', 'Hello'],
+      [{ whenSeen: 'word word word', keys: '\x03' }],
+    );
+    expect(screen).toContain('\nE_CANCELLED: ');
+    expect(exitCode).toBe(130);
+  });
+
+  test('SIGINT without a terminal: the object says so, exit 130', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
+    const child = place.start('run', 'bundle', '--trust', '--input', 'Hello', '--json');
+    await until(() => place.processes().some((line) => line.includes('agent-runner')) && isAnyInboxFilled());
+    child.kill('SIGINT');
+    expect(JSON.parse(await child.stdout.text())).toMatchObject({ error: { code: 'E_CANCELLED' } });
+    expect(await child.exited).toBe(130);
+
+    function isAnyInboxFilled(): boolean {
+      const inboxes = new Bun.Glob('workspaces/*/instances/*/inbox.jsonl').scanSync(place.stateRoot);
+      return [...inboxes].some((file) => Bun.file(join(place.stateRoot, file)).size > 0);
+    }
+  });
+
+  test('two at once share one swarm, and both are answered', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const ask = (input: string) => place.run('run', 'bundle', '--trust', '--instance', input, '--input', input);
+    const [one, other] = await Promise.all([ask('one'), ask('other')]);
+    expect(one).toEqual({ stdout: 'You said: one\n', stderr: '', exitCode: 0 });
+    expect(other).toEqual({ stdout: 'You said: other\n', stderr: '', exitCode: 0 });
+  });
+
+  test('a bundle with errors: all of them on standard error, exit 4', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', '--json');
+    expect(stderr).toMatch(/^bundle\/goondan\.yaml:\d+:\d+ E_RESOURCE_KEY Agent\/host: /);
+    expect(stderr).toContain(`\nE_BUNDLE_INVALID: The bundle in "${place.folder}/bundle" has an error.\n`);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
+  });
+
+  test.each([
+    [
+      'a value that is not set',
+      { agent: 'environment: { CITY: { valueFrom: { env: NOT_SET } } }' },
+      [],
+      'E_ENV_MISSING',
+      3,
+    ],
+    ['a swarm that is not there', {}, ['--swarm', 'other'], 'E_SWARM_UNKNOWN', 3],
+    ['an agent that is not there', {}, ['--agent', 'nobody'], 'E_AGENT_UNKNOWN', 3],
+    ['an empty input', {}, ['--input', ' '], 'E_USAGE', 2],
+    ['an input for what stays', {}, ['--detach'], 'E_USAGE', 2],
+  ])('%s', async (_name, sample, args, code, expected) => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(sample) });
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', ...args);
+    expect(stderr).toContain(`${code}: `);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: expected });
+  });
+});
+
+describe('trust', () => {
+  test('without it nothing of the bundle runs: what to do, exit 3', async () => {
+    const mark = await plantTellTale();
+    for (const args of [['--input', 'Hello', '--json'], ['--detach'], []]) {
+      const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...args);
+      expect(stderr).toStartWith(`E_UNTRUSTED: The code in "${place.folder}/bundle" has not been run before.\n`);
+      expect(stderr).toContain('--trust');
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    }
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('--trust counts for that run only', async () => {
+    const mark = await plantTellTale();
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'Hello')).exitCode).toBe(0);
+    expect(existsSync(mark)).toBe(true);
+    expect((await place.run('run', 'bundle', '--input', 'Hello')).exitCode).toBe(3);
+  });
+
+  test('at a terminal it is asked for, and yes is remembered, by whatever path', async () => {
+    await plantTellTale();
+    const question = { whenSeen: '[y/N] ', keys: 'y\r' };
+    const { screen, exitCode } = await place.runOnTerminal(['run', 'bundle', '--input', 'Hello'], [question]);
+    expect(screen).toContain('You said: Hello\n');
+    expect(exitCode).toBe(0);
+    symlinkSync(join(place.folder, 'bundle'), join(place.folder, 'link'));
+    expect((await place.run('run', 'link', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
+  });
+
+  test.each([
+    ['no', '\r', 'E_UNTRUSTED: Nothing of ', 3],
+    ['Ctrl-C', '\x03', 'E_CANCELLED: ', 130],
+  ])('at a terminal, %s: nothing runs', async (_name, keys, said, code) => {
+    const mark = await plantTellTale();
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--input', 'Hello'],
+      [{ whenSeen: '[y/N] ', keys }],
+    );
+    expect(screen).toContain(said);
+    expect(exitCode).toBe(code);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  async function plantTellTale(): Promise<string> {
+    const mark = join(place.folder, 'mark');
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
+    return mark;
+  }
+});
+
+describe('gdn run without --input', () => {
+  test.each([
+    ['SIGTERM', 0],
+    ['SIGINT', 130],
+  ] as const)('serves until %s', async (signal, code) => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const child = place.start('run', 'bundle', '--trust', '--json');
+    const reader = child.stdout.getReader();
+    const served: unknown = JSON.parse(new TextDecoder().decode((await reader.read()).value));
+    expect(served).toEqual({ pid: expect.any(Number), workspace: expect.any(String), swarm: 'default' });
+    expect((await place.run('run', 'bundle', '--input', 'attached')).stdout).toBe('You said: attached\n');
+    child.kill(signal);
+    expect(await child.exited).toBe(code);
+    expect(await child.stderr.text()).toBe('');
+  });
+
+  test('while it is up already: who it is, exit 3', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const { stderr, exitCode } = await place.run('run', 'bundle', '--trust');
+    expect(stderr).toContain('E_SWARM_RUNNING: Swarm default runs in ');
+    expect(exitCode).toBe(3);
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
+  });
+});
+
+describe('gdn run --detach', () => {
+  test('says who it is once it takes input, and again when it is up already', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
+    const served: { pid: number; workspace: string; swarm: string } = JSON.parse(stdout);
+    expect(served).toEqual({ pid: expect.any(Number), workspace: expect.any(String), swarm: 'default' });
+    expect(existsSync(join(served.workspace, 'orchestrator.json'))).toBe(true);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(JSON.parse((await place.run('run', 'bundle', '--detach', '--json')).stdout)).toEqual(served);
+    expect((await place.run('run', 'bundle', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
+    process.kill(served.pid, 'SIGTERM');
+  });
+
+  test('what keeps it from starting is told by whoever started it', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const { workspace } = JSON.parse((await place.run('run', 'bundle', '--trust', '--detach', '--json')).stdout);
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
+    // A folder in the place of the lock.
+    await Bun.$`rm -rf ${join(workspace, 'orchestrator.json')} && mkdir ${join(workspace, 'orchestrator.json')}`.quiet();
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
+    expect(stderr).toStartWith('E_STORE_');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('It did not happen.');
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { checkInput } from '../check-input.ts';
+import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { PreparedRun } from '../run/prepare-run.ts';
+import type { ServedSwarm } from '../run/serve.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface RunOptions extends BundleOptions {
+  readonly input?: string;
+  readonly agent?: string;
+  readonly instance?: string;
+  readonly trust?: boolean;
+  readonly detach?: boolean;
+}
+
+const description =
+  'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
+  'run. Without: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is ' +
+  'asked where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
+
+const examples = `
+Examples:
+  $ gdn run my-swarm --input "Good morning"
+  $ git diff | gdn run my-swarm --input - --instance review
+  $ gdn run my-swarm --trust --detach`;
+
+export function addRunCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('run')
+    .argument('[folder]', 'the folder of the bundle (default: the current one)')
+    .summary('run a bundle: ask it once, or let it serve')
+    .description(description)
+    .option('--input <text>', 'what to ask; - reads standard input', checkInput)
+    .option('--agent <name>', 'whom to ask (default: the entry agent)')
+    .option('--instance <key>', 'which conversation of that agent (default: "default")')
+    .option('--trust', 'run its code without asking, this time')
+    .option('--detach', 'leave it running in the background');
+  addBundleOptions(command)
+    .addHelpText('after', examples)
+    .action(async (argument: string | undefined, options: RunOptions) => {
+      checkTogether(command, options);
+      finish(await run(bundleFolder(argument, options), options, terminal));
+    });
+}
+
+function checkTogether(command: Command, { input, detach, agent, instance }: RunOptions): void {
+  if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
+  if (input !== undefined) return;
+  const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
+  if (alone !== undefined) command.error(`option '${alone}' needs option '--input'`);
+}
+
+async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
+  const { prepareRun } = await import('../run/prepare-run.ts');
+  const { input, agent, instance, trust = false, ...common } = options;
+  const prepared = await prepareRun({ ...common, folder, trust, workdir: process.cwd() }, terminal);
+  if (options.detach === true) {
+    const { detach } = await import('../run/detach.ts');
+    return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));
+  }
+  if (input === undefined) {
+    const { serve } = await import('../run/serve.ts');
+    return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
+  }
+  const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
+  const delivery = {
+    input: await readInput(input),
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
+  return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
+}
+
+function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
+  if (json === true) return printJson(served, terminal);
+  terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+}

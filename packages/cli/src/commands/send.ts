@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { checkInput } from '../check-input.ts';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface SendOptions extends BundleOptions {
+  readonly input: string;
+  readonly agent?: string;
+  readonly instance?: string;
+  readonly id?: string;
+  readonly wait?: boolean;
+}
+
+export function addSendCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('send')
+    .summary('give a running swarm something to do')
+    .description(
+      'Hands an input to an agent of a running swarm. It ends as soon as the input is on disk: from then on it is ' +
+        'handled, whatever happens. With --wait it prints the answer, as `gdn run` does, and Ctrl-C cancels the turn.',
+    )
+    .requiredOption('--input <text>', 'what to say; - reads standard input', checkInput)
+    .option('--agent <name>', 'to whom (default: the entry agent)')
+    .option('--instance <key>', 'which conversation of that agent (default: "default")')
+    .option('--id <id>', 'the same id again is the same input, and handled once')
+    .option('--wait', 'wait for the answer');
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent helper --input "Good morning" --wait')
+    .action(async (options: SendOptions) => {
+      finish(await send(options, terminal));
+    });
+}
+
+async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode> {
+  const [{ reachSwarm }, { readInput }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../read-input.ts'),
+  ]);
+  const { agent, instance, id, json = false, wait = false } = options;
+  const swarm = await reachSwarm(options);
+  const delivery = {
+    input: await readInput(options.input),
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+    ...(id === undefined ? {} : { id }),
+  };
+  if (wait) {
+    const { askOnce } = await import('../run/ask-once.ts');
+    return withInterrupt((signal) => askOnce(swarm, { delivery, json, signal }, terminal));
+  }
+  const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);
+  if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);
+  else terminal.print(`${duplicate ? 'Had been accepted before' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`);
+  return exitCodes.ok;
+}

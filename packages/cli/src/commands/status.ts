@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { SwarmStatus } from '@goondan/runtime';
+import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function addStatusCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('status')
+    .summary('see whether a swarm runs, and who in it')
+    .description(
+      'Says whether the swarm of a bundle runs, in which process, and which agent instances run or have work. A swarm ' +
+        'that does not run is an answer too, and no failure.',
+    );
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn status --bundle my-swarm')
+    .action(async (options: BundleOptions) => {
+      finish(await showStatus(options, terminal));
+    });
+}
+
+async function showStatus(options: BundleOptions, terminal: Terminal): Promise<ExitCode> {
+  const [{ placeOfSwarm }, { attachSwarm }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../swarm/attach-swarm.ts'),
+  ]);
+  const place = await placeOfSwarm(options);
+  const status = await (await attachSwarm(place))?.status();
+  if (options.json === true) {
+    printJson(status === undefined ? { running: false, agents: [] } : toJson(status), terminal);
+  } else if (status === undefined) {
+    const start = `gdn run ${bundleFolder(undefined, options)} --detach`;
+    terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${start}\`.\n`);
+  } else {
+    terminal.print(describe(status));
+  }
+  return exitCodes.ok;
+}
+
+function toJson({ swarm, pid, startedAt, instances, connections }: SwarmStatus) {
+  const agents = instances.map(({ agentName, ...instance }) => ({ agent: agentName, ...instance }));
+  return { running: true, pid, swarm, startedAt, agents, connections };
+}
+
+function describe({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
+  const lines = [
+    `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
+    ...instances.map(({ agentName, instanceKey, status, pid: own, queued, problem }) =>
+      line(`${agentName} (${instanceKey})`, status, own, queued === 0 ? undefined : `${queued} queued`, problem),
+    ),
+    ...connections.map(({ connection, status, pid: own, problem }) =>
+      line(connection, status, own, undefined, problem),
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function line(who: string, status: string, pid: number | undefined, ...more: (string | undefined)[]): string {
+  const process = pid === undefined ? undefined : `process ${pid}`;
+  return `  ${[`${who}: ${status}`, process, ...more].filter((part) => part !== undefined).join(', ')}`;
+}

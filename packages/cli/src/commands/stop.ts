@@ -1,0 +1,43 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface StopOptions extends BundleOptions {
+  readonly grace?: number;
+}
+
+export function addStopCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('stop')
+    .summary('stop a running swarm')
+    .description(
+      'Lets the running turns finish, then ends everything; what is left in the queues is handled at the next start. ' +
+        'Ends when nothing of the swarm is left. Called again meanwhile, the swarm hurries.',
+    )
+    .option(
+      '--grace <seconds>',
+      'how long running turns may take (default: what the swarm says, else 30)',
+      readSeconds,
+    );
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
+    .action(async (options: StopOptions) => {
+      const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+      const swarm = await reachSwarm(options);
+      await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });
+      if (options.json === true) printJson({ stopped: true }, terminal);
+      else terminal.print('Stopped.\n');
+      finish(exitCodes.ok);
+    });
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds >= 0 && seconds <= LONGEST) return seconds;
+  throw new InvalidArgumentError(`It is no number of seconds from 0 to ${LONGEST}.`);
+}
+
+/** An hour. */
+const LONGEST = 3_600;

@@ -1,0 +1,98 @@
+// Real processes: `gdn validate` as npm installs it.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+describe('gdn validate', () => {
+  test('a bundle without errors: says so, exit 0', async () => {
+    const folder = await place.write('good', { 'goondan.yaml': sampleBundle() });
+    expect(await place.run('validate', 'good')).toEqual({
+      stdout: `${folder}: 3 resources, no errors.\n`,
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(JSON.parse((await place.run('validate', '--bundle', 'good', '--json')).stdout)).toEqual({
+      valid: true,
+      errors: [],
+      warnings: [],
+    });
+  });
+
+  test('every error with file, line, column, code and what to do: exit 4', async () => {
+    await place.write('bad', {
+      'goondan.yaml': sampleBundle({ agent: 'toolz: []', swarm: 'extensions: [Extension/x]' }),
+    });
+    const { stdout, stderr, exitCode } = await place.run('validate', 'bad');
+    const [key, , reference, advice, summary] = stdout.trimEnd().split('\n');
+    expect(key).toMatch(/^bad\/goondan\.yaml:\d+:\d+ E_RESOURCE_KEY Agent\/host: .*toolz/);
+    expect(reference).toMatch(/^bad\/goondan\.yaml:\d+:\d+ E_REF_MISSING Swarm\/default: .*Extension\/x/);
+    expect(advice).toStartWith('    ');
+    expect(summary).toEndWith(', 2 errors.');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
+  });
+
+  test('--json: the same as one object, exit 4', async () => {
+    await place.write('bad', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
+    const { stdout, stderr, exitCode } = await place.run('validate', 'bad', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      valid: false,
+      errors: [
+        {
+          code: 'E_RESOURCE_KEY',
+          message: expect.stringContaining('toolz'),
+          file: 'goondan.yaml',
+          line: expect.any(Number),
+          column: 3,
+          resource: 'Agent/host',
+          suggestion: expect.any(String),
+        },
+      ],
+      warnings: [],
+    });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
+  });
+
+  test('a value that is missing in the environment is a warning: exit 0', async () => {
+    const agent = 'environment: { CITY: { valueFrom: { env: NOBODY_SET_THIS } } }';
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent }) });
+    const { stdout, exitCode } = await place.run('validate', 'bundle');
+    expect(stdout).toMatch(/^bundle\/goondan\.yaml:\d+:\d+ warning E_ENV_MISSING .*NOBODY_SET_THIS/);
+    expect(exitCode).toBe(0);
+  });
+
+  test('runs no code of the bundle', async () => {
+    const mark = join(place.folder, 'mark');
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
+    expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
+    expect(existsSync(mark)).toBe(false);
+    expect(existsSync(place.stateRoot)).toBe(false);
+  });
+
+  test('no bundle: what to do, exit 3', async () => {
+    const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere', '--json');
+    expect(stderr).toBe(
+      'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml`, or make one with `gdn init`.\n',
+    );
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('two bundles at once: exit 2', async () => {
+    const { stderr, exitCode } = await place.run('validate', 'one', '--bundle', 'two');
+    expect(stderr).toBe(
+      'E_USAGE: Two bundles are named: "one" and "two".\nName it once, as the argument or with `--bundle`.\n',
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  test('--help ends with an example', async () => {
+    const { stdout, exitCode } = await place.run('validate', '--help');
+    expect(stdout).toEndWith('Example:\n  $ gdn validate my-swarm\n');
+    expect(exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,48 @@
+/** What every command takes. */
+import { homedir } from 'node:os';
+import type { Command } from 'commander';
+import { GoondanError } from '@goondan/types';
+
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly stateRoot?: string;
+}
+
+export interface BundleOptions extends CommonOptions {
+  readonly bundle?: string;
+  readonly swarm?: string;
+}
+
+/** For a command about a bundle. */
+export function addBundleOptions(command: Command): Command {
+  return addCommonOptions(
+    command
+      .option('--bundle <folder>', 'the folder of the bundle (default: the current one)')
+      .option('--swarm <name>', 'which swarm of the bundle, when it has several'),
+  );
+}
+
+export function addCommonOptions(command: Command): Command {
+  return command
+    .option('--state-root <folder>', 'where conversations are kept (default: $GOONDAN_STATE_ROOT, else ~/.goondan)')
+    .option('--json', 'print JSON instead of text');
+}
+
+/** The folder that was meant: a command's argument, `--bundle`, or the current one. Throws `E_USAGE`. */
+export function bundleFolder(argument: string | undefined, { bundle }: BundleOptions): string {
+  if (argument !== undefined && bundle !== undefined && argument !== bundle) {
+    const suggestion = 'Name it once, as the argument or with `--bundle`.';
+    throw new GoondanError('E_USAGE', `Two bundles are named: "${argument}" and "${bundle}".`, { suggestion });
+  }
+  return argument ?? bundle ?? '.';
+}
+
+/** What `stateRoot` of the runtime chooses from. */
+export function stateRootChoice({ stateRoot }: CommonOptions) {
+  const environment = process.env['GOONDAN_STATE_ROOT'];
+  return {
+    home: homedir(),
+    ...(stateRoot === undefined ? {} : { option: stateRoot }),
+    ...(environment === undefined ? {} : { environment }),
+  };
+}

@@ -1,0 +1,33 @@
+/** An answer: as it is written when somebody watches, in one piece when nobody does. */
+import type { TurnDelta } from '@goondan/types';
+import type { Terminal } from './terminal.ts';
+
+export interface AnswerPrinter {
+  readonly stream: (delta: TurnDelta) => void;
+  /** The turn is over, and this is what counts. */
+  readonly end: (response: string) => void;
+}
+
+/** `newLine` begins a line that is not the first. */
+export function printAnswer({ print, isWatched }: Terminal, newLine = '\n'): AnswerPrinter {
+  let streamed = '';
+  let stepId: string | undefined;
+  return {
+    stream(delta) {
+      if (!isWatched || delta.type === 'reasoning') return;
+      // What a failed step has said does not count; the next one starts on a line of its own, as every step does.
+      const isOver = delta.type === 'discard' || delta.stepId !== stepId;
+      if (isOver && streamed !== '') print(newLine);
+      if (isOver) streamed = '';
+      stepId = delta.stepId;
+      if (delta.type !== 'text') return;
+      print(delta.text);
+      streamed += delta.text;
+    },
+    end(response) {
+      // A layer may have changed what was streamed; a failed turn has no response.
+      const rest = streamed === '' ? response : `${newLine}${response}`;
+      print(streamed === response || response === '' ? '\n' : `${rest}\n`);
+    },
+  };
+}

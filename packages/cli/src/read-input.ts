@@ -1,0 +1,26 @@
+import { GoondanError } from '@goondan/types';
+
+/** Bytes; a control socket takes as many. */
+const LONGEST = 16_000_000;
+
+/** What `--input` says: `-` is standard input. **Errors** — `E_USAGE` when that is empty, or too much. */
+export async function readInput(input: string): Promise<string> {
+  return input === '-' ? readAll(Bun.stdin.stream()) : input;
+}
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > LONGEST) throw refuse(`has more than ${LONGEST} bytes`, 'Give the agent a file to read instead.');
+    chunks.push(chunk);
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  if (text.trim() === '') throw refuse('is empty', 'Pipe the text into it, or write it after `--input`.');
+  return text;
+}
+
+function refuse(problem: string, suggestion: string): GoondanError {
+  return new GoondanError('E_USAGE', `Standard input ${problem}.`, { suggestion });
+}

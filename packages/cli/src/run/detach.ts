@@ -1,0 +1,128 @@
+/**
+ * `gdn run --detach`: a process of its own serves the swarm, and this one says when it takes input, or why it does not.
+ *
+ * 1. It survives this process, the launcher and the terminal: a session of its own, started through a shell that is gone
+ *    at once, because `--no-orphans` ends every descendant.
+ * 2. It says one line, `Said`, on its standard output, and nothing after that; what else it prints goes to a file in the
+ *    workspace.
+ * 3. When it is not up in time, or nobody waits for it any more, it is ended.
+ */
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { reportFailure } from '../report-error.ts';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+import type { DetachedRun, Said } from './detached-main.ts';
+import { mayStart, type PreparedRun } from './prepare-run.ts';
+import type { ServedSwarm } from './serve.ts';
+
+/** From its start to the first input it takes. */
+const START_MS = 60_000;
+
+/** A swarm that is up already is what was asked for. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
+export async function detach(
+  run: PreparedRun,
+  terminal: Terminal,
+  onReady: (served: ServedSwarm) => void,
+): Promise<ExitCode> {
+  const running = await attachSwarm(run);
+  if (running !== undefined) {
+    const { pid, swarm } = await running.status();
+    onReady({ pid, workspace: run.workspace, swarm });
+    return exitCodes.ok;
+  }
+  await mayStart(run, terminal);
+  const said = await withInterrupt((signal) => startDetached(run, signal));
+  if ('error' in said) return reportFailure(said.error, terminal);
+  onReady(said.served);
+  return exitCodes.ok;
+}
+
+async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Said> {
+  const logFile = join(run.workspace, 'logs', 'detached.log');
+  const lines = launch(run, logFile);
+  const late = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
+  const pid = Number(await lines.next());
+  const line = await Promise.race([lines.next(), whenAborted(late)]);
+  lines.close();
+  if (line !== undefined && line !== '') {
+    // Our own program's own words.
+    return JSON.parse(line) as Said;
+  }
+  if (line === undefined) end(pid);
+  if (signal.aborted) throw new GoondanError('E_CANCELLED', 'The swarm was not started.');
+  const why = line === undefined ? `took no input within ${START_MS} ms` : 'ended before it took input';
+  throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
+}
+
+function launch({ bundle, swarmName, stateRoot, workdir }: PreparedRun, logFile: string) {
+  mkdirSync(join(logFile, '..'), { recursive: true, mode: 0o700 });
+  const log = openSync(logFile, 'w', 0o600);
+  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir };
+  const main = join(import.meta.dir, 'detached-main.ts');
+  const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
+  try {
+    const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {
+      // Not the folder of a project, which may want to be removed.
+      cwd: '/',
+      env,
+      stdio: ['ignore', 'pipe', log],
+      detached: true,
+    });
+    return readLines(shell.stdout);
+  } catch (error) {
+    throw new GoondanError('E_PROCESS_START', 'A process for the swarm cannot be started.', { cause: error });
+  } finally {
+    closeSync(log);
+  }
+}
+
+const flags = ['--config=/dev/null', '--no-env-file', '--no-install'];
+
+/** One line after the other; the empty string when there are no more. */
+function readLines(stream: ReadableStream<Uint8Array>) {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let buffered = '';
+  return {
+    async next(): Promise<string> {
+      while (!buffered.includes('\n')) {
+        const { value, done } = await reader.read();
+        if (done) return '';
+        buffered += decoder.decode(value, { stream: true });
+      }
+      const [line = '', ...rest] = buffered.split('\n');
+      buffered = rest.join('\n');
+      return line;
+    },
+    /** Else this process would wait for as long as the other end lives. */
+    close: () => void reader.cancel(),
+  };
+}
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+/** What it has started ends with it. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}
+
+const MOST_WORDS = 2_000;
+
+function lastWords(logFile: string): string {
+  const text = readFileSync(logFile, 'utf8').trim().slice(-MOST_WORDS);
+  return text === '' ? '' : ` It said:\n${text}`;
+}

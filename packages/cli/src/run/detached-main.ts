@@ -1,0 +1,43 @@
+/** The process that `gdn run --detach` leaves behind. Trust was asked for by whoever started it. */
+import { writeSync } from 'node:fs';
+import { GoondanError, type TurnError } from '@goondan/types';
+import { openTerminal } from '../terminal.ts';
+import { prepareRun } from './prepare-run.ts';
+import { serve, type ServedSwarm } from './serve.ts';
+
+/** Its one argument, as JSON. */
+export interface DetachedRun {
+  readonly folder: string;
+  readonly swarm: string;
+  readonly stateRoot: string;
+  readonly workdir: string;
+}
+
+/** The one line on its standard output. */
+export type Said = { readonly served: ServedSwarm } | { readonly error: TurnError };
+
+if (import.meta.main) await main(process.argv[2] ?? '');
+
+async function main(argument: string): Promise<void> {
+  // Written by `detach.ts`.
+  const run = JSON.parse(argument) as DetachedRun;
+  // What a swarm has to say is in its log; nobody reads this for years, and then it should not be a gigabyte.
+  const silent = openTerminal({ stdout: { write: nothing }, stderr: { write: nothing }, env: {} });
+  try {
+    process.exitCode = await serve(await prepareRun({ ...run, trust: true }, silent), silent, (served) =>
+      say({ served }),
+    );
+  } catch (error) {
+    process.exitCode = 1;
+    if (!(error instanceof GoondanError)) throw error;
+    const { code, message, suggestion } = error;
+    say({ error: { code, message, suggestion } });
+  }
+}
+
+/** Not by `process.stdout`, which would report when nobody reads any more. */
+function say(said: Said): void {
+  writeSync(1, `${JSON.stringify(said)}\n`);
+}
+
+function nothing(): void {}

@@ -1,0 +1,72 @@
+/** Everything about a run that is known before anything of the bundle runs, and its start. */
+import {
+  type Bundle,
+  gracePeriodMs,
+  type ResolvedSwarm,
+  resolveSwarm,
+  startSwarm,
+  stateRoot,
+  type SwarmControl,
+  workspaceFolder,
+} from '@goondan/runtime';
+import { openBundle } from '../bundle/open-bundle.ts';
+import { type BundleOptions, stateRootChoice } from '../common-options.ts';
+import { printLogLine } from '../print-log-line.ts';
+import { findWorkspace } from '../swarm/find-workspace.ts';
+import type { Terminal } from '../terminal.ts';
+import { checkTrust } from '../trust/check-trust.ts';
+
+export interface RunRequest extends BundleOptions {
+  readonly folder: string;
+  /** `--trust`. */
+  readonly trust: boolean;
+  /** The folder tools work in, for agents that name none. */
+  readonly workdir: string;
+}
+
+export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
+  readonly bundle: Bundle;
+  readonly stateRoot: string;
+  readonly swarmName: string;
+  readonly workspaceId: string;
+  /** The folder of the workspace. */
+  readonly workspace: string;
+}
+
+/** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_SWARM_UNKNOWN`. */
+export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
+  const root = stateRoot(stateRootChoice(request));
+  const bundle = await openBundle(request.folder, terminal);
+  const { swarm: swarmName, workspaceId } = findWorkspace(bundle, request.swarm);
+  const workspace = workspaceFolder(root, workspaceId);
+  return { ...request, bundle, stateRoot: root, swarmName, workspaceId, workspace };
+}
+
+export interface StartedRun {
+  readonly control: SwarmControl;
+  /** How long it may take to come to rest. */
+  readonly graceMs: number;
+}
+
+/** Starts the swarm in this process, if it may be. **Errors** — those of `mayStart` and `startSwarm`. */
+export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal): Promise<StartedRun> {
+  const { plan, workspace } = await mayStart(run, terminal, signal);
+  const control = await startSwarm({
+    ...plan,
+    stateRoot: run.stateRoot,
+    bundleFolder: run.bundle.folder,
+    onLog: (line) => printLogLine(line, terminal),
+    ...(workspace === undefined ? {} : { workspace }),
+  });
+  return { control, graceMs: gracePeriodMs(plan) };
+}
+
+/** Everything is there, and its code may run. **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, those of `checkTrust`. */
+export async function mayStart(run: PreparedRun, terminal: Terminal, signal?: AbortSignal): Promise<ResolvedSwarm> {
+  const { bundle, swarmName: swarm, stateRoot: root, trust, workdir } = run;
+  // First: nobody should be asked about what cannot run.
+  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir });
+  const question = { stateRoot: root, folder: bundle.folder, trust };
+  await checkTrust(signal === undefined ? question : { ...question, signal }, terminal);
+  return resolved;
+}

@@ -1,0 +1,66 @@
+/** `gdn run --input`: one turn, then the end of whatever was started for it. */
+import { type Delivery, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
+import type { Terminal } from '../terminal.ts';
+import { askOnce } from './ask-once.ts';
+import { type PreparedRun, startRun } from './prepare-run.ts';
+
+/** For a swarm that is just coming up, or on its way out, in another process. */
+const PATIENCE_MS = 30_000;
+const AGAIN_MS = 100;
+
+/** **Errors** — those of `prepareRun`, `startRun` and `ask`. */
+export async function runOnce(
+  run: PreparedRun,
+  delivery: Delivery,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  const deadline = systemClock.elapsed() + PATIENCE_MS;
+  for (;;) {
+    let isAccepted = false;
+    const question = { delivery, json: run.json === true, signal, onAccepted: () => void (isAccepted = true) };
+    try {
+      const running = await attachSwarm(run);
+      if (running !== undefined) return await askOnce(running, question, terminal);
+      return await runAlone(run, question, terminal);
+    } catch (error) {
+      const isInBetween = !isAccepted && !signal.aborted && isChanging(error);
+      if (!isInBetween || systemClock.elapsed() > deadline) throw error;
+    }
+    await sleep(systemClock, AGAIN_MS);
+  }
+}
+
+/** Another process is about to serve the workspace, or to leave it. */
+function isChanging(error: unknown): boolean {
+  return (
+    error instanceof GoondanError && ['E_SWARM_RUNNING', 'E_SWARM_STOPPED', 'E_CONTROL_CLOSED'].includes(error.code)
+  );
+}
+
+async function runAlone(run: PreparedRun, question: Parameters<typeof askOnce>[1], terminal: Terminal) {
+  const { signal } = question;
+  const { control, graceMs } = await startRun(run, terminal, signal);
+  try {
+    const code = await askOnce(control, question, terminal);
+    const isAtRest = await comeToRest(control, graceMs, signal);
+    if (!isAtRest && !signal.aborted)
+      terminal.printError('warn: Messages to other agents are left for the next run.\n');
+    return signal.aborted ? exitCodes.interrupted : code;
+  } finally {
+    await control.stop(signal.aborted ? { graceMs: 0 } : {});
+  }
+}
+
+/** What the turn has sent to other agents is handled too. False when it took too long, or nobody wants to wait. */
+async function comeToRest(control: SwarmControl, graceMs: number, signal: AbortSignal): Promise<boolean> {
+  const deadline = systemClock.elapsed() + graceMs;
+  while (control.status().instances.some(({ queued }) => queued > 0)) {
+    if (signal.aborted || systemClock.elapsed() > deadline) return false;
+    await sleep(systemClock, AGAIN_MS / 4);
+  }
+  return true;
+}

@@ -1,0 +1,47 @@
+/** A swarm in the foreground, until somebody stops it. */
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { onStopSignal, type StopSignal } from '../stop-signals.ts';
+import type { Terminal } from '../terminal.ts';
+import { type PreparedRun, startRun } from './prepare-run.ts';
+
+/** What `--json` prints when the swarm takes input. Fields are added, never renamed. */
+export interface ServedSwarm {
+  readonly pid: number;
+  /** Its folder. */
+  readonly workspace: string;
+  readonly swarm: string;
+}
+
+/**
+ * Resolves when the swarm is stopped: by a signal, of which a second one hurries it, or by `gdn stop`.
+ *
+ * **Errors** — those of `startRun`, before `onReady`.
+ */
+export async function serve(
+  run: PreparedRun,
+  terminal: Terminal,
+  onReady: (served: ServedSwarm) => void,
+): Promise<ExitCode> {
+  const asked = new AbortController();
+  let first: StopSignal | undefined;
+  let stop = () => {
+    asked.abort();
+  };
+  const forget = onStopSignal((signal) => {
+    first ??= signal;
+    stop();
+  });
+  try {
+    const { control } = await startRun(run, terminal, asked.signal);
+    stop = () => {
+      // How it ends is told by `stopped`.
+      control.stop().catch(() => undefined);
+    };
+    if (asked.signal.aborted) stop();
+    else onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName });
+    await control.stopped;
+  } finally {
+    forget();
+  }
+  return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
+}

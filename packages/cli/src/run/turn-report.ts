@@ -1,0 +1,45 @@
+/** How a turn ended, as `gdn run` and `gdn send --wait` tell it. */
+import { textOf, type TurnEnd } from '@goondan/runtime';
+import type { TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { reportTurnError } from '../report-error.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** What `--json` prints. Fields are added, never renamed. */
+export interface TurnReport {
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly turnId: string;
+  readonly traceId: string;
+  /** Empty when the turn failed. */
+  readonly response: string;
+  readonly finishReason: TurnResult['finishReason'];
+  readonly steps: number;
+  readonly usage: TokenUsage;
+  /** Present when the turn failed. */
+  readonly error?: TurnError;
+}
+
+export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage }: TurnEnd): TurnReport {
+  const { turnId, finishReason, error, responseMessage } = result;
+  return {
+    agent,
+    instanceKey,
+    turnId,
+    traceId,
+    response: textOf(responseMessage),
+    finishReason,
+    steps: stepCount,
+    usage,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** Says on standard error what is to be said about a turn that is over, and how to exit. */
+export function exitAfter({ finishReason, error, steps }: TurnReport, terminal: Terminal): ExitCode {
+  if (finishReason === 'error') return reportTurnError(error ?? { message: 'The turn failed.' }, terminal);
+  if (finishReason === 'max_steps') {
+    terminal.printError(`warn: The turn was ended after ${steps} steps, its limit (policy.maxStepsPerTurn).\n`);
+  }
+  return exitCodes.ok;
+}

@@ -1,0 +1,22 @@
+/** The swarm of a bundle that another process runs. */
+import { type ControlClient, stateRoot } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { readBundle } from '../bundle/open-bundle.ts';
+import { bundleFolder, type BundleOptions, stateRootChoice } from '../common-options.ts';
+import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
+import { findWorkspace } from './find-workspace.ts';
+
+/** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, those of `placeOfSwarm` and `attachSwarm`. */
+export async function reachSwarm(options: BundleOptions): Promise<ControlClient> {
+  const { swarm, ...place } = await placeOfSwarm(options);
+  const client = await attachSwarm(place);
+  if (client !== undefined) return client;
+  const suggestion = `Start it with \`gdn run ${bundleFolder(undefined, options)} --detach\`, then ask again.`;
+  throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
+}
+
+/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, those of `findWorkspace`. */
+export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
+  const bundle = await readBundle(bundleFolder(undefined, options));
+  return { ...findWorkspace(bundle, options.swarm), stateRoot: stateRoot(stateRootChoice(options)) };
+}

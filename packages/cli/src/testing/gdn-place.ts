@@ -1,0 +1,98 @@
+/** A temporary folder with bundles and a state root of its own, and real `gdn` processes in it. For tests. */
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+
+export interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export class GdnPlace {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-')));
+  readonly stateRoot = join(this.folder, 'state');
+
+  /** Writes files, from their path to their text; returns the folder they are in. */
+  async write(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = join(this.folder, name);
+    for (const [path, text] of Object.entries(files)) await Bun.write(join(folder, path), text);
+    return folder;
+  }
+
+  start(...args: string[]) {
+    return this.startWith({}, ...args);
+  }
+
+  startWith({ stdin, env = {} }: { stdin?: string; env?: Record<string, string> }, ...args: string[]) {
+    return Bun.spawn(['node', launcher, ...args], {
+      cwd: this.folder,
+      env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, ...env },
+      stdin: stdin === undefined ? 'ignore' : Buffer.from(stdin),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+  }
+
+  run(...args: string[]): Promise<Ended> {
+    return ended(this.start(...args));
+  }
+
+  runWith(options: { stdin?: string; env?: Record<string, string> }, ...args: string[]): Promise<Ended> {
+    return ended(this.startWith(options, ...args));
+  }
+
+  /** What a person would see, typing `keys` when `whenSeen` is on the screen. */
+  async runOnTerminal(args: readonly string[], typing: { whenSeen: string; keys: string }[] = []) {
+    let screen = '';
+    const left = [...typing];
+    const child = Bun.spawn(['node', launcher, ...args], {
+      cwd: this.folder,
+      env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, TERM: 'xterm', NO_COLOR: '1' },
+      terminal: {
+        cols: 300,
+        data(terminal, bytes) {
+          screen += new TextDecoder().decode(bytes);
+          const [next] = left;
+          if (next === undefined || !screen.includes(next.whenSeen)) return;
+          left.shift();
+          terminal.write(next.keys);
+        },
+      },
+    });
+    return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n') };
+  }
+
+  /** The command lines of everything that runs because of this place. */
+  processes(): string[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+      .map((pid) => `${pid} ${readCommandLine(pid)}`)
+      .filter((line) => line.includes(this.folder));
+  }
+
+  /** Nothing may be left: waits a little for what is on its way out, ends the rest, and says what that was. */
+  async remove(): Promise<string[]> {
+    const deadline = Date.now() + 10_000;
+    while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);
+    const left = this.processes();
+    for (const line of left) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+    return left;
+  }
+}
+
+async function ended(child: ReturnType<GdnPlace['start']>): Promise<Ended> {
+  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, exitCode };
+}
+
+function readCommandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,44 @@
+/** Bundles on the scripted model, for tests. */
+
+export interface SampleOptions {
+  /** Lines of YAML, the rules of the scripted model. */
+  readonly script?: string;
+  readonly options?: string;
+  /** More lines of the agent's spec. */
+  readonly agent?: string;
+  /** More lines of the swarm's spec. */
+  readonly swarm?: string;
+  /** More documents. */
+  readonly more?: string;
+  readonly agents?: readonly string[];
+}
+
+/** A `goondan.yaml`: the agent `host`, and others of `agents`, which say back what they hear. */
+export function sampleBundle(sample: SampleOptions = {}): string {
+  const { script = `- { say: 'You said: {{input}}' }`, options = '{}', agent = '', swarm = '', more = '' } = sample;
+  const names = ['host', ...(sample.agents ?? [])];
+  const documents = [
+    `kind: Model\nmetadata: { name: scripted }\nspec:\n  provider: scripted\n  model: scripted\n  options:\n    script:\n${indent(script, 6)}`,
+    ...names.map((name) => {
+      const spec = `spec:\n  modelConfig: { modelRef: Model/scripted }\n${indent(name === 'host' ? agent : '', 2)}`;
+      return `kind: Agent\nmetadata: { name: ${name} }\n${spec}`;
+    }),
+    `kind: Swarm\nmetadata: { name: default }\nspec:\n  entryAgent: Agent/host\n  agents: [${names.map((name) => `Agent/${name}`).join(', ')}]\n${indent(swarm, 2)}`,
+    ...(more === '' ? [] : [more]),
+  ];
+  const settings = options === '{}' ? '' : `\n${indent(options, 4)}`;
+  const [model = '', ...rest] = documents;
+  return [`${model}${settings}`, ...rest].map((text) => `apiVersion: goondan.ai/v1\n${text}`).join('\n---\n');
+}
+
+/** An extension of `host` whose module leaves a file behind as soon as it is imported. */
+export const tellTale = {
+  agent: 'extensions: [Extension/tell-tale]',
+  more: 'kind: Extension\nmetadata: { name: tell-tale }\nspec: { entry: ./tell-tale.ts }',
+  module: (mark: string) =>
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, 'I ran');\nexport const register = () => undefined;\n`,
+};
+
+function indent(text: string, by: number): string {
+  return text.replaceAll(/^(?=.)/gm, ' '.repeat(by));
+}

@@ -1,0 +1,39 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isTrusted, rememberTrust } from './trusted-folders.ts';
+
+const temporary = mkdtempSync(join(tmpdir(), 'goondan-trust-'));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+describe('trusted folders', () => {
+  test('nothing is trusted before somebody says so, and then only that', async () => {
+    const stateRoot = join(temporary, 'root');
+    expect(await isTrusted({ stateRoot, folder: '/home/me/swarm' })).toBe(false);
+    await rememberTrust({ stateRoot, folder: '/home/me/swarm' });
+    await rememberTrust({ stateRoot, folder: '/home/me/swarm' });
+    expect(await isTrusted({ stateRoot, folder: '/home/me/swarm' })).toBe(true);
+    expect(await isTrusted({ stateRoot, folder: '/home/me/Swarm' })).toBe(false);
+    expect(await isTrusted({ stateRoot, folder: '/home/me/swarm/inner' })).toBe(false);
+    expect(await isTrusted({ stateRoot: join(temporary, 'other'), folder: '/home/me/swarm' })).toBe(false);
+  });
+
+  test('only its owner can read it', async () => {
+    const stateRoot = join(temporary, 'modes');
+    await rememberTrust({ stateRoot, folder: '/a' });
+    const [name = ''] = readdirSync(join(stateRoot, 'trusted'));
+    expect(statSync(join(stateRoot, 'trusted', name)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(stateRoot, 'trusted')).mode & 0o777).toBe(0o700);
+  });
+
+  test('a file that is damaged, or about another folder, trusts nothing', async () => {
+    const stateRoot = join(temporary, 'damaged');
+    await rememberTrust({ stateRoot, folder: '/a' });
+    const [name = ''] = readdirSync(join(stateRoot, 'trusted'));
+    for (const text of ['', '{', 'null', '{"folder":"/b"}']) {
+      writeFileSync(join(stateRoot, 'trusted', name), text);
+      expect(await isTrusted({ stateRoot, folder: '/a' })).toBe(false);
+    }
+  });
+});

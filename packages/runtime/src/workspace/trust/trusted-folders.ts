@@ -1,0 +1,50 @@
+/**
+ * The folders whose code a person has said may run. One file for each, named after the folder's real path, under the
+ * state root: where no bundle can write before it is trusted, and where two processes never rewrite each other's list.
+ */
+import { type Clock, systemClock } from '../../ports/clock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { pathSegment } from '../layout/path-segment.ts';
+import { codedFs } from '../lines/coded-fs.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+
+export interface TrustedFolder {
+  readonly stateRoot: string;
+  /** Its real path: a link is trusted as what it leads to. */
+  readonly folder: string;
+  readonly fs?: Fs;
+  readonly clock?: Clock;
+}
+
+/** **Errors** — `E_STORE_READ`. A file that is damaged trusts nothing. */
+export async function isTrusted({ stateRoot, folder, fs = systemFs }: TrustedFolder): Promise<boolean> {
+  const bytes = await codedFs(fs).read(trustPath(stateRoot, folder));
+  return bytes !== undefined && readFolder(new TextDecoder().decode(bytes)) === folder;
+}
+
+/** **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`. */
+export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
+  const { stateRoot, folder, clock = systemClock } = trusted;
+  const fs = codedFs(trusted.fs ?? systemFs);
+  await makeFolders(fs, stateRoot, trustFolder(stateRoot));
+  const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
+  await replaceFile(fs, trustPath(stateRoot, folder), new TextEncoder().encode(`${text}\n`));
+}
+
+function trustFolder(stateRoot: string): string {
+  return `${stateRoot}/trusted`;
+}
+
+function trustPath(stateRoot: string, folder: string): string {
+  return `${trustFolder(stateRoot)}/${pathSegment(folder)}.json`;
+}
+
+function readFolder(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'folder' in value ? value.folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
