@@ -3,6 +3,8 @@ import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addExplainCommand } from './commands/explain.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -41,6 +43,8 @@ const commands = [
   addRestartCommand,
   addStopCommand,
   addValidateCommand,
+  addExplainCommand,
+  addDoctorCommand,
   addDemoCommand,
 ];
 
