@@ -63,7 +63,17 @@ describe('a swarm that runs', () => {
     const swarm = await start();
     await swarm.ask({ input: 'hello' });
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
-    expect(readdirSync(folder).toSorted()).toEqual(['control.sock', 'instances', 'logs', 'orchestrator.json', 'run']);
+    // Written beside the turn, which does not wait for it.
+    while (!existsSync(join(folder, 'layers', 'clerk.json'))) await Bun.sleep(5);
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'control.sock',
+      'instances',
+      'layers',
+      'logs',
+      'orchestrator.json',
+      'run',
+    ]);
+    expect(statSync(join(folder, 'layers', 'clerk.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
     expect(await readOwner(place(swarm.stateRoot))).toMatchObject({ pid: process.pid, swarm: 'shop' });
   });

@@ -1,0 +1,121 @@
+// Real processes: `gdn doctor` as npm installs it, on systems made of a few programs.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Check } from '../doctor/check.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
+
+/** A PATH with these programs and nothing else: shell scripts by name, and the real Node, which the launcher needs. */
+async function programs(scripts: Readonly<Record<string, string>>): Promise<string> {
+  const folder = join(place.folder, 'programs');
+  mkdirSync(folder);
+  symlinkSync(Bun.which('node') ?? '', join(folder, 'node'));
+  for (const [name, script] of Object.entries(scripts)) {
+    await Bun.write(join(folder, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+async function examine(env: Record<string, string>, ...args: string[]) {
+  const { stdout, stderr, exitCode } = await place.runWith({ env }, 'doctor', '--json', ...args);
+  const { healthy, checks }: { healthy: boolean; checks: Check[] } = JSON.parse(stdout);
+  return { healthy, exitCode, stdout, stderr, of: (name: string) => checks.find((check) => check.name === name) };
+}
+
+describe('gdn doctor', () => {
+  test('everything there: ok, exit 0, and nothing is made', async () => {
+    const PATH = await programs({
+      npm: 'echo 11.0.0',
+      git: 'echo git version 2.50.0',
+      bwrap: 'echo bubblewrap 0.11.0',
+    });
+    const { of, healthy, exitCode, stderr } = await examine({ ...noKeys, PATH, OPENAI_API_KEY: 'sk-x' });
+    expect({ healthy, exitCode, stderr }).toEqual({ healthy: true, exitCode: 0, stderr: '' });
+    expect(of('Node')).toEqual({ name: 'Node', status: 'ok', detail: expect.stringMatching(/^v\d+\./) });
+    expect(of('Bun')).toEqual({ name: 'Bun', status: 'ok', detail: Bun.version });
+    expect(of('npm')?.detail).toBe('11.0.0');
+    expect(of('git')?.detail).toBe('2.50.0');
+    expect(of('bubblewrap')).toEqual({ name: 'bubblewrap', status: 'ok', detail: '0.11.0, and it works' });
+    expect(of('processes')?.status).toBe('ok');
+    expect(of('agent programs')?.status).not.toBe('missing');
+    expect(of('state root')).toMatchObject({ status: 'ok', detail: expect.stringContaining('made at the first run') });
+    expect(of('swarm')?.detail).toBe('no bundle in this folder');
+    expect(existsSync(place.stateRoot)).toBe(false);
+  });
+
+  test('what gdn can do without: a warning that says what to do, exit 0', async () => {
+    const PATH = await programs({});
+    const { of, healthy, exitCode } = await examine({ ...noKeys, PATH });
+    expect({ healthy, exitCode }).toEqual({ healthy: true, exitCode: 0 });
+    for (const name of ['npm', 'git', 'bubblewrap', 'keys']) {
+      expect(of(name)).toMatchObject({ status: 'warning', suggestion: expect.any(String) });
+    }
+    expect(of('bubblewrap')?.detail).toContain('unsandboxed');
+  });
+
+  test('bubblewrap that is installed and may not work is told from one that does', async () => {
+    const bwrap = 'test "$1" = --version && echo bubblewrap 0.11.0 || { echo "bwrap: No permissions" >&2; exit 1; }';
+    const { of } = await examine({ PATH: await programs({ bwrap }) });
+    expect(of('bubblewrap')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('does not work (bwrap: No permissions)'),
+      suggestion: expect.stringContaining('user namespaces'),
+    });
+  });
+
+  test('a state root that cannot be: missing, exit 3', async () => {
+    const file = join(await place.write('', { file: 'no folder' }), 'file');
+    const { of, healthy, exitCode } = await examine({}, '--state-root', join(file, 'state'));
+    expect({ healthy, exitCode }).toEqual({ healthy: false, exitCode: 3 });
+    expect(of('state root')).toMatchObject({ status: 'missing', suggestion: expect.stringContaining('--state-root') });
+  });
+
+  test('a state root that is there is tried, and left as it was', async () => {
+    mkdirSync(place.stateRoot);
+    const { of } = await examine({});
+    expect(of('state root')).toMatchObject({ status: 'ok', detail: expect.not.stringContaining('first run') });
+    expect(readdirSync(place.stateRoot)).toEqual([]);
+  });
+
+  test('keys are named, never shown', async () => {
+    const { of, stdout } = await examine({ ...noKeys, ANTHROPIC_API_KEY: 'sk-very-secret' });
+    expect(of('keys')).toEqual({ name: 'keys', status: 'ok', detail: 'set: ANTHROPIC_API_KEY' });
+    expect(stdout).not.toContain('sk-very-secret');
+  });
+
+  test('says whether the swarm of the bundle runs, and runs no code of it', async () => {
+    const mark = join(place.folder, 'mark');
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
+    expect((await examine({}, '--bundle', 'bundle')).of('swarm')?.detail).toBe('"default" is not running');
+    expect(existsSync(mark)).toBe(false);
+    const started = await place.run('run', 'bundle', '--trust', '--detach', '--json');
+    const { pid }: { pid: number } = JSON.parse(started.stdout);
+    expect((await examine({}, '--bundle', 'bundle')).of('swarm')?.detail).toStartWith(
+      `"default" runs in process ${pid}`,
+    );
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
+  });
+
+  test('for people: a line for each, what to do under it, and a last word', async () => {
+    const { stdout, exitCode } = await place.runWith({ env: { ...noKeys, PATH: await programs({}) } }, 'doctor');
+    expect(stdout).toMatch(/^ok +Node +v\d+/);
+    expect(stdout).toMatch(/\nwarning +git +not found\n +Install git/);
+    expect(stdout).toMatch(/\n\nReady, with \d warnings\.\n$/);
+    expect(exitCode).toBe(0);
+  });
+
+  test('a named bundle that is not there: exit 3; --help ends with an example', async () => {
+    const { stderr, exitCode } = await place.run('doctor', '--bundle', 'nowhere');
+    expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
+    expect(exitCode).toBe(3);
+    expect((await place.run('doctor', '--help')).stdout).toEndWith('Example:\n  $ gdn doctor\n');
+  });
+});

@@ -1,0 +1,28 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkRunners } from './check-runners.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gdn-runners-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const runner = join(folder, 'agent-runner.js');
+const sources = join(folder, 'src');
+
+function write(path: string, seconds: number): void {
+  writeFileSync(path, '');
+  utimesSync(path, seconds, seconds);
+}
+
+test('programs that are absent, older than their sources, and as new', () => {
+  expect(checkRunners([runner], sources).status).toBe('missing');
+  write(runner, 1_000);
+  expect(checkRunners([runner], sources).status).toBe('ok');
+  mkdirSync(join(sources, 'deep'), { recursive: true });
+  write(join(sources, 'deep', 'a.ts'), 1_000);
+  write(join(sources, 'deep', 'a.test.ts'), 2_000);
+  expect(checkRunners([runner], sources).status).toBe('ok');
+  write(join(sources, 'deep', 'b.ts'), 2_000);
+  expect(checkRunners([runner], sources)).toMatchObject({ status: 'warning', detail: expect.stringContaining('b.ts') });
+});
