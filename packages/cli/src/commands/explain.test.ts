@@ -1,6 +1,6 @@
 // Real processes: `gdn explain` as npm installs it, on what real agents left behind.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -33,6 +33,12 @@ function writeLayered() {
 }\n`,
     'clock.ts': `export const handlers = { now: () => 'noon' };\n`,
   });
+}
+
+function makeTemporary(): string {
+  const folder = join(place.folder, 'temporary');
+  mkdirSync(folder);
+  return folder;
 }
 
 const layer = (extension: string, name: string, priority: number) =>
@@ -96,7 +102,8 @@ describe('gdn explain', () => {
 
   test('--load under trust: the layers without a turn, and nothing left behind', async () => {
     await writeLayered();
-    const { stdout, exitCode } = await place.run('explain', 'layered', '--load', '--trust', '--json');
+    const env = { TMPDIR: makeTemporary() };
+    const { stdout, exitCode } = await place.runWith({ env }, 'explain', 'layered', '--load', '--trust', '--json');
     expect(JSON.parse(stdout)).toEqual({
       agent: 'host',
       source: 'loaded',
@@ -106,6 +113,21 @@ describe('gdn explain', () => {
     });
     expect(exitCode).toBe(0);
     expect(existsSync(place.stateRoot)).toBe(false);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
+  });
+
+  test('--load of an agent that never gets ready: Ctrl-C ends it, exit 130, and nothing is left behind', async () => {
+    const mark = join(place.folder, 'mark');
+    const hang = `import { writeFileSync } from 'node:fs';
+export const register = () => new Promise(() => writeFileSync(${JSON.stringify(mark)}, ''));\n`;
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': hang });
+    const env = { TMPDIR: makeTemporary() };
+    const child = place.startWith({ env }, 'explain', 'bundle', '--load', '--trust');
+    while (!existsSync(mark)) await Bun.sleep(20);
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
   test('the onion for people', async () => {
