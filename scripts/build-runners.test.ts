@@ -59,6 +59,15 @@ function loadedBy(file: string, seen = new Set<string>()): { own: string[]; fore
   return { own: [...seen], foreign };
 }
 
+test('none of them knows how bundles are read', () => {
+  for (const name of readdirSync(fresh).filter((file) => file.endsWith('.js'))) {
+    const code = readFileSync(join(fresh, name), 'utf8');
+    expect(code).not.toMatch(/(?:require|import)\("(?:yaml|zod)[/"]/);
+    // What only that code says.
+    expect(code).not.toContain('valueFrom');
+  }
+});
+
 test('they hold no path of the machine they were built on', () => {
   for (const name of readdirSync(fresh)) {
     expect(readFileSync(join(fresh, name)).includes(repository)).toBe(false);

@@ -12,12 +12,21 @@ const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai
 const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
-  runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'bun', 'node'],
+  runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'yaml', 'zod', 'bun', 'node'],
   cli: ['@goondan/types', '@goondan/runtime', 'commander', 'picocolors', 'bun', 'node'],
 };
 
 /** Of these, each is imported by one file only: the rest of the code asks that file. */
 const importedByOneFile: readonly string[] = ['ajv', ...providerPackages];
+
+/** Of these, only files below one folder may know: they are kept out of the processes of agents and connectors. */
+const importedBelow: Readonly<Record<string, string>> = {
+  yaml: 'packages/runtime/src/config/bundle/yaml/',
+  zod: 'packages/runtime/src/config/bundle/kinds/',
+};
+
+/** What only the program that reads a bundle imports; the rooms of processes get its result. */
+const bundleFolder = 'config/bundle/';
 
 /** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is what stands in `src` itself. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
@@ -49,6 +58,10 @@ describe('the sources of this repository', () => {
     expect(findScatteredImports(sources)).toEqual([]);
   });
 
+  test('import yaml and zod where bundles are read, and nowhere else', () => {
+    expect(findStrayImports(sources)).toEqual([]);
+  });
+
   test(`are no longer than ${longest} lines`, () => {
     expect(findLongFiles(sources)).toEqual([]);
   });
@@ -66,7 +79,10 @@ describe('the walker', () => {
     ['types', 'a.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
     ['core', 'index.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
     ['runtime', 'agent/a.ts', `import '@goondan/cli';`, '@goondan/cli'],
-    ['runtime', 'agent/a.ts', `import { parse } from 'yaml';`, 'yaml'],
+    ['runtime', 'agent/a.ts', `import { parse } from 'fastify';`, 'fastify'],
+    ['runtime', 'agent/a.ts', `import type { X } from '../config/bundle/x.ts';`, '../config/bundle/x.ts'],
+    ['runtime', 'config/a.ts', `import { x } from './bundle/kinds/x.ts';`, './bundle/kinds/x.ts'],
+    ['runtime', 'orchestrator/deep/a.ts', `import { x } from '../../config/bundle/x.ts';`, '../../config/bundle/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../../../types/src/x.ts';`, '../../../types/src/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../orchestrator/x.ts';`, '../orchestrator/x.ts'],
     ['runtime', 'agent/a.ts', `import type { X } from '../connector/x.ts';`, '../connector/x.ts'],
@@ -111,6 +127,8 @@ describe('the walker', () => {
     ['runtime', 'agent/a.ts', `import { x } from 'node:fs/promises';\nimport { y } from 'bun:ffi';`],
     ['runtime', 'agent/turn/a.ts', `import { x } from '../step/x.ts';`],
     ['runtime', 'agent/a.ts', `import { x } from '../ports/x.ts';`],
+    ['runtime', 'define-swarm.ts', `import { x } from './config/bundle/x.ts';`],
+    ['runtime', 'config/bundle/check/a.ts', `import { x } from '../kinds/x.ts';`],
     ['runtime', 'ipc/a.ts', `import { x } from '../json/x.ts';`],
     ['runtime', 'index.ts', `export { x } from './agent/x.ts';`],
     ['runtime', 'testing/a.ts', `import { x } from '../agent/x.ts';`],
@@ -128,6 +146,14 @@ describe('the walker', () => {
     const second = { path: 'packages/runtime/src/agent/b.ts', text: `import { Ajv } from 'ajv/dist/2020.js';` };
     expect(findScatteredImports([first])).toEqual([]);
     expect(findScatteredImports([first, second])).toEqual([`ajv is imported by ${first.path}, ${second.path}`]);
+  });
+
+  test('sees yaml and zod outside of their folders', () => {
+    const text = `import { parse } from 'yaml';\nimport type { z } from 'zod';`;
+    const stray = { path: 'packages/runtime/src/config/a.ts', text };
+    expect(findStrayImports([stray])).toEqual([`${stray.path} imports yaml`, `${stray.path} imports zod`]);
+    const home = { path: 'packages/runtime/src/config/bundle/yaml/a.ts', text: `import { parse } from 'yaml';` };
+    expect(findStrayImports([home])).toEqual([]);
   });
 
   test('counts lines', () => {
@@ -182,6 +208,8 @@ function judgeRelative(name: string, inside: string, { specifier, typeOnly }: Im
   if (name !== 'runtime') return undefined;
 
   const [from, to] = [roomOf(inside), roomOf(target)];
+  const readsBundles = from === '.' || inside.startsWith(bundleFolder);
+  if (target.startsWith(bundleFolder) && !readsBundles) return 'bundles are read outside of the processes of a swarm';
   const allowed = rooms[from];
   if (allowed === undefined) return `the room ${from}/ has no line in the table of this test`;
   if (from === to || allowed.includes(to)) return undefined;
@@ -205,6 +233,15 @@ function findScatteredImports(files: readonly RepositoryFile[]): string[] {
       readImports(text).some(({ specifier }) => packageOf(specifier) === name),
     );
     return importers.length < 2 ? [] : [`${name} is imported by ${importers.map(({ path }) => path).join(', ')}`];
+  });
+}
+
+function findStrayImports(files: readonly RepositoryFile[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const names = new Set(readImports(text).map(({ specifier }) => packageOf(specifier)));
+    return Object.entries(importedBelow).flatMap(([name, folder]) =>
+      names.has(name) && !path.startsWith(folder) ? [`${path} imports ${name}`] : [],
+    );
   });
 }
 

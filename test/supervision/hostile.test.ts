@@ -55,7 +55,7 @@ const cases: readonly (readonly [deed: string, sign: string, expected: Outcomes]
 const races: readonly (readonly [deed: string, sign: string])[] = [
   ['reject-unheard', 'process.uncaught'],
   ['throw-later', 'process.uncaught'],
-  ['close-channel', 'process.hung'],
+  ['close-channel', 'process.cut_off'],
   ['speak-nonsense', 'frame.refused'],
   ['forge-frames', 'frame.refused'],
   ['flood-log', 'flood'],

@@ -61,6 +61,23 @@ describe('a swarm that is stopped', () => {
   );
 
   test(
+    'R-07 again and again in the middle of a turn: to be stopped is no crash, and the turn is no dead letter',
+    async () => {
+      await using folder = await temporaryFolder();
+      for (let stops = 0; stops < 4; stops++) {
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await askAndBegin(swarm, folder.path);
+        await swarm.control.stop({ graceMs: 0 });
+      }
+      writeFileSync(join(folder.path, 'permission'), '');
+      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+      const end = await swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
+      expect(outcomeOf(end)).toBe('You said: again wait-for:permission');
+    },
+    TEST_MS,
+  );
+
+  test(
     'R-07 kills what does not finish within the grace period; its turn goes on at the next start',
     async () => {
       await using folder = await temporaryFolder();

@@ -1,12 +1,13 @@
 /** A bundle written in TypeScript: the same resources with types, the same checks, and a plan for `startSwarm`. */
 import { realpathSync } from 'node:fs';
+import { GoondanError, type JsonValue } from '@goondan/types';
 import { API_VERSION } from './config/api-version.ts';
 import type { ResourceKind, ResourceOf } from './config/bundle/kinds/resource-schemas.ts';
 import type { SourceDocument } from './config/bundle/place.ts';
 import { resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 import type { Environment } from './config/bundle/values.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
-import { copyJson } from './json/copy-json.ts';
+import { copyJson, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';
 
 /** A resource as it stands in a `goondan.yaml`; `apiVersion` may be left out. */
@@ -58,6 +59,14 @@ const FILE = 'defineSwarm';
 
 function toDocument(resource: ResourceDefinition, index: number): SourceDocument {
   const place = { file: FILE, line: index + 1, column: 1 };
-  const value = copyJson({ apiVersion: API_VERSION, ...resource }, { omitUndefined: true });
-  return { value, isBroken: false, file: FILE, placeOf: () => place };
+  return { value: toJson(resource, place.line), isBroken: false, file: FILE, placeOf: () => place };
+}
+
+function toJson(resource: ResourceDefinition, number: number): JsonValue {
+  try {
+    return copyJson({ apiVersion: API_VERSION, ...resource }, { omitUndefined: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_BUNDLE_INVALID', `Resource ${number} is not JSON: ${error.message}.`);
+  }
 }

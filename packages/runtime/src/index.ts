@@ -22,10 +22,12 @@ export { type AgentPorts, type RunningAgent, startAgent } from './agent/start-ag
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
 export type { DeltaListener } from './agent/turn/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
-export type { Bundle } from './config/bundle/bundle.ts';
+export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
 export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
 export { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
+export { planDigest } from './config/plan-digest.ts';
+export { type PlanReconcile, planReconcile } from './config/plan-reconcile.ts';
 export type { DeclaredAgent } from './config/declared-agent.ts';
 export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
@@ -50,6 +52,7 @@ export type {
   TurnEnd,
   WatchFilter,
 } from './control/swarm-control.ts';
+export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
@@ -65,3 +68,4 @@ export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';
+export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';

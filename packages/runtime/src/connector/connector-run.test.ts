@@ -31,11 +31,15 @@ afterAll(() => {
 interface Options {
   readonly accept?: EmitConnectorEvent;
   readonly secrets?: ConnectorStart['secrets'];
+  readonly masked?: readonly string[];
   readonly config?: JsonObject;
   readonly entry?: string;
 }
 
-function open(listen: Listen, { accept = async () => undefined, secrets = {}, config = {}, entry }: Options = {}) {
+function open(
+  listen: Listen,
+  { accept = async () => undefined, secrets = {}, masked = [], config = {}, entry }: Options = {},
+) {
   const name = `connector-${crypto.randomUUID()}`;
   listeners[name] = listen;
   writeFileSync(join(root, `${name}.ts`), `export default globalThis.listenersOfRunConnectorTest['${name}'];`);
@@ -54,6 +58,7 @@ function open(listen: Listen, { accept = async () => undefined, secrets = {}, co
     entry: entry ?? `${name}.ts`,
     config,
     secrets,
+    masked,
   };
   const types = () => heard.filter(({ type }) => type !== 'log').map(({ type }) => type);
   return {
@@ -363,6 +368,14 @@ describe('X-15 the secrets of a connection', () => {
     await connector.start();
     await until(() => connector.lines().length > 0);
     expect(connector.lines()).toMatchObject([{ level: 'warn', message: "using *** of { token: '***' }, abc" }]);
+  });
+
+  test('are not all: what its config took from the environment is masked too', async () => {
+    const masked = ['config-secret-1'];
+    const connector = open(async ({ logger }) => logger.warn('with config-secret-1'), { secrets, masked });
+    await connector.start();
+    await until(() => connector.lines().length > 0);
+    expect(connector.lines()).toMatchObject([{ message: 'with ***' }]);
   });
 
   test('are masked in why it failed', async () => {

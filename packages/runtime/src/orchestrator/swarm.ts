@@ -270,9 +270,16 @@ export class Swarm {
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
 
-function withSwarmPolicy(agent: DeclaredAgent, { turn }: SwarmSettings): DeclaredAgent {
-  return { ...agent, policy: { ...turn, ...agent.policy } };
+/**
+ * Who counts crashes here is the orchestrator: it knows a crash from an order to go, and its own end from both. The
+ * process's own count knows none of that; it is for an event that would take orchestrator after orchestrator with it.
+ */
+function withSwarmPolicy(agent: DeclaredAgent, { turn, supervision }: SwarmSettings): DeclaredAgent {
+  const crashesBeforeDeadLetter = supervision.crashesBeforeDeadLetter * OWN_COUNT;
+  return { ...agent, policy: { ...turn, ...agent.policy, crashesBeforeDeadLetter } };
 }
+
+const OWN_COUNT = 4;
 
 function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
   return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;

@@ -318,6 +318,8 @@ describe('parameters that are wrong', () => {
     ['target must name an agent', { target: 7 }],
     ['input must be a text', { target: 'echo', input: { text: 'tea' } }],
     ['instanceKey must be a text', { target: 'echo', instanceKey: '' }],
+    ['target has 4097 characters; 4096 are allowed', { target: 'x'.repeat(4_097) }],
+    ['instanceKey has 5000 characters; 4096 are allowed', { target: 'echo', instanceKey: 'x'.repeat(5_000) }],
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: 0 }],
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: Number.NaN }],
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: '5s' }],

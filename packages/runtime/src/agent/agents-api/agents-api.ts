@@ -106,6 +106,11 @@ function responseOf(target: string, result: TurnResult): string {
 function check<Params extends AgentSend>(params: Params): Params {
   const { target, input, instanceKey, metadata } = params ?? {};
   if (typeof target !== 'string' || target === '') throw wrong('target must name an agent');
+  for (const [name, text] of Object.entries({ target, instanceKey })) {
+    if (typeof text === 'string' && text.length > LONGEST_NAME) {
+      throw wrong(`${name} has ${text.length} characters; ${LONGEST_NAME} are allowed`);
+    }
+  }
   if (input !== undefined && typeof input !== 'string') throw wrong('input must be a text');
   if (instanceKey !== undefined && (typeof instanceKey !== 'string' || instanceKey === '')) {
     throw wrong('instanceKey must be a text');
@@ -122,6 +127,9 @@ function check<Params extends AgentSend>(params: Params): Params {
   }
   return params;
 }
+
+/** More than this no engine need carry as a name; what is shorter and still none is for the engine to say. */
+const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {
   return new GoondanError('E_AGENT_REQUEST', `A call to another agent: ${problem}.`);

@@ -10,7 +10,8 @@ import { connectInMemory } from '../../ipc/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
-import { systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -38,11 +39,18 @@ interface Options {
   /** Stands between the process and the disk. */
   readonly wrap?: (journal: Journal) => Journal;
   readonly stateRoot?: string;
+  readonly clock?: Clock;
   /** Changes what the orchestrator sends. */
   readonly encode?: (frame: string) => string;
 }
 
-function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode = (frame) => frame }: Options = {}) {
+function launch({
+  limits,
+  wrap = (journal) => journal,
+  stateRoot: given,
+  encode = (frame) => frame,
+  clock = systemClock,
+}: Options = {}) {
   stateRoot = given ?? join(root, crypto.randomUUID());
   const codec = agentLanguage.parent;
   const language = {
@@ -57,7 +65,7 @@ function launch({ limits, wrap = (journal) => journal, stateRoot: given, encode 
   let terminate: () => void = () => undefined;
   let throwUncaught: (thrown: unknown) => void = () => undefined;
   const host: ProcessHost = {
-    clock: systemClock,
+    clock,
     moveTo: (folder) => void folders.push(folder),
     async openJournal(location, warn) {
       const journal = wrap(await durableStore({ ...location, warn }));
@@ -706,6 +714,20 @@ describe('the end', () => {
     await until(() => agent.lines().some(({ event: name }) => name === 'drain.late'));
     expect(agent.all('drained')).toEqual([]);
     expect(agent.exits).toEqual([]);
+  });
+
+  test('when nobody kills it, it goes by itself after a while', async () => {
+    const clock = manualClock();
+    const agent = await ready({ clock }, { models: slow });
+    await agent.send(turn('one'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
+    await agent.send({ type: 'drain', graceMs: 50 });
+    await clock.advance(150);
+    await until(() => agent.lines().some(({ event: name }) => name === 'drain.late'));
+    await clock.advance(4_000);
+    expect(agent.exits).toEqual([]);
+    await clock.advance(2_000);
+    expect(agent.exits[0]).toBe(1);
   });
 
   test('SIGTERM is a drain; so is one before there is a plan', async () => {

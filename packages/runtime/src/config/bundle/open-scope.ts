@@ -113,7 +113,7 @@ function identityOf({ value }: SourceDocument): string | undefined {
 
 interface PackageUse {
   readonly name: string;
-  finding(code: 'E_PACKAGE_MISSING' | 'E_BUNDLE_LIMIT', problem: string): Finding;
+  readonly finding: (code: 'E_PACKAGE_MISSING' | 'E_BUNDLE_LIMIT', problem: string) => Finding;
 }
 
 /** Each once, at the first reference that names it. Names that are none are the references' own problem. */

@@ -77,7 +77,7 @@ describe('checkScript refuses with E_MODEL_SCRIPT', () => {
 
   test.each<[name: string, options: unknown, message: string]>([
     ['no options', undefined, 'options is missing'],
-    ['options that are a list', [], 'options must be an object, not a list'],
+    ['options that are a list', [], 'options must be an object, not an empty list'],
     ['an unknown option', { script: [{ say: '' }], latency: 1 }, 'options has no field "latency"'],
     ['no script', {}, 'script is missing; it must be a list'],
     ['a script that is no list', { script: { say: 'x' } }, 'script must be a list, not an object'],
@@ -110,7 +110,11 @@ describe('checkScript refuses with E_MODEL_SCRIPT', () => {
     ['a call with an unknown field', { call: { tool: 'x', arguments: {} } }, 'script[1].call has no field "arguments"'],
     ['no calls', { calls: [] }, 'script[1].calls must not be empty'],
     ['a call in the list without tool', { calls: [{ tool: 'x' }, {}] }, 'script[1].calls[1].tool is missing'],
-    ['args that are a list', { call: { tool: 'x', args: [] } }, 'script[1].call.args must be an object, not a list'],
+    [
+      'args that are a list',
+      { call: { tool: 'x', args: [] } },
+      'script[1].call.args must be an object, not an empty list',
+    ],
     ['args with a function', { call: { tool: 'x', args: { f: [() => 1] } } }, 'script[1].call.args.f[0] must be JSON'],
     ['args with a date', { call: { tool: 'x', args: { d: new Date(0) } } }, 'script[1].call.args.d must be JSON'],
     ['args with NaN', { call: { tool: 'x', args: { n: NaN } } }, 'script[1].call.args.n must be JSON; it is NaN'],

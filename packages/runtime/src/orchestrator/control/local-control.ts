@@ -165,8 +165,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function replace(at: AgentAddress): Promise<boolean> {
-    if (swarm.instances.find(at)?.hasProcess !== true) return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => undefined);
+    const instance = swarm.instances.find(at);
+    if (instance === undefined || instance.status === 'asleep') return false;
+    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+      // Who asks for it may have mended what made it crash.
+      swarm.instances.post(at, { type: 'forgive' });
+    });
     return true;
   }
 

@@ -21,9 +21,14 @@ export interface AgentProcessListener {
   /** It did not answer in time. */
   hung(): void;
   exited(exit: ChildExit): void;
+  /** It closed its channel and lives on. */
+  cutOff(): void;
   /** Something could not be said to it, although it lives. */
   unsayable(problem: string): void;
 }
+
+/** How long a process may live on when its channel is closed. */
+const WITHOUT_CHANNEL_MS = 1_000;
 
 export interface AgentProcess {
   readonly pid: number;
@@ -41,14 +46,20 @@ export function runAgentProcess(
   const { channel } = child;
   let heartbeat = firstHeartbeat;
   let callOff = clock.after(policy.everyMs, look);
+  let callOffKill: () => void = () => undefined;
 
   channel.onMessage((message) => {
     if (message.type === 'pong') heartbeat = answerPing(heartbeat, message.n);
     else listener.message(message);
   });
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
+  // A process that ends closes its channel on the way. One that lives on without it can neither be told nor heard.
+  channel.onClose(() => {
+    callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => listener.cutOff());
+  });
   void child.exited.then((exit) => {
     callOff();
+    callOffKill();
     listener.exited(exit);
   });
   // A plan is JSON: whoever made it was checked.

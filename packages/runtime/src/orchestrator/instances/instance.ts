@@ -163,6 +163,10 @@ export class Instance {
         host.processGone(this);
         host.post(this, { type: 'exited', process, code, signal });
       },
+      cutOff: () => {
+        host.report(this, 'error', 'process.cut_off', 'It closed its channel, lives on, and is killed.');
+        this.#process?.kill();
+      },
       // It would wait for ever for what it was not told: a new process gets it again.
       unsayable: (problem) => {
         host.report(this, 'error', 'frame.not_sent', problem);

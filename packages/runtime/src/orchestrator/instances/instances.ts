@@ -29,6 +29,8 @@ export class Instances {
   readonly #host: InstancesHost;
   readonly #instanceHost: InstanceHost;
   readonly #instances = new Map<string, Instance>();
+  /** Those of them that have a process: there are few, however many wait. */
+  readonly #withProcess = new Set<Instance>();
   /** Those that wait for a process, by key. */
   readonly #line = new Set<string>();
   /** By key: whether it asked for a process meanwhile. */
@@ -123,6 +125,7 @@ export class Instances {
       do {
         for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
           next.instance.step(next.input);
+          this.#sort(next.instance);
           this.#forget(next.instance);
         }
         this.#plan();
@@ -158,13 +161,18 @@ export class Instances {
 
   #holders(): SlotHolder[] {
     const holders: SlotHolder[] = [];
-    for (const { address, key, state } of this.#instances.values()) {
+    for (const { address, key, state } of this.#withProcess) {
       const condition = conditionOf(state, this.#host.isWaiting(address));
       if (condition === undefined) continue;
       const { phase } = state;
       holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });
     }
     return holders;
+  }
+
+  #sort(instance: Instance): void {
+    if (instance.hasProcess) this.#withProcess.add(instance);
+    else this.#withProcess.delete(instance);
   }
 
   /** Invariant 4. */

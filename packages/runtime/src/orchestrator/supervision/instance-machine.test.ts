@@ -142,6 +142,22 @@ describe('the process of an instance', () => {
     expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['bad']);
   });
 
+  test('R-03 a person can end the backoff: what crashed is forgotten, and the next crash is the first', () => {
+    const instance = new Driven();
+    instance.do(work('a'));
+    for (let crash = 0; crash < 5; crash++) {
+      instance.start();
+      instance.exit();
+    }
+    expect(instance.state.phase).toEqual({ name: 'backoff', until: 1_000 });
+    expect(instance.do({ type: 'forgive' })).toEqual([{ type: 'timer.clear', timer: 'backoff' }, { type: 'slot.ask' }]);
+    expect(instance.state.restarts).toEqual({ crashes: 0, healthyMs: 0, notBefore: 0 });
+    instance.start();
+    expect(instance.do({ type: 'forgive' })).toEqual([]);
+    instance.exit();
+    expect(instance.state).toMatchObject({ phase: { name: 'inLine' }, restarts: { crashes: 1 } });
+  });
+
   test('R-03 traffic does not get around the backoff', () => {
     const instance = new Driven();
     instance.acts(work('a', -100));

@@ -6,7 +6,7 @@
  * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
  * 3. An event leaves the queue by its own `turn.done` and by nothing else: a crash sends the same event again.
  * 4. Events are sent in the order in which they came; an event that came again while it is queued is the same one.
- * 5. Every start passes `seekProcess`, which knows no exception to the backoff.
+ * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
  * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done.
  * 7. What an earlier process says is not heard: frames carry the number of their process.
  * 8. A process that was killed or asked to go ends: every way there sets a deadline or kills.
@@ -20,7 +20,7 @@ import type { InstanceInput, InstanceState, InstanceTimer } from './instance-sta
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess } from './lose-process.ts';
 import { acceptWork, becomeReady, cancelEvent, finishTurn } from './run-turns.ts';
-import { failStart, seekProcess, startError, takeSlot } from './start-process.ts';
+import { failStart, forgive, seekProcess, startError, takeSlot } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 /** `now` is on the clock that only grows. */
@@ -42,6 +42,8 @@ export function stepInstance(
       return state.phase.name === 'ready' ? leave(state, policy.hibernateGraceMs, 'serve', moment) : stay(state);
     case 'drain':
       return drain(state, input, moment);
+    case 'forgive':
+      return forgive(state, moment);
     case 'timer':
       return ring(state, input.timer, moment);
     default:

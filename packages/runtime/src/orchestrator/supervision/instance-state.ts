@@ -80,6 +80,8 @@ export type InstanceInput =
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
+  /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
+  | { readonly type: 'forgive' }
   /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
   | { readonly type: 'drain'; readonly graceMs: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };

@@ -1,7 +1,9 @@
 /** From work without a process to a process that starts, or does not. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceAction, InstanceState } from './instance-state.ts';
+import { noCrashes } from './backoff.ts';
 import {
+  after,
   clearTimer,
   enter,
   hasProcess,
@@ -10,6 +12,7 @@ import {
   kill,
   type Moment,
   setTimer,
+  stay,
 } from './instance-step.ts';
 
 /** Invariant 5: the one way to a process. */
@@ -19,6 +22,13 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
     return { state: enter(state, { name: 'backoff', until: notBefore }), actions: [setTimer('backoff', notBefore)] };
   }
   return { state: enter(state, { name: 'inLine' }), actions: [{ type: 'slot.ask' }] };
+}
+
+export function forgive(state: InstanceState, moment: Moment): InstanceStep {
+  const { startError: _, ...rest } = state;
+  const forgiven = { ...rest, restarts: noCrashes, startFailures: 0 };
+  if (state.phase.name !== 'backoff') return stay(forgiven);
+  return after([clearTimer('backoff')], seekProcess(forgiven, moment));
 }
 
 /** Invariant 1: the one place that spawns. */

@@ -12,6 +12,7 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     const { tools, extensions, environment, workdir } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'tools', tools);
     yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkModelNames(loaded);
     yield* checkEnvironment(loaded, environment);
     if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
     const place = loaded.document.placeOf(['spec', 'workdir']);
@@ -39,6 +40,23 @@ export function* checkListedOnce(
         resource: identity,
       });
     seen.add(name);
+  }
+}
+
+/** An agent knows its models by name: one from here and one from a package could not be told apart. */
+function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Agent'>): Generator<Finding> {
+  const { modelRef, models = [] } = resource.spec.modelConfig;
+  const homes = new Map<string, string | undefined>();
+  for (const [index, written] of [modelRef, ...models].entries()) {
+    const { name, package: home } = parseReference(written) ?? {};
+    if (name === undefined) continue;
+    if (homes.has(name) && homes.get(name) !== home) {
+      const place = document.placeOf(['spec', 'modelConfig', 'models', index - 1]);
+      yield errorAt(place, 'E_REF_TWICE', `spec.modelConfig names two different Model/${name}.`, {
+        resource: identity,
+      });
+    }
+    homes.set(name, home);
   }
 }
 

@@ -1,4 +1,5 @@
 /** References that lead somewhere, to the kind that belongs there. */
+import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
 import type { LoadedResource, Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
@@ -43,10 +44,11 @@ function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferencePr
 function malformed(written: WrittenReference, kind: string): ReferenceProblem {
   const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
   const [before = '', name = ''] = shown.split('/');
-  const meant = name === '' ? `${kind}/${before}` : `${closestName(before, resourceKinds) ?? kind}/${name}`;
+  const likely = name === '' ? `${kind}/${before}` : `${closestName(before, resourceKinds) ?? kind}/${name}`;
+  const meant = likely.length > 80 ? `${kind}/name` : likely;
   return {
     code: 'E_REF_INVALID',
-    message: `"${shown}" is not a reference.`,
+    message: `${showJson(shown)} is not a reference.`,
     suggestion: `Write \`Kind/name\`, for example \`${meant}\`.`,
   };
 }

@@ -26,6 +26,13 @@ export interface FolderContents {
 /** `shownAs` is the folder as problems name it: '' for the bundle's own. */
 export async function readFolder(folder: string, shownAs: string): Promise<FolderContents> {
   const names = listYamlFiles(folder);
+  if (names === undefined) {
+    const file = join(shownAs, BUNDLE_FILE);
+    return {
+      documents: [unreadable(file)],
+      findings: [errorAt(startOf(file), 'E_BUNDLE_FILE', 'Its folder cannot be read.')],
+    };
+  }
   const findings: Finding[] = [];
   const documents: SourceDocument[] = [];
   if (names.length > MOST_FILES) {
@@ -41,10 +48,19 @@ export async function readFolder(folder: string, shownAs: string): Promise<Folde
 }
 
 /** `goondan.yaml` first, the others in the order of their names. */
-function listYamlFiles(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
+function listYamlFiles(folder: string): string[] | undefined {
+  const names = listFolder(folder)?.filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
+  if (names === undefined) return undefined;
   const others = names.filter((name) => name !== BUNDLE_FILE).toSorted();
   return names.includes(BUNDLE_FILE) ? [BUNDLE_FILE, ...others] : others;
+}
+
+function listFolder(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Hidden files, and the lock files of package managers. */
@@ -75,7 +91,7 @@ async function readInside(folder: string, name: string, file: string): Promise<s
       return errorAt(startOf(file), code, `${file} ${refusalText(read.reason, yamlLimits.bytes)}.`);
     }
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    if (!(error instanceof GoondanError)) return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} cannot be read.`);
     return errorAt(startOf(file), error.code, `${file} is a link that leads out of the bundle.`);
   }
   return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);

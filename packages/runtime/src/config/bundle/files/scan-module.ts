@@ -71,10 +71,14 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
       break;
     }
     budget.files -= 1;
-    const code = readFileSync(next);
+    const code = readCode(next);
+    if (code === undefined) {
+      problems.push({ type: 'syntax', file: shown, text: 'it cannot be read', isOptional: false });
+      continue;
+    }
     hashes.set(next, new Bun.CryptoHasher('sha256').update(code).digest('hex'));
     const loader = moduleLoaders[extname(next)];
-    if (loader === undefined || code.byteLength > MOST_BYTES) continue;
+    if (loader === undefined || typeof code === 'string') continue;
     for (const found of scanCode(code, loader)) {
       if (found.type === 'syntax') {
         problems.push({ type: 'syntax', file: shown, text: found.message, isOptional: false });
@@ -82,12 +86,22 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
       }
       const target = locate(found.specifier, next, root);
       if (target === 'elsewhere') continue;
-      if (target !== 'missing') waiting.push(target);
+      if (target !== 'missing') waiting.push(target.file);
       else problems.push({ type: 'missing', file: shown, text: found.specifier, isOptional: found.isOptional });
     }
   }
   const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
   return { digest: new Bun.CryptoHasher('sha256').update(hashed.join('\n')).digest('hex'), problems };
+}
+
+/** What is very large is known by its size and date instead. */
+function readCode(file: string): Buffer | string | undefined {
+  try {
+    const { size, mtimeMs } = statSync(file);
+    return size > MOST_BYTES ? `${size} ${mtimeMs}` : readFileSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 type Scanned =
@@ -115,8 +129,10 @@ function positionText(position: unknown): string {
   return `line ${String(position.line)}: `;
 }
 
+type Located = { readonly file: string } | 'missing' | 'elsewhere';
+
 /** The file it means, when that is one of the folder. */
-function locate(specifier: string, from: string, root: string): string | 'missing' | 'elsewhere' {
+function locate(specifier: string, from: string, root: string): Located {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
   // Absolute, of its own `package.json`, or no import of a file at all.
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
@@ -132,12 +148,12 @@ const endings = [
   ...Object.keys(moduleLoaders).map((end) => `/index${end}`),
 ];
 
-function locateFile(path: string, root: string): string | 'missing' | 'elsewhere' {
+function locateFile(path: string, root: string): Located {
   // TypeScript lets a file be named as what it would be compiled to.
   const asSource = path.replace(/\.(c|m)?js(x?)$/, '.$1ts$2');
   for (const candidate of [...endings.map((ending) => path + ending), asSource]) {
     const file = realFile(candidate);
-    if (file !== undefined) return relative(root, file).split(sep)[0] === '..' ? 'elsewhere' : file;
+    if (file !== undefined) return relative(root, file).split(sep)[0] === '..' ? 'elsewhere' : { file };
   }
   return 'missing';
 }

@@ -23,7 +23,7 @@ type RawIssue = z.core.$ZodIssue;
 /** To be given to the parser: lets an issue about unknown keys carry the known ones, which the library keeps to itself. */
 export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
-  const definition: unknown = issue.inst?._zod.def;
+  const definition: unknown = Reflect.get(issue.inst ?? {}, 'def');
   const shape = typeof definition === 'object' && definition !== null && 'shape' in definition ? definition.shape : {};
   return Object.keys(shape ?? {}).join(',');
 }
@@ -141,10 +141,11 @@ const typeWords: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   array: 'a list',
+  null: 'null',
 };
 
 function oneOf(names: readonly string[]): Wanted {
-  return { text: names.length === 1 ? `${names[0] ?? ''}` : `one of ${names.join(', ')}`, names };
+  return { text: names.length === 1 ? names.join() : `one of ${names.join(', ')}`, names };
 }
 
 function formsOf(forms: readonly (readonly RawIssue[])[]): string {

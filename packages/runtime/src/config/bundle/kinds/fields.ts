@@ -22,7 +22,7 @@ const metadata = z
     labels: z.record(z.string(), z.string()).optional().describe('For people and programs that select resources.'),
     annotations: z.record(z.string(), z.string()).optional().describe('Anything else that belongs to the resource.'),
   })
-  .describe('Who the resource is.');
+  .meta({ id: 'Metadata', description: 'Who the resource is.' });
 
 /** A kind of resource: what all of them have, and its own `spec`. */
 export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind, description: string, spec: Spec) {
@@ -33,7 +33,7 @@ export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind
       metadata,
       spec,
     })
-    .meta({ title: kind, description });
+    .meta({ id: kind, title: kind, description });
 }
 
 const referenceObject = z.strictObject({
@@ -67,7 +67,7 @@ export const valueSource = z
     z.strictObject({ value: z.string() }),
     z.strictObject({ valueFrom: z.strictObject({ env: variable }) }),
   ])
-  .describe('A text, { value: text }, or { valueFrom: { env: NAME } }.');
+  .meta({ id: 'ValueSource', description: 'A text, { value: text }, or { valueFrom: { env: NAME } }.' });
 
 export type ValueSource = z.output<typeof valueSource>;
 

@@ -15,7 +15,7 @@ export const modelParams = z
       .optional()
       .describe('What only one provider understands, by provider.'),
   })
-  .describe('Sampling settings, handed to the provider as they are.');
+  .meta({ id: 'ModelParams', description: 'Sampling settings, handed to the provider as they are.' });
 
 const named = {
   model: text.describe("The provider's own name of the model."),

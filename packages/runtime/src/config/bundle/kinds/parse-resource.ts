@@ -1,42 +1,66 @@
 /** One document as a resource of its kind, or everything that keeps it from being one. */
-import type { JsonValue } from '@goondan/types';
-import { isPlainObject } from '../../../json/copy-json.ts';
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { copyJsonObject, isPlainObject } from '../../../json/copy-json.ts';
 import { showJson } from '../../../json/show-json.ts';
 import { API_VERSION } from '../../api-version.ts';
 import { closestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import { suggestName } from '../bundle-problem.ts';
+import type { Path } from '../place.ts';
 import { carryKnownKeys, describeIssues, type Issue } from './describe-issues.ts';
 import { type Resource, type ResourceKind, resourceSchemas } from './resource-schemas.ts';
 
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
 export interface ParsedResource {
-  /** Absent when there are issues. */
+  /** Also there when all that is wrong is a name or keys nobody knows: then it is without those keys. */
   readonly resource?: Resource;
   readonly issues: readonly Issue[];
 }
 
 export function parseResource(value: JsonValue): ParsedResource {
-  if (!isPlainObject(value))
-    return refuse('E_RESOURCE_INVALID', 'A document must be an object with apiVersion, kind, metadata and spec.');
+  if (!isPlainObject(value)) return { issues: [notAnObject] };
   const { kind } = value;
   if (!isResourceKind(kind)) return { issues: [kindIssue(kind)] };
-  const parsed = resourceSchemas[kind].safeParse(value, { error: carryKnownKeys });
-  const issues = [
-    ...describeIssues(parsed.error?.issues ?? [], value).map((issue) => adapt(issue, kind)),
-    ...findNameIssue(value.metadata),
-  ];
-  return parsed.success && issues.length === 0 ? { resource: parsed.data, issues } : { issues };
+  const first = parseAs(kind, value);
+  const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...findNameIssue(value.metadata)];
+  if (first.resource !== undefined) return { resource: first.resource, issues };
+  const unknown = first.issues.flatMap(({ code, path }) => (code === 'E_RESOURCE_KEY' ? [path] : []));
+  // Without a mistyped key a rule of a script would mean something else.
+  if (unknown.length === 0 || kind === 'Model') return { issues };
+  // So that what else is wrong with it is seen at the same time.
+  const { resource } = parseAs(kind, withoutPaths(value, unknown));
+  return { issues, ...(resource === undefined ? {} : { resource }) };
+}
+
+function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
+  const { data, error } = resourceSchemas[kind].safeParse(value, { error: carryKnownKeys });
+  if (data !== undefined) return { resource: data, issues: [] };
+  return { issues: describeIssues(error?.issues ?? [], value) };
+}
+
+/** A copy in which nothing is at these paths. */
+function withoutPaths(value: JsonObject, paths: readonly Path[]): JsonObject {
+  const copy = copyJsonObject(value);
+  for (const path of paths) {
+    let parent: unknown = copy;
+    // The path was found in this value.
+    for (const key of path.slice(0, -1)) parent = (parent as Record<string | number, unknown>)[key];
+    delete (parent as JsonObject)[String(path.at(-1))];
+  }
+  return copy;
 }
 
 export function isResourceKind(kind: unknown): kind is ResourceKind {
   return typeof kind === 'string' && Object.hasOwn(resourceSchemas, kind);
 }
 
-function refuse(code: Issue['code'], message: string): ParsedResource {
-  return { issues: [{ code, path: [], part: 'value', message }] };
-}
+const notAnObject: Issue = {
+  code: 'E_RESOURCE_INVALID',
+  path: [],
+  part: 'value',
+  message: 'A document must be an object with apiVersion, kind, metadata and spec.',
+};
 
 function kindIssue(kind: unknown): Issue {
   const meant = typeof kind === 'string' ? closestName(kind, resourceKinds) : undefined;

@@ -5,7 +5,7 @@ import type { ModelSpec } from '../../model-spec.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource } from '../find-resource.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
-import { parseModelName, parseReference } from '../references.ts';
+import { parseModelName } from '../references.ts';
 import { providerOf } from '../values.ts';
 import type { ValueReader } from './value-reader.ts';
 
@@ -75,8 +75,8 @@ function ofEnvironment(
 
 /** As the agent names it. */
 function keyOf(written: WrittenReference): string {
-  const reference = parseModelName(written) === undefined ? parseReference(written) : undefined;
-  return reference === undefined ? String(written) : `Model/${reference.name}`;
+  if (typeof written === 'string') return written;
+  return `Model/${written.name}`;
 }
 
 function toOptions(options: object): JsonObject {

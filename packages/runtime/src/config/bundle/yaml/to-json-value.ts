@@ -143,7 +143,7 @@ class Conversion {
     this.faults.push({
       code: 'E_YAML_SYNTAX',
       offset,
-      message: `${String(value)} is no value that a resource can hold.`,
+      message: `${typeof value === 'number' ? value : 'This'} is no value that a resource can hold.`,
       suggestion: 'Use texts, finite numbers, true, false and null; put quotes around a text that looks like a number.',
     });
     return null;

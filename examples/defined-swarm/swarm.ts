@@ -1,0 +1,46 @@
+/** A swarm written in TypeScript: the resources of a `goondan.yaml`, with types, checked as a bundle is. */
+import { defineSwarm, type ResourceDefinition, startSwarm, type SwarmControl } from '@goondan/runtime';
+
+export const resources: ResourceDefinition[] = [
+  {
+    kind: 'Model',
+    metadata: { name: 'scripted' },
+    spec: {
+      provider: 'scripted',
+      model: 'shop',
+      options: {
+        script: [
+          { when: 'price of (?<thing>\\w+)', call: { tool: 'prices__find', args: { thing: '{{thing}}' } } },
+          { afterTool: 'prices__find', say: 'That is {{result.euros}} euros.' },
+          { say: 'Ask me for a price.' },
+        ],
+      },
+    },
+  },
+  {
+    kind: 'Tool',
+    metadata: { name: 'prices' },
+    spec: {
+      entry: './prices.ts',
+      exports: [
+        {
+          name: 'find',
+          description: 'The price of a thing.',
+          parameters: { type: 'object', properties: { thing: { type: 'string' } }, required: ['thing'] },
+          effects: 'none',
+        },
+      ],
+    },
+  },
+  {
+    kind: 'Agent',
+    metadata: { name: 'clerk' },
+    spec: { modelConfig: { modelRef: 'Model/scripted' }, tools: ['Tool/prices'] },
+  },
+  { kind: 'Swarm', metadata: { name: 'shop' }, spec: { entryAgent: 'Agent/clerk', agents: ['Agent/clerk'] } },
+];
+
+export async function startShop(stateRoot: string): Promise<SwarmControl> {
+  const shop = await defineSwarm({ folder: import.meta.dir, resources });
+  return startSwarm({ ...shop, stateRoot });
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
+import { moduleScanner } from './scan-module.ts';
+
+function scan(folder: string, entry = 'a.ts') {
+  return moduleScanner()(join(folder, entry), folder);
+}
+
+function problemsOf(files: Record<string, string>, entry = 'a.ts'): string[] {
+  using bundle = temporaryBundle(files);
+  return scan(bundle.folder, entry).problems.map(
+    ({ type, file, text, isOptional }) => `${type} ${file}: ${text}${isOptional ? ' (optional)' : ''}`,
+  );
+}
+
+describe('the imports of a module', () => {
+  test.each([
+    [
+      'of the runtime',
+      `import { GoondanError } from '@goondan/types';\nimport { x } from '@goondan/core';\nconsole.log(GoondanError, x);`,
+    ],
+    [
+      'of Bun and Node',
+      `import { file } from 'bun';\nimport 'bun:sqlite';\nimport 'node:fs';\nimport 'path';\nconsole.log(file);`,
+    ],
+    [
+      'of types alone',
+      `import type { A } from 'nowhere';\nimport { type B } from 'nowhere';\nimport { C } from 'nowhere';\nlet x: A | B | C;`,
+    ],
+    ['that only look like some', `// import 'nowhere';\nconst x = "import 'nowhere'";`],
+    ['that are computed', `const name = 'nowhere';\nawait import(name);`],
+    ['by a name of its own', `import '#inside';`],
+  ])('R-04 %s are there', (_what, text) => {
+    expect(problemsOf({ 'a.ts': text })).toEqual([]);
+  });
+
+  test('R-04 of packages are there when they are installed, here or above', () => {
+    const text = `import 'one';\nimport '@two/parts/deep.js';\n`;
+    const installed = { 'node_modules/one/package.json': '{}', 'node_modules/@two/parts/package.json': '{}' };
+    expect(problemsOf({ 'a.ts': text, ...installed })).toEqual([]);
+    expect(problemsOf({ 'inner/a.ts': text, ...installed }, 'inner/a.ts')).toEqual([]);
+    expect(problemsOf({ 'a.ts': text })).toEqual(['missing a.ts: one', 'missing a.ts: @two/parts/deep.js']);
+  });
+
+  test('R-04 that may be meant to fail are told from those that must not', () => {
+    const text = `try { require('one'); } catch {}\nawait import('two').catch(() => {});\nimport 'three';\n`;
+    expect(problemsOf({ 'a.ts': text })).toEqual(
+      ['missing a.ts: three', 'missing a.ts: one (optional)', 'missing a.ts: two (optional)'].toSorted(
+        (one, other) => text.indexOf(one.split(': ')[1] ?? '') - text.indexOf(other.split(': ')[1] ?? ''),
+      ),
+    );
+  });
+
+  test.each([
+    ['./b', 'b.ts'],
+    ['./b', 'b/index.ts'],
+    ['./b.ts', 'b.ts'],
+    ['./b.js', 'b.ts'],
+    ['./b.mjs', 'b.mts'],
+    ['./b.json', 'b.json'],
+    ['../b', '../b.tsx'],
+  ])('R-04 %s is %s', (specifier, file) => {
+    const path = join('inner', file);
+    expect(problemsOf({ 'inner/a.ts': `import x from '${specifier}';\nx();`, [path]: '{}' }, 'inner/a.ts')).toEqual([]);
+  });
+
+  test('R-04 are followed in circles, and not out of the folder', () => {
+    const files = {
+      'in/a.ts': `import './b';\nimport '../out';`,
+      'in/b.ts': `import './a';\nimport 'nowhere';`,
+      'out.ts': `import 'elsewhere';`,
+    };
+    using bundle = temporaryBundle(files);
+    const { problems } = moduleScanner()(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in'));
+    expect(problems).toMatchObject([{ file: 'b.ts', text: 'nowhere' }]);
+    symlinkSync('../out.ts', join(bundle.folder, 'in/link.ts'));
+    writeFileSync(join(bundle.folder, 'in/b.ts'), `import './link';`);
+    expect(moduleScanner()(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in')).problems).toEqual([]);
+  });
+
+  test('R-04 that a tsconfig.json explains, and the own name of a package, are not judged', () => {
+    const text = `import '@/lib';`;
+    expect(
+      problemsOf({ 'a.ts': text, 'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }' }),
+    ).toEqual([]);
+    expect(problemsOf({ 'a.ts': `import 'me/part';`, 'package.json': '{"name":"me"}' })).toEqual([]);
+    expect(problemsOf({ 'a.ts': text, 'tsconfig.json': '{}', 'package.json': '[' })).toEqual(['missing a.ts: @/lib']);
+  });
+});
+
+describe('the digest of a module', () => {
+  test('L-01 changes with the module and with what it imports, and with nothing else', () => {
+    using bundle = temporaryBundle({
+      'a.ts': `import { b } from './b';\nexport const a = b;\n`,
+      'b.ts': 'export const b = 1;\n',
+      'c.ts': '',
+    });
+    const change = (file: string, text: string) => writeFileSync(join(bundle.folder, file), text);
+    const first = scan(bundle.folder).digest;
+    change('c.ts', 'changed');
+    expect(scan(bundle.folder).digest).toBe(first);
+    change('b.ts', 'export const b = 2;\n');
+    const second = scan(bundle.folder).digest;
+    expect(second).not.toBe(first);
+    change('a.ts', `import { b } from './b';\nexport const a = b + 1;\n`);
+    expect(scan(bundle.folder).digest).not.toBe(second);
+  });
+
+  test('L-01 does not depend on where the bundle is', () => {
+    const files = { 'a.ts': `import './b';\n`, 'b.ts': '' };
+    using one = temporaryBundle(files);
+    using other = temporaryBundle(files);
+    expect(scan(one.folder).digest).toBe(scan(other.folder).digest);
+  });
+});

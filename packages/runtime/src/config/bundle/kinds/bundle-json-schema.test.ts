@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import type { JsonSchema } from '@goondan/types';
+import { bundleSchemaFile, renderBundleSchema } from '../../../../../../scripts/write-bundle-schema.ts';
+import { compileSchema } from '../../../json/json-schema.ts';
+import { completeBundle } from '../../../testing/temporary-bundle.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+import { bundleJsonSchema } from './bundle-json-schema.ts';
+
+// It is JSON, though its type does not say so.
+const schema = JSON.parse(JSON.stringify(bundleJsonSchema())) as JsonSchema;
+
+test('R-04 the published schema is what bundles are checked with; if not, run `npm run schema`', async () => {
+  expect(await Bun.file(bundleSchemaFile).json()).toEqual(JSON.parse(renderBundleSchema()));
+});
+
+test('R-04 editors accept a whole bundle, and see what is wrong in one', async () => {
+  const check = await compileSchema(schema, 'bundles');
+  const documents = ['goondan.yaml', 'agents.yaml', 'parts.yml'].flatMap((file) => {
+    return readYaml(completeBundle[file] ?? '', file).documents.map(({ value }) => value);
+  });
+  expect(documents).toHaveLength(11);
+  for (const document of documents) expect(check(document)).toEqual([]);
+  const [extension] = documents.filter((document) => Object(document).kind === 'Extension');
+  expect(check({ ...Object(extension), spec: { entri: './x.ts' } })).not.toEqual([]);
+  expect(check({ ...Object(extension), kind: 'Extention' })).not.toEqual([]);
+  expect(check({ ...Object(extension), metadata: { name: 'Not A Name' } })).not.toEqual([]);
+});

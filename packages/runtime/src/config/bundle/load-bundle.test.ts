@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'bun:test';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { completeBundle, completeEnvironment, temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { loadBundle } from './load-bundle.ts';
+
+const load = (folder: string, environment: Record<string, string> = {}) => loadBundle(folder, { environment });
+const head = (kind: string, name: string) => `apiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
+const script = 'spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }\n';
+
+describe('a bundle', () => {
+  test('R-04 is every YAML file of its folder, any number of documents each, all eight kinds', async () => {
+    using bundle = temporaryBundle(completeBundle);
+    const loaded = await load(bundle.folder, completeEnvironment);
+    expect(loaded).toMatchObject({ folder: bundle.folder, valid: true, errors: [], warnings: [] });
+    expect(loaded.resources.map(({ identity, document }) => `${document.file} ${identity}`)).toEqual([
+      'goondan.yaml Model/demo',
+      'goondan.yaml Model/claude',
+      'goondan.yaml Swarm/default',
+      'goondan.yaml Package/library',
+      'agents.yaml Agent/host',
+      'agents.yaml Agent/librarian',
+      'parts.yml Tool/weather',
+      'parts.yml Extension/logging',
+      'parts.yml Extension/guard',
+      'parts.yml Connector/web',
+      'parts.yml Connection/front-door',
+    ]);
+  });
+
+  test('R-04 does not have the YAML of folders below, of package managers and of others', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': head('Model', 'a') + script,
+      'deeper/more.yaml': 'not: ours',
+      'pnpm-lock.yaml': 'x: ['.repeat(10),
+      '.hidden.yaml': 'nonsense: [',
+      'compose.yml': 'services: { web: { image: x } }\n',
+    });
+    const { errors, warnings, valid } = await load(bundle.folder);
+    expect({ errors, valid }).toEqual({ errors: [], valid: true });
+    expect(warnings).toMatchObject([{ code: 'E_BUNDLE_FILE', file: 'compose.yml', line: 1, column: 1 }]);
+  });
+
+  test('R-04 is reached through links, and has one real path', async () => {
+    using bundle = temporaryBundle({ 'real/goondan.yaml': head('Model', 'a') + script });
+    symlinkSync('real', join(bundle.folder, 'link'));
+    expect((await load(join(bundle.folder, 'link'))).folder).toBe(join(bundle.folder, 'real'));
+  });
+
+  test.each(['nowhere', 'empty', 'goondan.txt'])('R-04 is missing when there is none: %s', async (name) => {
+    using bundle = temporaryBundle({ 'goondan.txt': '' });
+    mkdirSync(join(bundle.folder, 'empty'));
+    const refused = await load(join(bundle.folder, name)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_BUNDLE_MISSING', message: expect.stringContaining(name) });
+  });
+
+  test('R-04 one error refuses all of it, and everything wrong is said at once, in the order of the files', async () => {
+    using bundle = temporaryBundle({
+      ...completeBundle,
+      'agents.yaml': `${head('Agent', 'Host')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
+      'broken.yaml': `${head('Model', 'z')}spec: [\n`,
+    });
+    const { valid, errors } = await load(bundle.folder, completeEnvironment);
+    expect(valid).toBe(false);
+    expect(errors.map(({ code, file, line, column }) => `${file}:${line}:${column} ${code}`)).toEqual([
+      'goondan.yaml:27:15 E_REF_MISSING',
+      'goondan.yaml:28:19 E_REF_MISSING',
+      'goondan.yaml:28:33 E_REF_MISSING',
+      'agents.yaml:3:19 E_RESOURCE_NAME',
+      'agents.yaml:4:34 E_REF_MISSING',
+      'agents.yaml:4:45 E_RESOURCE_KEY',
+      'broken.yaml:5:1 E_YAML_SYNTAX',
+      'parts.yml:43:28 E_REF_MISSING',
+      'parts.yml:45:49 E_REF_MISSING',
+    ]);
+  });
+
+  test('R-04 a name that is declared but broken is not missing as well', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b] }
+---
+${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m }, oops: 1 }
+---
+${head('Agent', 'b')}spec: { modelConfig: { modelRef: Model/m }, x: } }
+---
+${head('Model', 'm')}${script}`,
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors.map(({ code, line }) => `${code} ${line}`)).toEqual(['E_RESOURCE_KEY 9', 'E_YAML_SYNTAX 14']);
+  });
+});
+
+describe('what cannot be known', () => {
+  test('R-04 is not called missing: a document that cannot be read may be what is looked for', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m } }\n`,
+      'models.yaml': 'kind: {{ Model }}\nmetadata: [\n',
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors).not.toBeEmpty();
+    expect(errors.filter(({ file }) => file !== 'models.yaml')).toEqual([]);
+  });
+
+  test('R-04 is not called unfit: a value of the environment that a schema restricts', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Extension', 'e')}spec:
+  entry: ./e.ts
+  configSchema: { properties: { level: { enum: [info, debug] }, other: { type: number } } }
+---
+${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: Model/m }
+  extensions: [{ ref: Extension/e, config: { level: { valueFrom: { env: LEVEL } }, other: text } }]
+---
+${head('Model', 'm')}${script}`,
+      'e.ts': '',
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The config of Extension/e does not fit: other must be number.',
+    ]);
+  });
+});
+
+describe('a package', () => {
+  const using = `${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: { kind: Model, name: m, package: "@team/parts" } }
+  extensions: [{ ref: { kind: Extension, name: log, package: "@team/parts" } }]
+`;
+  const parts = {
+    'node_modules/@team/parts/goondan.yaml': `${head('Model', 'm')}${script}---\n${head('Extension', 'log')}spec: { entry: ./log.ts }\n`,
+    'node_modules/@team/parts/log.ts': 'export function register() {}\n',
+    'node_modules/@team/parts/notes.yaml': 'other: things\n',
+  };
+
+  test('R-04 in node_modules is loaded by the same rules when something refers to it', async () => {
+    using bundle = temporaryBundle({ 'goondan.yaml': using, ...parts });
+    const { errors, resources, warnings } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    expect(warnings.map(({ file }) => file)).toEqual(['node_modules/@team/parts/notes.yaml']);
+    const found = resources.filter(({ package: from }) => from === '@team/parts');
+    expect(found.map(({ identity }) => identity)).toEqual(['Model/m', 'Extension/log']);
+    expect(found[0]?.folder).toBe(join(bundle.folder, 'node_modules/@team/parts'));
+  });
+
+  test('R-04 above the bundle, and behind a link as workspaces have it, is found too', async () => {
+    const files = Object.entries(parts).map(([path, text]) => [path.replace('node_modules/@team', 'packages'), text]);
+    using project = temporaryBundle({ 'bundle/goondan.yaml': using, ...Object.fromEntries(files) });
+    mkdirSync(join(project.folder, 'node_modules/@team'), { recursive: true });
+    symlinkSync('../../packages/parts', join(project.folder, 'node_modules/@team/parts'));
+    const { errors, resources } = await load(join(project.folder, 'bundle'));
+    expect(errors).toEqual([]);
+    expect(resources.at(-1)?.folder).toBe(join(project.folder, 'packages/parts'));
+  });
+
+  test('R-04 what is wrong in it is said with its file, and its files must stay inside it', async () => {
+    using bundle = temporaryBundle({ 'goondan.yaml': using, ...parts, 'secret.ts': 'export function register() {}\n' });
+    const folder = join(bundle.folder, 'node_modules/@team/parts');
+    writeFileSync(join(folder, 'goondan.yaml'), `${head('Extension', 'log')}spec: { entry: ./link.ts }\n`);
+    symlinkSync(join(bundle.folder, 'secret.ts'), join(folder, 'link.ts'));
+    const { errors } = await load(bundle.folder);
+    expect(errors).toMatchObject([
+      { code: 'E_REF_MISSING', file: 'goondan.yaml', line: 5, message: 'The package "@team/parts" has no Model/m.' },
+      { code: 'E_PATH_OUTSIDE', file: 'node_modules/@team/parts/goondan.yaml', line: 4, column: 16 },
+    ]);
+  });
+});
+
+describe('packages', () => {
+  const extensionOf = (name: string, from: string) => `{ kind: Extension, name: ${name}, package: ${from} }`;
+  const agent = (items: string, more = '') =>
+    `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m${more} }, extensions: [${items}] }\n---\n${head('Model', 'm')}${script}`;
+  const extension = (name: string) => `${head('Extension', name)}spec: { entry: ./e.ts }\n`;
+  const module = 'export function register() {}\n';
+
+  test('R-04 that refer to each other in a circle are refused, with the way', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent(extensionOf('one', 'one')),
+      'node_modules/one/goondan.yaml': `${extension('one')}---\n${agent(extensionOf('two', 'two'))}`,
+      'node_modules/one/e.ts': module,
+      'node_modules/two/goondan.yaml': `${extension('two')}---\n${agent(extensionOf('one', 'one'))}`,
+      'node_modules/two/e.ts': module,
+    });
+    const { errors } = await load(bundle.folder);
+    expect(errors.map(({ code, file, message }) => `${file} ${code} ${message}`)).toEqual([
+      'node_modules/one/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: one → two → one.',
+      'node_modules/two/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: two → one → two.',
+    ]);
+  });
+
+  test('R-04 that a Package needs and that are not installed are warned about', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': `${head('Package', 'p')}spec: { version: 1.0.0, dependencies: [{ name: here, version: 1.0.0 }, { name: gone, version: 1.0.0 }] }\n`,
+      'node_modules/here/package.json': '{}',
+    });
+    const { warnings, errors } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    expect(warnings).toMatchObject([
+      { code: 'E_PACKAGE_MISSING', line: 4, message: 'The package "gone" is not installed.' },
+    ]);
+  });
+
+  test('R-04 what nobody refers to needs no values of the environment', async () => {
+    const needs = (name: string) =>
+      `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent(extensionOf('used', 'one')),
+      'node_modules/one/goondan.yaml': `${needs('used')}---\n${needs('unused')}`,
+      'node_modules/one/e.ts': module,
+    });
+    const { warnings } = await load(bundle.folder);
+    expect(warnings.map(({ message }) => message)).toEqual(['The environment variable KEY_OF_USED is not set.']);
+  });
+
+  test('R-04 two models of one name in one agent cannot be told apart', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': agent('', ', models: [{ kind: Model, name: m, package: one }]'),
+      'node_modules/one/goondan.yaml': `${head('Model', 'm')}${script}`,
+    });
+    expect((await load(bundle.folder)).errors).toMatchObject([{ code: 'E_REF_TWICE', line: 4, column: 52 }]);
+  });
+
+  test('R-04 an import that may be meant to fail is a warning', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': extension('e'),
+      'e.ts': `await import('sharp').catch(() => 0);\n${module}`,
+    });
+    const { warnings, valid } = await load(bundle.folder);
+    expect(valid).toBe(true);
+    expect(warnings).toMatchObject([
+      { code: 'E_IMPORT_MISSING', line: 4, message: 'e.ts imports "sharp", which is not installed.' },
+    ]);
+  });
+});
+
+describe("a bundle's .env", () => {
+  const model = `${head('Model', 'a')}spec: { provider: anthropic, model: m, apiKey: { valueFrom: { env: MY_KEY } } }\n`;
+
+  test('R-04 fills in declared values, and what it must not set is said', async () => {
+    using bundle = temporaryBundle({
+      'goondan.yaml': model,
+      '.env': 'MY_KEY=abc\nANTHROPIC_BASE_URL=http://evil\n\nPATH=/evil\nthis is not one\n',
+    });
+    const { warnings, errors, environmentFile } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    expect(environmentFile).toEqual({ MY_KEY: 'abc' });
+    expect(warnings).toMatchObject([
+      { code: 'E_ENV_REFUSED', file: '.env', line: 2, message: expect.stringContaining('ANTHROPIC_BASE_URL') },
+      { code: 'E_ENV_REFUSED', file: '.env', line: 4, message: expect.stringContaining('PATH') },
+      { code: 'E_ENV_FILE', file: '.env', line: 5 },
+    ]);
+  });
+
+  test('R-04 a value that is nowhere is a warning at the place that needs it', async () => {
+    using bundle = temporaryBundle({ 'goondan.yaml': model });
+    const { warnings, valid } = await load(bundle.folder, { OTHER: 'x', MY_KEY: '' });
+    expect(valid).toBe(true);
+    expect(warnings).toMatchObject([
+      { code: 'E_ENV_MISSING', file: 'goondan.yaml', line: 4, column: 68, resource: 'Model/a' },
+    ]);
+  });
+
+  test('R-04 a link out of the bundle is not read', async () => {
+    using elsewhere = temporaryBundle({ secrets: 'MY_KEY=stolen\n' });
+    using bundle = temporaryBundle({ 'goondan.yaml': model });
+    symlinkSync(join(elsewhere.folder, 'secrets'), join(bundle.folder, '.env'));
+    const { environmentFile, warnings } = await load(bundle.folder);
+    expect(environmentFile).toEqual({});
+    expect(warnings.map(({ code }) => code)).toEqual(['E_ENV_MISSING', 'E_ENV_FILE']);
+  });
+});

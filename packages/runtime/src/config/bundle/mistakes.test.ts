@@ -1,0 +1,753 @@
+// What people get wrong in a bundle, one mistake in each case. `‸` marks the place that must be named.
+import { describe, expect, test } from 'bun:test';
+import type { ErrorCode } from '@goondan/types';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { loadBundle } from './load-bundle.ts';
+
+interface Mistake {
+  readonly title: string;
+  readonly yaml: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly suggestion?: string;
+  /** Beside the modules that every case has. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const modules = {
+  't.ts': 'export const handlers = {};\n',
+  'e.ts': 'export function register() {}\n',
+  'c.ts': 'export default async () => {};\n',
+  'p.md': 'You are careful.\n',
+};
+
+const head = (kind: string, name = 'a') => `apiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
+const model = `${head('Model', 'm')}spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }\n`;
+const agent = (name: string, more = '') =>
+  `${head('Agent', name)}spec: { modelConfig: { modelRef: Model/m }${more} }\n`;
+const tool = (name: string) =>
+  `${head('Tool', name)}spec: { entry: ./t.ts, exports: [{ name: get, description: x }] }\n`;
+const extension = (name: string, more = '') => `${head('Extension', name)}spec: { entry: ./e.ts${more} }\n`;
+const swarm = (agents = 'Agent/a', more = '') =>
+  `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [${agents}]${more} }\n`;
+const connector = `${head('Connector', 'web')}spec: { entry: ./c.ts, events: [message] }\n`;
+const documents = (...texts: string[]) => texts.join('---\n');
+const agentSpec = (spec: string) => documents(model, `${head('Agent')}spec:\n${spec.replaceAll(/^/gm, '  ')}\n`);
+const modelSpec = (spec: string) => `${head('Model')}spec: ${spec}\n`;
+const scripted = (rule: string) => modelSpec(`{ provider: scripted, model: m, options: { script: [${rule}] } }`);
+const connection = (spec: string) =>
+  documents(
+    model,
+    agent('a'),
+    agent('b'),
+    swarm(),
+    connector,
+    `${head('Connection')}spec:\n${spec.replaceAll(/^/gm, '  ')}\n`,
+  );
+
+const structure: Mistake[] = [
+  {
+    title: 'a document that is a list',
+    yaml: '‸- a\n- b\n',
+    code: 'E_RESOURCE_INVALID',
+    message: 'A document must be an object with apiVersion, kind, metadata and spec.',
+  },
+  {
+    title: 'no kind',
+    yaml: '‸apiVersion: goondan.ai/v1\nmetadata: { name: a }\n',
+    code: 'E_RESOURCE_KIND',
+    message: 'The document says no kind.',
+  },
+  {
+    title: 'a kind there is not',
+    yaml: 'apiVersion: goondan.ai/v1\nkind: ‸Agnet\nmetadata: { name: a }\n',
+    code: 'E_RESOURCE_KIND',
+    message: 'There is no kind "Agnet".',
+    suggestion: 'Did you mean `Agent`?',
+  },
+  {
+    title: 'no apiVersion',
+    yaml: '‸kind: Model\nmetadata: { name: a }\nspec: { provider: anthropic, model: m }\n',
+    code: 'E_RESOURCE_INVALID',
+    message: 'apiVersion is missing; it must be goondan.ai/v1.',
+  },
+  {
+    title: 'another apiVersion',
+    yaml: 'apiVersion: ‸goondan.ai/v2\nkind: Model\nmetadata: { name: a }\nspec: { provider: anthropic, model: m }\n',
+    code: 'E_RESOURCE_INVALID',
+    message: 'apiVersion must be goondan.ai/v1, not "goondan.ai/v2".',
+    suggestion: 'Did you mean `goondan.ai/v1`?',
+  },
+  {
+    title: 'no metadata',
+    yaml: '‸apiVersion: goondan.ai/v1\nkind: Model\nspec: { provider: anthropic, model: m }\n',
+    code: 'E_RESOURCE_INVALID',
+    message: 'metadata is missing; it must be an object.',
+  },
+  {
+    title: 'no name',
+    yaml: 'apiVersion: goondan.ai/v1\nkind: Model\n‸metadata: { labels: { a: b } }\nspec: { provider: anthropic, model: m }\n',
+    code: 'E_RESOURCE_INVALID',
+    message: 'metadata.name is missing; it must be a string.',
+  },
+  {
+    title: 'a name with capitals',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸MyModel }\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_NAME',
+    message: '"MyModel" is not a name for a resource.',
+  },
+  {
+    title: 'a name that is a path',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸../x }\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_NAME',
+    message: '"../x" is not a name for a resource.',
+  },
+  {
+    title: 'a name that is too long',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸${'a'.repeat(64)} }\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_NAME',
+    message: `"${'a'.repeat(40)}…" is not a name for a resource.`,
+  },
+  {
+    title: 'a label that is a number',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: a, labels: { tier: ‸1 } }\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'metadata.labels.tier must be a string, not 1.',
+  },
+  {
+    title: 'a key at the top that nobody knows',
+    yaml: `${head('Model')}‸sepc: {}\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_KEY',
+    message: 'A resource has no field "sepc".',
+    suggestion: 'Did you mean `spec`?',
+  },
+  {
+    title: 'a mistyped key, which is not missing as well',
+    yaml: `${head('Extension')}spec: { ‸entrie: ./e.ts }\n`,
+    code: 'E_RESOURCE_KEY',
+    message: 'spec has no field "entrie".',
+    suggestion: 'Did you mean `entry`?',
+  },
+  {
+    title: 'no spec',
+    yaml: `‸apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: a }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec is missing; it must be an object.',
+  },
+  {
+    title: 'a spec that is a text',
+    yaml: `${head('Extension')}spec: ‸./e.ts\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec must be an object, not "./e.ts".',
+  },
+  {
+    title: 'two of one name, in two files',
+    yaml: extension('a'),
+    files: { 'more.yaml': extension('‸a') },
+    code: 'E_RESOURCE_DUPLICATE',
+    message: 'Extension/a is declared already, at goondan.yaml:3.',
+  },
+  {
+    title: 'a key twice',
+    yaml: `${head('Extension')}spec: { entry: ./e.ts, ‸entry: ./e.ts }\n`,
+    code: 'E_YAML_KEY',
+    message: 'The key "entry" stands twice in the same object.',
+  },
+];
+
+const models: Mistake[] = [
+  {
+    title: 'a provider there is not',
+    yaml: modelSpec('{ provider: ‸antropic, model: m }'),
+    code: 'E_RESOURCE_INVALID',
+    message:
+      'spec.provider must be one of anthropic, openai, google, openai-compatible, scripted, cassette, not "antropic".',
+    suggestion: 'Did you mean `anthropic`?',
+  },
+  {
+    title: 'no provider',
+    yaml: `${head('Model')}‸spec: { model: m }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message:
+      'spec.provider is missing; it must be one of anthropic, openai, google, openai-compatible, scripted, cassette.',
+  },
+  {
+    title: 'no model',
+    yaml: `${head('Model')}‸spec: { provider: anthropic }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.model is missing; it must be a string.',
+  },
+  {
+    title: 'an empty model',
+    yaml: modelSpec('{ provider: anthropic, model: ‸"" }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.model must be a text that is not empty, not "".',
+  },
+  {
+    title: 'no endpoint where one is needed',
+    yaml: `${head('Model')}‸spec: { provider: openai-compatible, model: m }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.endpoint is missing; it must be a string or an object.',
+  },
+  {
+    title: 'an endpoint that is no URL',
+    yaml: modelSpec('{ provider: openai-compatible, model: m, endpoint: ‸localhost:11434 }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.endpoint is not an http(s) URL.',
+  },
+  {
+    title: 'a value source with a mistyped key',
+    yaml: modelSpec('{ provider: anthropic, model: m, apiKey: { valueFrom: { ‸evn: KEY } } }'),
+    code: 'E_RESOURCE_KEY',
+    message: 'spec.apiKey.valueFrom has no field "evn".',
+    suggestion: 'Did you mean `env`?',
+  },
+  {
+    title: 'a value source that is a number',
+    yaml: modelSpec('{ provider: anthropic, model: m, apiKey: ‸42 }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.apiKey must be a string or an object, not 42.',
+  },
+  {
+    title: 'an option of the provider that nobody knows',
+    yaml: modelSpec('{ provider: anthropic, model: m, options: { ‸steam: true } }'),
+    code: 'E_RESOURCE_KEY',
+    message: 'spec.options has no field "steam".',
+    suggestion: 'Did you mean `stream`?',
+  },
+  {
+    title: 'a timeout of nothing',
+    yaml: modelSpec('{ provider: anthropic, model: m, options: { timeouts: { totalMs: ‸0 } } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.options.timeouts.totalMs must be more than 0, not 0.',
+  },
+  {
+    title: 'a setting that is a text',
+    yaml: modelSpec('{ provider: anthropic, model: m, params: { temperature: ‸hot } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.params.temperature must be a number, not "hot".',
+  },
+  {
+    title: 'a script without rules',
+    yaml: modelSpec('{ provider: scripted, model: m, options: { script: ‸[] } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.options.script must be a list with at least 1 item, not an empty list.',
+  },
+  {
+    title: 'a rule with a mistyped field',
+    yaml: scripted('{ ‸sya: hi }'),
+    code: 'E_RESOURCE_KEY',
+    message: 'spec.options.script[0] has no field "sya".',
+    suggestion: 'Did you mean `say`?',
+  },
+  {
+    title: 'a rule whose pattern is none',
+    yaml: scripted('‸{ when: "(", say: hi }'),
+    code: 'E_MODEL_SCRIPT',
+    message: 'Scripted model: script[0].when is not a regular expression (Invalid regular expression: missing )).',
+  },
+  {
+    title: 'a cassette that plays what is not there',
+    yaml: modelSpec('{ provider: cassette, model: m, options: { mode: replay, file: ‸./tape.jsonl } }'),
+    code: 'E_CASSETTE_FILE',
+    message: 'There is no file "./tape.jsonl".',
+  },
+  {
+    title: 'a cassette that records nobody',
+    yaml: modelSpec('{ provider: cassette, model: m, ‸options: { mode: record, file: ./tape.jsonl } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.options.upstream is missing; it must name the model to record.',
+  },
+  {
+    title: 'a cassette that records itself',
+    yaml: modelSpec('{ provider: cassette, model: m, options: { mode: record, file: ./t.jsonl, upstream: ‸Model/a } }'),
+    code: 'E_REF_CYCLE',
+    message: 'A model would record itself: Model/a → Model/a.',
+  },
+];
+
+const agents: Mistake[] = [
+  {
+    title: 'no model',
+    yaml: `${head('Agent')}‸spec: { prompt: { system: hi } }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.modelConfig is missing; it must be an object.',
+  },
+  {
+    title: 'a model that is not declared',
+    yaml: agentSpec('modelConfig: { modelRef: ‸Model/n }'),
+    code: 'E_REF_MISSING',
+    message: 'There is no Model/n.',
+    suggestion: 'Did you mean `Model/m`?',
+  },
+  {
+    title: 'a name instead of a reference',
+    yaml: agentSpec('modelConfig: { modelRef: ‸m }'),
+    code: 'E_REF_INVALID',
+    message: '"m" is not a reference.',
+    suggestion: 'Write `Kind/name`, for example `Model/m`.',
+  },
+  {
+    title: 'a reference of another kind',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: ‸Extension/log }]'),
+    code: 'E_REF_KIND',
+    message: 'Here belongs a Tool, not an Extension.',
+  },
+  {
+    title: 'a reference of a kind there is not',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [‸Tols/x]'),
+    code: 'E_REF_INVALID',
+    message: '"Tols/x" is not a reference.',
+    suggestion: 'Write `Kind/name`, for example `Tool/x`.',
+  },
+  {
+    title: 'a tool that is not declared, as an object',
+    yaml: documents(
+      tool('weather'),
+      agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ kind: Tool, name: ‸wether }]'),
+    ),
+    code: 'E_REF_MISSING',
+    message: 'There is no Tool/wether.',
+    suggestion: 'Did you mean `Tool/weather`?',
+  },
+  {
+    title: 'an item with a mistyped field',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, ‸confg: {} }]'),
+    ),
+    code: 'E_RESOURCE_KEY',
+    message: 'spec.extensions[0] has no field "confg".',
+    suggestion: 'Did you mean `config`?',
+  },
+  {
+    title: 'an item that is a number',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [‸7]'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.tools[0] must be a string or an object, not 7.',
+  },
+  {
+    title: 'tools that are no list',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: ‸Tool/x'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.tools must be a list, not "Tool/x".',
+  },
+  {
+    title: 'a package that is not installed',
+    yaml: agentSpec(
+      'modelConfig: { modelRef: Model/m }\nextensions: [{ ref: { kind: Extension, name: x, package: ‸"@goondan/bas" } }]',
+    ),
+    code: 'E_PACKAGE_MISSING',
+    message: 'The package "@goondan/bas" is not installed.',
+  },
+  {
+    title: 'a package that is not one of ours',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ kind: Extension, name: x, package: ‸other }]'),
+    files: { 'node_modules/other/package.json': '{}' },
+    code: 'E_PACKAGE_MISSING',
+    message: 'The package "other" has no goondan.yaml.',
+  },
+  {
+    title: 'a package whose name is a path',
+    yaml: agentSpec(
+      'modelConfig: { modelRef: Model/m }\nextensions: [{ kind: Extension, name: ‸x, package: ../../etc }]',
+    ),
+    code: 'E_REF_INVALID',
+    message: '"../../etc" is not the name of an npm package.',
+  },
+  {
+    title: 'an extension twice',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/log }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'spec.extensions lists Extension/log twice.',
+  },
+  {
+    title: 'a prompt that is not there',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸./prompt.md }'),
+    code: 'E_PROMPT_FILE',
+    message: 'There is no file "./prompt.md".',
+  },
+  {
+    title: 'a prompt and a file',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { system: hi, ‸systemRef: ./p.md }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.prompt has both system and systemRef.',
+    suggestion: 'Keep one of them.',
+  },
+  {
+    title: 'a prompt outside of the bundle',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸../../etc/passwd }'),
+    code: 'E_PATH_OUTSIDE',
+    message: 'Agent/a: entry "../../etc/passwd" contains "..".',
+  },
+  {
+    title: 'a limit of nothing',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\npolicy: { maxStepsPerTurn: ‸0 }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.policy.maxStepsPerTurn must be at least 1, not 0.',
+  },
+  {
+    title: 'a limit that is not whole',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\npolicy: { maxStepsPerTurn: ‸1.5 }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.policy.maxStepsPerTurn must be a whole number, not 1.5.',
+  },
+  {
+    title: 'a variable that is reserved',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nenvironment: { ‸LD_PRELOAD: ./x.so }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.environment: the environment variable LD_PRELOAD cannot be declared: it is reserved.',
+  },
+  {
+    title: 'a folder to work in that is not there',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nworkdir: ‸./nowhere'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.workdir: there is no folder "./nowhere".',
+  },
+];
+
+const swarms: Mistake[] = [
+  {
+    title: 'no agents',
+    yaml: `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: ‸[] }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.agents must be a list with at least 1 item, not an empty list.',
+  },
+  {
+    title: 'an agent that is not declared',
+    yaml: documents(model, agent('a'), swarm('Agent/a, { ref: ‸Agent/reviewer }')),
+    code: 'E_REF_MISSING',
+    message: 'There is no Agent/reviewer.',
+    suggestion: 'Use one of: Agent/a.',
+  },
+  {
+    title: 'an entry agent that is none of its agents',
+    yaml: documents(model, agent('a'), agent('b'), swarm('Agent/b').replace('Agent/a', '‸Agent/a')),
+    code: 'E_REF_MISSING',
+    message: 'The entry agent Agent/a is none of spec.agents.',
+  },
+  {
+    title: 'an agent twice',
+    yaml: documents(model, agent('a'), swarm('Agent/a, ‸Agent/a')),
+    code: 'E_REF_TWICE',
+    message: 'spec.agents lists Agent/a twice.',
+  },
+  {
+    title: 'an extension that an agent has already',
+    yaml: documents(
+      model,
+      extension('log'),
+      agent('a', ', extensions: [Extension/log]'),
+      swarm('Agent/a', ', extensions: [‸Extension/log]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+  },
+  {
+    title: 'a policy that nobody knows',
+    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { ‸maxStepPerTurn: 3 }')),
+    code: 'E_RESOURCE_KEY',
+    message: 'spec.policy has no field "maxStepPerTurn".',
+    suggestion: 'Did you mean `maxStepsPerTurn`?',
+  },
+  {
+    title: 'more spares than there can be',
+    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { spares: ‸2 }')),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.policy.spares must be at most 1, not 2.',
+  },
+];
+
+const toolsAndExtensions: Mistake[] = [
+  {
+    title: 'an entry that is not there',
+    yaml: `${head('Tool')}spec: { entry: ‸./tool.ts, exports: [{ name: get, description: x }] }\n`,
+    code: 'E_TOOL_LOAD',
+    message: 'There is no file "./tool.ts".',
+  },
+  {
+    title: 'an entry above the bundle',
+    yaml: `${head('Extension')}spec: { entry: ‸../x.ts }\n`,
+    code: 'E_PATH_OUTSIDE',
+    message: 'Extension/a: entry "../x.ts" contains "..".',
+  },
+  {
+    title: 'an absolute entry',
+    yaml: `${head('Connector')}spec: { entry: ‸/etc/passwd }\n`,
+    code: 'E_PATH_OUTSIDE',
+    message: 'Connector/a: entry "/etc/passwd" is an absolute path.',
+  },
+  {
+    title: 'an entry with a NUL',
+    yaml: `${head('Extension')}spec: { entry: ‸"./e.ts\\0.png" }\n`,
+    code: 'E_PATH_OUTSIDE',
+    message: 'Extension/a: entry "./e.ts\\0.png" contains a NUL byte.',
+  },
+  {
+    title: 'an entry that is a folder',
+    yaml: `${head('Extension')}spec: { entry: ‸./folder }\n`,
+    files: { 'folder/x': '' },
+    code: 'E_EXT_LOAD',
+    message: '"./folder" is not a regular file.',
+  },
+  {
+    title: 'an entry that is no module',
+    yaml: `${head('Extension')}spec: { entry: ‸./p.md }\n`,
+    code: 'E_EXT_LOAD',
+    message: '"./p.md" is not a TypeScript or JavaScript module.',
+  },
+  {
+    title: 'an entry that does not parse',
+    yaml: `${head('Extension')}spec: { entry: ‸./broken.ts }\n`,
+    files: { 'broken.ts': 'export const x = 1;\nexport function register( {\n' },
+    code: 'E_EXT_LOAD',
+    message: 'broken.ts does not parse: line 2: Expected identifier but found end of file.',
+  },
+  {
+    title: 'an import of a package that is not installed',
+    yaml: `${head('Extension')}spec: { entry: ‸./imports.ts }\n`,
+    files: { 'imports.ts': `import pad from 'left-pad/lib';\nexport const register = () => pad();\n` },
+    code: 'E_IMPORT_MISSING',
+    message: 'imports.ts imports "left-pad/lib", which is not installed.',
+  },
+  {
+    title: 'such an import two files deep',
+    yaml: `${head('Tool')}spec: { entry: ‸./deep.ts, exports: [{ name: get, description: x }] }\n`,
+    files: {
+      'deep.ts': `export { handlers } from './lib/one.js';\n`,
+      'lib/one.ts': `import '@scope/nothing';\nexport const handlers = {};\n`,
+    },
+    code: 'E_IMPORT_MISSING',
+    message: 'lib/one.ts imports "@scope/nothing", which is not installed.',
+  },
+  {
+    title: 'an import of a file that is not there',
+    yaml: `${head('Extension')}spec: { entry: ‸./imports.ts }\n`,
+    files: { 'imports.ts': `import { x } from './gone';\nexport const register = x;\n` },
+    code: 'E_IMPORT_MISSING',
+    message: 'imports.ts imports "./gone", which is not there.',
+  },
+  {
+    title: 'no exports',
+    yaml: `${head('Tool')}‸spec: { entry: ./t.ts }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.exports is missing; it must be a list.',
+  },
+  {
+    title: 'an export without a description',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [‸{ name: get }] }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.exports[0].description is missing; it must be a string.',
+  },
+  {
+    title: 'an export whose name has two underscores',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: ‸get__all, description: x }] }\n`,
+    code: 'E_TOOL_NAME',
+    message: '"get__all" is not a name for an export.',
+  },
+  {
+    title: 'an export whose name has capitals',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: ‸getAll, description: x }] }\n`,
+    code: 'E_TOOL_NAME',
+    message: '"getAll" is not a name for an export.',
+  },
+  {
+    title: 'a tool name that no provider accepts',
+    yaml: `${head('Tool', 'a'.repeat(40))}spec: { entry: ./t.ts, exports: [{ name: ‸${'b'.repeat(30)}, description: x }] }\n`,
+    code: 'E_TOOL_NAME',
+    message: `"${'a'.repeat(40)}__${'b'.repeat(30)}" is no tool name: it has 72 characters, and 64 is what providers accept.`,
+  },
+  {
+    title: 'an export twice',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x }, { name: ‸get, description: y }] }\n`,
+    code: 'E_REF_TWICE',
+    message: 'The export "get" is there twice.',
+  },
+  {
+    title: 'parameters that are no schema',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x, parameters: { properties: { city: { type: ‸text } } } }] }\n`,
+    code: 'E_TOOL_SCHEMA',
+    message:
+      'The parameters of "a__get" are no JSON Schema: properties.city.type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
+  },
+  {
+    title: 'effects there are not',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x, effects: ‸locale }] }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.exports[0].effects must be one of none, local, external, not "locale".',
+    suggestion: 'Did you mean `local`?',
+  },
+  {
+    title: 'an extension of another version',
+    yaml: 'apiVersion: ‸goondan.io/v1alpha1\nkind: Extension\nmetadata: { name: a }\nspec: { entry: ./e.ts }\n',
+    code: 'E_EXT_COMPAT',
+    message: 'apiVersion must be goondan.ai/v1, not "goondan.io/v1alpha1".',
+    suggestion: 'Set apiVersion: goondan.ai/v1.',
+  },
+  {
+    title: 'the field `runtime`, which is gone',
+    yaml: `${head('Extension')}spec: { ‸runtime: node, entry: ./e.ts }\n`,
+    code: 'E_EXT_COMPAT',
+    message: 'spec.runtime no longer exists.',
+    suggestion: 'Remove the field: extensions always run on Bun.',
+  },
+  {
+    title: 'a config that does not fit, by the agent',
+    yaml: documents(
+      extension('log', ', configSchema: { properties: { level: { enum: [info, debug] } } }'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, config: { level: ‸loud } }]'),
+    ),
+    code: 'E_EXT_CONFIG',
+    message:
+      'The config of Extension/log does not fit: level must be equal to one of the allowed values (["info","debug"]).',
+  },
+  {
+    title: 'a config that does not fit, by the extension itself',
+    yaml: documents(
+      extension('log', ', config: { max: ‸many }, configSchema: { properties: { max: { type: number } } }'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log]'),
+    ),
+    code: 'E_EXT_CONFIG',
+    message: 'The config of Extension/log does not fit: max must be number.',
+  },
+  {
+    title: 'a config schema that is none',
+    yaml: extension('log', ', configSchema: { type: ‸config }'),
+    code: 'E_EXT_CONFIG',
+    message:
+      'spec.configSchema is no JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
+  },
+  {
+    title: 'a value from the environment that is malformed, deep in a config',
+    yaml: extension('log', ', config: { a: [{ b: { ‸valueFrom: { secret: X } } }] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'valueFrom must be exactly { env: NAME }, alone in its object.',
+  },
+];
+
+const connections: Mistake[] = [
+  {
+    title: 'a connector that is not declared',
+    yaml: connection('connectorRef: ‸Connector/wob\ningress: { rules: [{ route: {} }] }'),
+    code: 'E_REF_MISSING',
+    message: 'There is no Connector/wob.',
+    suggestion: 'Did you mean `Connector/web`?',
+  },
+  {
+    title: 'no rules',
+    yaml: connection('connectorRef: Connector/web\ningress: { rules: ‸[] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.ingress.rules must be a list with at least 1 item, not an empty list.',
+  },
+  {
+    title: 'a rule without a route',
+    yaml: connection('connectorRef: Connector/web\ningress: { rules: [‸{ match: { event: message } }] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.ingress.rules[0].route is missing; it must be an object.',
+  },
+  {
+    title: 'an event that the connector does not have',
+    yaml: connection('connectorRef: Connector/web\ningress: { rules: [{ match: { event: ‸mesage }, route: {} }] }'),
+    code: 'E_REF_MISSING',
+    message: 'Connector/web has no event "mesage".',
+    suggestion: 'Did you mean `message`?',
+  },
+  {
+    title: 'an agent of another swarm',
+    yaml: connection('connectorRef: Connector/web\ningress: { rules: [{ route: { agentRef: ‸Agent/b } }] }'),
+    code: 'E_REF_MISSING',
+    message: 'Agent/b is none of the agents of Swarm/default.',
+  },
+  {
+    title: 'two keys for one instance',
+    yaml: connection(
+      'connectorRef: Connector/web\ningress: { rules: [{ route: { instanceKey: a, instanceKeyProperty: ‸b } }] }',
+    ),
+    code: 'E_RESOURCE_INVALID',
+    message: 'A route has instanceKey or instanceKeyProperty, not both.',
+  },
+  {
+    title: 'a prefix of nothing',
+    yaml: connection('connectorRef: Connector/web\ningress: { rules: [{ route: { instanceKeyPrefix: ‸room- } }] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'instanceKeyPrefix goes before the value of instanceKeyProperty, which is missing.',
+  },
+  {
+    title: 'a property that is matched with a list',
+    yaml: connection(
+      'connectorRef: Connector/web\ningress: { rules: [{ match: { properties: { a: ‸[1] } }, route: {} }] }',
+    ),
+    code: 'E_RESOURCE_INVALID',
+    message:
+      'spec.ingress.rules[0].match.properties.a must be a string or a number or true or false or null, not a list.',
+  },
+  {
+    title: 'no swarm, where there are two',
+    yaml: documents(
+      connection('connectorRef: Connector/web\ningress: { rules: [{ route: {} }] }').replace(
+        'spec:\n  connectorRef',
+        '‸spec:\n  connectorRef',
+      ),
+      swarm().replace('default', 'other'),
+    ),
+    code: 'E_REF_MISSING',
+    message: 'spec.swarmRef is missing, and there is more than one Swarm.',
+    suggestion: 'Use one of: Swarm/default, Swarm/other.',
+  },
+  {
+    title: 'a secret that is a list',
+    yaml: connection('connectorRef: Connector/web\nsecrets: { key: ‸[] }\ningress: { rules: [{ route: {} }] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.secrets.key must be a string or an object, not an empty list.',
+  },
+  {
+    title: 'a package without a version',
+    yaml: `${head('Package')}‸spec: { description: x }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.version is missing; it must be a string.',
+  },
+  {
+    title: 'a version that YAML reads as a number',
+    yaml: `${head('Package')}spec: { version: ‸1.0 }\n`,
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.version must be a string, not 1.',
+  },
+];
+
+const environment = { ANTHROPIC_API_KEY: 'x', KEY: 'x' };
+
+describe.each([
+  ['of form', structure],
+  ['in a Model', models],
+  ['in an Agent', agents],
+  ['in a Swarm', swarms],
+  ['in a Tool or an Extension', toolsAndExtensions],
+  ['in a Connection or a Package', connections],
+])('a mistake %s', (_where, mistakes) => {
+  test.each(mistakes)('R-04 $title', async ({ yaml, files = {}, code, message, suggestion }) => {
+    const written = { 'goondan.yaml': yaml, ...files };
+    using bundle = temporaryBundle({ ...modules, ...withoutMarks(written) });
+    const { errors, warnings } = await loadBundle(bundle.folder, { environment });
+    expect(warnings).toEqual([]);
+    expect(errors).toMatchObject([
+      { code, ...findMark(written), message, suggestion: suggestion ?? expect.stringMatching(/^[A-Z`].*[.?]$/s) },
+    ]);
+  });
+});
+
+function withoutMarks(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([file, text]) => [file, text.replace('‸', '')]));
+}
+
+function findMark(files: Readonly<Record<string, string>>) {
+  for (const [file, text] of Object.entries(files)) {
+    const [before, after] = text.split('‸');
+    if (before === undefined || after === undefined) continue;
+    const lines = before.split('\n');
+    return { file, line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+  }
+  throw new Error('The case marks no place.');
+}

@@ -1,0 +1,195 @@
+// A good bundle, spoilt a thousand times. `GOONDAN_SEED=n` runs one of them again.
+import { expect, test } from 'bun:test';
+import { errorCatalogue, GoondanError } from '@goondan/types';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments, stringify } from 'yaml';
+import { completeBundle, completeEnvironment, temporaryBundle } from '../../testing/temporary-bundle.ts';
+import type { Bundle } from './bundle.ts';
+import { loadBundle } from './load-bundle.ts';
+import { resolveSwarm } from './resolve/resolve-swarm.ts';
+
+const TIMES = 1_000;
+const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
+const environment = completeEnvironment;
+
+test('R-04 a thousand spoilt bundles: never a crash, every error with a code and a place', async () => {
+  using bundle = temporaryBundle(completeBundle);
+  const only = process.env.GOONDAN_SEED;
+  const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];
+  let refused = 0;
+  for (const seed of seeds) {
+    const spoilt = spoil(seed);
+    for (const [file, text] of Object.entries(spoilt)) writeFileSync(join(bundle.folder, file), text);
+    const loaded = await loadBundle(bundle.folder, { environment }).catch((error: unknown) => {
+      throw new Error(`seed ${seed}`, { cause: error });
+    });
+    expect(findFaults(loaded, spoilt), `seed ${seed}`).toEqual([]);
+    if (!loaded.valid) refused += 1;
+  }
+  // Most of what is done to them cannot be right; if everything passes, nothing was spoilt.
+  if (only === undefined) expect(refused).toBeGreaterThan(TIMES / 2);
+}, 120_000);
+
+/** What no answer about a bundle may have. */
+function findFaults(bundle: Bundle, written: Record<string, string>): string[] {
+  const faults: string[] = [];
+  if (bundle.valid !== (bundle.errors.length === 0)) faults.push('it is valid with errors, or not without');
+  for (const { code, message, file, line, column, suggestion = '' } of [...bundle.errors, ...bundle.warnings]) {
+    const shown = `${code} ${file}:${line}:${column} ${message}`;
+    if (!Object.hasOwn(errorCatalogue, code)) faults.push(`no code: ${shown}`);
+    const lines = written[file]?.split('\n').length ?? 0;
+    if (!(line >= 1 && line <= lines + 1 && column >= 1)) faults.push(`no place: ${shown}`);
+    if (/undefined|\[object |^\s*at .*:\d+:\d+/m.test(message) || message.includes('\n'))
+      faults.push(`no message: ${shown}`);
+    if (!/[.?]$/.test(suggestion)) faults.push(`no suggestion: ${shown}`);
+  }
+  try {
+    resolveSwarm(bundle, { environment });
+  } catch (error) {
+    if (!(error instanceof GoondanError)) faults.push(`resolving: ${String(error)}`);
+    else if (bundle.valid !== (error.code !== 'E_BUNDLE_INVALID')) faults.push(`resolving: ${error.code}`);
+    else if (error.code === 'E_SWARM_PLAN') faults.push(`valid, but no plan: ${error.message}`);
+  }
+  return faults;
+}
+
+function spoil(seed: number): Record<string, string> {
+  const random = mulberry32(seed + 1);
+  const written = Object.fromEntries(files.map((file) => [file, completeBundle[file] ?? '']));
+  for (let times = 1 + pick(random, 3); times > 0; times -= 1) {
+    const file = files[pick(random, files.length)] ?? '';
+    const text = written[file] ?? '';
+    written[file] = pick(random, 3) === 0 ? spoilText(text, random) : spoilValue(text, random);
+  }
+  return written;
+}
+
+type Random = () => number;
+
+const scraps = [
+  '[',
+  '{',
+  '"',
+  "'",
+  ': ',
+  '- ',
+  '&a ',
+  '*a ',
+  '!x ',
+  '---\n',
+  '\t',
+  '|\n',
+  '%YAML 1.1\n',
+  '\u{0}',
+  '\u{FEFF}',
+  '한',
+  '\u{D800}',
+  '#',
+  '<<: ',
+  '__proto__: 1\n',
+];
+
+function spoilText(text: string, random: Random): string {
+  const at = pick(random, text.length);
+  const length = 1 + pick(random, 20);
+  switch (pick(random, 5)) {
+    case 0:
+      return text.slice(0, at) + text.slice(at + length);
+    case 1:
+      return text.slice(0, at) + (scraps[pick(random, scraps.length)] ?? '') + text.slice(at);
+    case 2:
+      return text.slice(0, at) + text.slice(at, at + length).repeat(2 + pick(random, 50)) + text.slice(at);
+    case 3:
+      return text.slice(0, at);
+    default: {
+      const lines = text.split('\n');
+      const line = pick(random, lines.length);
+      return lines.toSpliced(line, 1, `${' '.repeat(pick(random, 5))}${(lines[line] ?? '').trimStart()}`).join('\n');
+    }
+  }
+}
+
+const strange: unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e300,
+  '',
+  'x',
+  'Agent/host',
+  'Model/../x',
+  '../..',
+  '/etc/passwd',
+  './p\0',
+  'é'.repeat(5_000),
+  [],
+  {},
+  [[]],
+  [null],
+  { kind: 'Agent' },
+  { kind: 'Agent', name: 'host', package: 'x' },
+  { valueFrom: { env: 'X' } },
+  { valueFrom: 1 },
+  { valueFrom: null },
+  { value: 'x' },
+  { ref: { ref: 'x' } },
+  { a: { a: { a: [] } } },
+];
+
+/** Puts something strange, or something of elsewhere, where something else was. */
+function spoilValue(text: string, random: Random): string {
+  let documents: unknown[];
+  try {
+    documents = parseAllDocuments(text).map((document) => document.toJS());
+  } catch {
+    return spoilText(text, random);
+  }
+  const places = listPlaces(documents);
+  const place = places[pick(random, places.length)];
+  const other = places[pick(random, places.length)];
+  if (place === undefined) return text;
+  const { parent, key } = place;
+  switch (pick(random, 4)) {
+    case 0:
+      Reflect.deleteProperty(parent, key);
+      break;
+    case 1:
+      Reflect.set(parent, key, strange[pick(random, strange.length)]);
+      break;
+    case 2:
+      Reflect.set(parent, key, structuredClone(other === undefined ? null : Reflect.get(other.parent, other.key)));
+      break;
+    default:
+      Reflect.set(parent, `${key}${String.fromCodePoint(97 + pick(random, 26))}`, Reflect.get(parent, key));
+      Reflect.deleteProperty(parent, key);
+  }
+  return documents.map((document) => stringify(document)).join('---\n');
+}
+
+interface Spot {
+  readonly parent: object;
+  readonly key: string;
+}
+
+function listPlaces(value: unknown): Spot[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.keys(value).flatMap((key) => [{ parent: value, key }, ...listPlaces(Reflect.get(value, key))]);
+}
+
+function pick(random: Random, below: number): number {
+  return Math.floor(random() * below);
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function mulberry32(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { fakeSpawn } from '../../testing/fake-spawn.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { runAgentProcess } from './agent-process.ts';
+
+const address = { agentName: 'a', instanceKey: 'k' };
+const start: AgentStart = {
+  address,
+  agent: { agentName: 'a', models: {} },
+  agents: [{ name: 'a' }],
+  store: { stateRoot: '/state', workspaceId: 'w' },
+  cwd: '/',
+};
+
+function run() {
+  const clock = manualClock();
+  const fake = fakeSpawn<ToAgent, FromAgent>();
+  const process = fake.spawn(agentLanguage, { name: 'a', runner: 'none', cwd: '/', frameFolder: '/' });
+  const [child] = fake.children;
+  if (child === undefined) throw new Error('no child');
+  const heard: string[] = [];
+  child.channel.onMessage(({ type }) => void heard.push(type));
+  const told: string[] = [];
+  runAgentProcess(
+    process,
+    start,
+    { heartbeat: { everyMs: 100, missedPings: 3 }, clock },
+    {
+      message: ({ type }) => void told.push(type),
+      refused: () => void told.push('refused'),
+      hung: () => void told.push('hung'),
+      exited: ({ code, signal }) => void told.push(`exited ${code ?? signal}`),
+      cutOff: () => void told.push('cut off'),
+      unsayable: () => void told.push('unsayable'),
+    },
+  );
+  return { clock, child, heard, told };
+}
+
+describe("an agent's process", () => {
+  test('is told who it is, first of all, and asked whether it lives', async () => {
+    const { clock, heard } = run();
+    await clock.advance(250);
+    expect(heard).toEqual(['start', 'ping', 'ping']);
+  });
+
+  test('that does not answer is found out at the fourth ping; one that answers is not', async () => {
+    const silent = run();
+    await silent.clock.advance(350);
+    expect(silent.told).toEqual([]);
+    await silent.clock.advance(100);
+    expect(silent.told).toEqual(['hung']);
+
+    const lively = run();
+    lively.child.channel.onMessage((message) => {
+      if (message.type === 'ping') void lively.child.channel.send({ type: 'pong', n: message.n });
+    });
+    await lively.clock.advance(1_000);
+    expect(lively.told).toEqual([]);
+  });
+
+  test('that closed its channel and lives on is found out', async () => {
+    const { clock, child, told } = run();
+    await clock.advance(1);
+    child.channel.close();
+    await clock.advance(900);
+    expect(told).not.toContain('cut off');
+    await clock.advance(200);
+    expect(told).toContain('cut off');
+  });
+
+  test('that ends is not killed for the channel that went with it, nor pinged', async () => {
+    const { clock, child, heard, told } = run();
+    await clock.advance(1);
+    child.exit({ code: 0 });
+    await clock.advance(5_000);
+    expect(heard).toEqual(['start']);
+    expect(told).toEqual(['exited 0']);
+  });
+});

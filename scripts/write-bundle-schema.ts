@@ -1,0 +1,16 @@
+// Writes the JSON Schema of bundles from the schemas they are checked with, so that editors and `gdn validate` agree.
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
+
+export const bundleSchemaFile = join(import.meta.dir, '..', 'packages/runtime/schema/goondan.schema.json');
+
+export function renderBundleSchema(): string {
+  return `${JSON.stringify(bundleJsonSchema(), null, 2)}\n`;
+}
+
+if (import.meta.main) {
+  mkdirSync(dirname(bundleSchemaFile), { recursive: true });
+  await Bun.write(bundleSchemaFile, renderBundleSchema());
+  console.log('Wrote packages/runtime/schema/goondan.schema.json');
+}

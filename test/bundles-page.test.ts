@@ -1,0 +1,44 @@
+// What docs/bundles.md shows is a bundle that loads, and it has every field of every kind.
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { loadBundle, resolveSwarm } from '@goondan/runtime';
+import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
+import { temporaryBundle } from '../packages/runtime/src/testing/temporary-bundle.ts';
+import { readRepository, repository } from './read-repository.ts';
+
+const [page] = readRepository('docs/bundles.md');
+const text = page?.text ?? '';
+const examples = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => yaml);
+
+describe('docs/bundles.md', () => {
+  test('R-04 shows one bundle, every kind of it, with nothing wrong', async () => {
+    const modules = [...examples.join('').matchAll(/entry: (\S+)/g)].map(([, entry = '']) => [
+      entry,
+      'export default 1;\n',
+    ]);
+    using bundle = temporaryBundle({
+      'goondan.yaml': examples.join('---\n'),
+      'prompts/host.md': 'You are the host.\n',
+      ...Object.fromEntries(modules),
+    });
+    const environment = { TEAM_KEY: 'a', LIBRARY_REGION: 'b', GUARD_TOKEN: 'c', SIGNING_KEY: 'd' };
+    const loaded = await loadBundle(bundle.folder, { environment });
+    expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
+    expect([...new Set<string>(loaded.resources.map(({ kind }) => kind))].toSorted()).toEqual(
+      Object.keys(resourceSchemas).toSorted(),
+    );
+    expect(resolveSwarm(loaded, { environment }).plan.agents).toHaveLength(2);
+  });
+
+  test('R-04 has every field of every kind in the table of that kind', async () => {
+    const schema = await Bun.file(join(repository, 'packages/runtime/schema/goondan.schema.json')).json();
+    for (const kind of Object.keys(resourceSchemas)) {
+      const section = text.split(`\n## ${kind}\n`)[1]?.split('\n## ')[0] ?? '';
+      const { spec } = schema.definitions[kind].properties;
+      const forms: { properties: object }[] = spec.oneOf ?? [spec];
+      const fields = new Set(forms.flatMap(({ properties }) => Object.keys(properties)));
+      const rows = [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name = '']) => name);
+      expect(rows.toSorted(), kind).toEqual([...fields].toSorted());
+    }
+  });
+});
