@@ -2,7 +2,10 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addCancelCommand } from './commands/cancel.ts';
+import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addInstanceCommand } from './commands/instance.ts';
+import { addLogsCommand } from './commands/logs.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -40,6 +43,9 @@ const commands = [
   addCancelCommand,
   addRestartCommand,
   addStopCommand,
+  addLogsCommand,
+  addInstanceCommand,
+  addDeadletterCommand,
   addValidateCommand,
   addDemoCommand,
 ];
