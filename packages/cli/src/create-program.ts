@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -34,6 +35,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
 
 /** In the order of the help. */
 const commands = [
+  addInitCommand,
   addRunCommand,
   addSendCommand,
   addStatusCommand,
