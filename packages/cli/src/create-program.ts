@@ -6,6 +6,7 @@ import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -37,6 +38,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
 
 /** In the order of the help. */
 const commands = [
+  addInitCommand,
   addRunCommand,
   addSendCommand,
   addStatusCommand,
