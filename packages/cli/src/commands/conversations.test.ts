@@ -1,9 +1,12 @@
 // Real processes: what `gdn` shows of conversations, logs and dead letters.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
@@ -65,7 +68,7 @@ describe('gdn logs', () => {
     expect((await gdn('logs --trace 00000000000000000000000000000000')).stdout).toBe('');
   });
 
-  test('-f goes on until the swarm stops, and says no line twice', async () => {
+  test('-f goes on until the swarm stops', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--detach');
     const child = place.start('logs', '--bundle', 'bundle', '-f');

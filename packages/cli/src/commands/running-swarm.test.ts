@@ -1,8 +1,11 @@
 // Real processes: what can be asked of a swarm that `gdn run --detach` has left running.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
