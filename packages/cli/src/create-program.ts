@@ -4,9 +4,11 @@ import { readFileSync } from 'node:fs';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addExplainCommand } from './commands/explain.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
-import { addInitCommand } from './commands/init.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -49,6 +51,8 @@ const commands = [
   addInstanceCommand,
   addDeadletterCommand,
   addValidateCommand,
+  addExplainCommand,
+  addDoctorCommand,
   addDemoCommand,
 ];
 

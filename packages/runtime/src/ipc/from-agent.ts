@@ -53,14 +53,17 @@ export interface DroppedCounts {
   readonly 'runtime.event': number;
 }
 
+/** What an agent turned out to be made of when it was loaded. */
+export interface AgentDescription {
+  /** In the order they were loaded. */
+  readonly extensions: readonly string[];
+  /** Outermost first, kind by kind. */
+  readonly layers: readonly LayerSummary[];
+  readonly tools: readonly string[];
+}
+
 export type FromAgent =
-  | {
-      readonly type: 'ready';
-      readonly extensions: readonly string[];
-      /** Outermost first, kind by kind. */
-      readonly layers: readonly LayerSummary[];
-      readonly tools: readonly string[];
-    }
+  | ({ readonly type: 'ready' } & AgentDescription)
   | { readonly type: 'start.failed'; readonly error: FrameError }
   /** After the commit. */
   | {
@@ -106,6 +109,14 @@ const layerSummary: Check<LayerSummary> = object({
   buffers: flag,
 } satisfies FieldsOf<LayerSummary>);
 
+const descriptionFields = {
+  extensions: listOf(name),
+  layers: listOf(layerSummary),
+  tools: listOf(name),
+} satisfies FieldsOf<AgentDescription>;
+
+export const agentDescription: Check<AgentDescription> = object(descriptionFields);
+
 export const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
   text: () => object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
   reasoning: () => object({ type: literal('reasoning'), text, turnId: name, stepId: name, stepIndex: count }),
@@ -129,13 +140,7 @@ export const logLine: Check<LogLine> = object({
 export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: count, 'runtime.event': count });
 
 export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', {
-  ready: () =>
-    object({
-      type: literal('ready'),
-      extensions: listOf(name),
-      layers: listOf(layerSummary),
-      tools: listOf(name),
-    }),
+  ready: () => object({ type: literal('ready'), ...descriptionFields }),
   'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
   'turn.done': () =>
     object({

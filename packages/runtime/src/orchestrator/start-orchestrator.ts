@@ -12,6 +12,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
+import { partsDigest } from '../config/parts-digest.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
@@ -22,6 +23,7 @@ import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { Spawn } from '../ports/spawn.ts';
 import { newTraceId } from '../trace/span-id.ts';
+import { recordDescriptions } from '../workspace/agent-descriptions.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -203,10 +205,14 @@ function openChildren({ settings, clock, endings }: Starting, spawn: Spawn, fold
 }
 
 function openSwarm(
-  { plan, settings, clock, stateRoot, workspaceId }: Starting,
+  { plan, settings, clock, stateRoot, workspaceId, endings }: Starting,
   { journal, children, log }: { journal: Journal; children: AgentChildren; log: StartLog },
 ): Swarm {
   const masks = new Map(plan.agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)]));
+  const digests = new Map(plan.agents.map((agent) => [agent.agentName, partsDigest(agent)]));
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
+  const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
+  endings.add(() => descriptions.settled());
   const swarm = new Swarm({
     plan,
     settings,
@@ -215,6 +221,8 @@ function openSwarm(
     store: { stateRoot, workspaceId },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => log.write(line),
+    described: (agentName, description) =>
+      descriptions.record(agentName, { ...description, digest: digests.get(agentName) ?? '' }),
     maskFor: (agentName) => masks.get(agentName) ?? ((text) => text),
   });
   log.handOver(swarm);

@@ -7,6 +7,7 @@ import type { AgentStart } from '../config/agent-start.ts';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
+import type { AgentDescription } from '../ipc/from-agent.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
@@ -38,6 +39,8 @@ export interface SwarmParts {
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
   log(line: LogLine): void;
+  /** An agent got ready, and this is what it loaded. Must not throw. */
+  described(agentName: string, description: AgentDescription): void;
   /** Hides the secrets of that agent. */
   maskFor(agentName: string): (text: string) => string;
 }
@@ -78,6 +81,7 @@ export class Swarm {
       deadLettered: (instance, event, crashes) =>
         this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
       heard: (instance, frame) => this.#heard(instance, frame),
+      described: ({ address }, description) => parts.described(address.agentName, description),
       processGone: ({ address }) => this.#calls.processGone(address),
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });

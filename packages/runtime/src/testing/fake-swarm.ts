@@ -65,6 +65,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => void lines.push(line),
+    described: () => undefined,
     maskFor: () => (text) => text,
   });
   return {

@@ -5,7 +5,7 @@
 import type { AgentAddress, AgentEvent, AgentInstance, TokenUsage, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
@@ -50,6 +50,8 @@ export interface InstanceHost {
   requestsFailed(instance: Instance, error: FrameError): void;
   deadLettered(instance: Instance, event: AgentEvent, crashes: number): void;
   heard(instance: Instance, frame: AgentFrame): void;
+  /** Its process is ready, and this is what it loaded. Must not throw. */
+  described(instance: Instance, description: AgentDescription): void;
   processGone(instance: Instance): void;
   report(instance: Instance, level: LogLevel, event: string, message: string): void;
 }
@@ -178,8 +180,12 @@ export class Instance {
   #hear(process: number, message: FromAgent): void {
     const host = this.#host;
     switch (message.type) {
-      case 'ready':
-        return host.post(this, { type: 'ready', process });
+      case 'ready': {
+        const { extensions, layers, tools } = message;
+        // Work goes to the process first: what is written down can wait.
+        host.post(this, { type: 'ready', process });
+        return host.described(this, { extensions, layers, tools });
+      }
       case 'start.failed':
         return host.post(this, { type: 'start.failed', process, error: message.error });
       case 'turn.done': {

@@ -40,6 +40,15 @@ export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
+/** What each agent was made of at its last start, one file for each. */
+export function layersFolder(workspace: string): string {
+  return `${workspace}/layers`;
+}
+
+export function layersPath(workspace: string, agentName: string): string {
+  return `${layersFolder(workspace)}/${pathSegment(agentName)}.json`;
+}
+
 export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress): InstancePaths {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }

@@ -79,7 +79,8 @@ export function resolveSwarm(bundle: Bundle, { swarm: wanted, environment, workd
   }
 }
 
-function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
+/** **Errors** — `E_SWARM_UNKNOWN`. */
+export function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
   const swarms = resourcesOf(scope, 'Swarm');
   const names = swarms.map(({ name }) => name);
   const name = wanted?.replace(/^Swarm\//, '') ?? (swarms.length === 1 ? names[0] : 'default');

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import type { Check } from '../doctor/check.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Colors, Terminal } from '../terminal.ts';
+
+export function addDoctorCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('doctor')
+    .summary('see what is there and works, and what is not')
+    .description(
+      'Looks at everything a swarm needs on this machine, and says what to do about what is missing. Keys are named, ' +
+        'never shown; nothing of the bundle is run. Exits with 3 when something is missing that gdn cannot do without.',
+    );
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn doctor')
+    .action(async (options: BundleOptions) => {
+      const { examine } = await import('../doctor/examine.ts');
+      const checks = await examine(options);
+      const healthy = checks.every(({ status }) => status !== 'missing');
+      if (options.json === true) printJson({ healthy, checks }, terminal);
+      else terminal.print(`${checks.map((check) => describe(check, terminal.colors)).join('')}${summary(checks)}\n`);
+      finish(healthy ? exitCodes.ok : exitCodes.setup);
+    });
+}
+
+const WIDEST_STATUS = 'warning'.length;
+const WIDEST_NAME = 'agent programs'.length;
+
+function describe({ name, status, detail, suggestion }: Check, colors: Colors): string {
+  const color = { ok: colors.green, warning: colors.yellow, missing: colors.red }[status];
+  const start = `${color(status.padEnd(WIDEST_STATUS))}  ${name.padEnd(WIDEST_NAME)}  `;
+  const indent = ' '.repeat(WIDEST_STATUS + WIDEST_NAME + 4);
+  return `${start}${detail}\n${suggestion === undefined ? '' : `${indent}${suggestion}\n`}`;
+}
+
+function summary(checks: readonly Check[]): string {
+  const count = (wanted: Check['status']) => checks.filter(({ status }) => status === wanted).length;
+  const [missing, warnings] = [count('missing'), count('warning')];
+  if (missing > 0) return `\n${missing} missing: gdn cannot run a swarm here.`;
+  if (warnings > 0) return `\nReady, with ${warnings === 1 ? 'a warning' : `${warnings} warnings`}.`;
+  return '\nReady.';
+}

@@ -1,0 +1,182 @@
+// Real processes: `gdn explain` as npm installs it, on what real agents left behind.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const pass = '(ctx) => ctx.next()';
+
+/** One extension for the whole swarm, one of the agent itself with a layer of every kind, and a tool. */
+function writeLayered() {
+  const more = [
+    'kind: Extension\nmetadata: { name: audit }\nspec: { entry: ./audit.ts }',
+    'kind: Extension\nmetadata: { name: guard }\nspec: { entry: ./guard.ts }',
+    'kind: Tool\nmetadata: { name: clock }\nspec:\n  entry: ./clock.ts\n  exports: [{ name: now, description: The time. }]',
+  ].join('\n---\napiVersion: goondan.ai/v1\n');
+  return place.write('layered', {
+    'goondan.yaml': sampleBundle({
+      agents: ['helper'],
+      agent: 'extensions: [Extension/guard]\ntools: [Tool/clock, Tool/agents]',
+      swarm: 'extensions: [Extension/audit]',
+      more,
+    }),
+    'audit.ts': `export const register = (api) => api.pipeline.register('turn', ${pass}, { name: 'write-down', priority: 500 });\n`,
+    'guard.ts': `export function register(api) {
+  api.pipeline.register('turn', ${pass}, { name: 'inner', priority: 20 });
+  api.pipeline.register('turn', ${pass}, { name: 'outer', priority: 10 });
+  for (const kind of ['step', 'model', 'toolCall']) api.pipeline.register(kind, ${pass}, { name: kind + '-guard' });
+}\n`,
+    'clock.ts': `export const handlers = { now: () => 'noon' };\n`,
+  });
+}
+
+const layer = (extension: string, name: string, priority: number) =>
+  expect.objectContaining({ extension, name, priority });
+
+const expectedLayers = {
+  turn: [layer('audit', 'write-down', 500), layer('guard', 'outer', 10), layer('guard', 'inner', 20)],
+  step: [layer('guard', 'step-guard', 0)],
+  model: [layer('guard', 'model-guard', 0)],
+  toolCall: [layer('guard', 'toolCall-guard', 0)],
+};
+const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
+
+describe('gdn explain', () => {
+  test('before the first start: what is declared, and no layers', async () => {
+    await writeLayered();
+    const { stdout, stderr, exitCode } = await place.run('explain', 'layered', '--agent', 'host', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      agent: 'host',
+      source: 'declared',
+      extensions: ['audit', 'guard'],
+      layers: null,
+      tools,
+    });
+    expect(stderr).toContain('has not been started yet');
+    expect(exitCode).toBe(0);
+    expect(existsSync(place.stateRoot)).toBe(false);
+  });
+
+  test('after a run: the layers of the last start, outermost first; a changed module is said', async () => {
+    const folder = await writeLayered();
+    expect((await place.run('run', 'layered', '--trust', '--input', 'hello')).exitCode).toBe(0);
+    const { stdout, stderr, exitCode } = await place.run('explain', '--bundle', 'layered', '--agent', 'host', '--json');
+    expect({ ...JSON.parse(stdout), stderr, exitCode }).toEqual({
+      agent: 'host',
+      source: 'last-run',
+      extensions: ['audit', 'guard'],
+      layers: expectedLayers,
+      tools,
+      stderr: '',
+      exitCode: 0,
+    });
+    // Never started, so nobody knows its layers.
+    const other = await place.run('explain', 'layered', '--agent', 'helper', '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({ agent: 'helper', source: 'declared', extensions: ['audit'] });
+
+    const workspaces = join(place.stateRoot, 'workspaces');
+    const layers = join(workspaces, readdirSync(workspaces)[0] ?? '', 'layers');
+    expect(readdirSync(layers)).toEqual(['host.json']);
+    expect(statSync(join(layers, 'host.json')).mode & 0o777).toBe(0o600);
+
+    writeFileSync(join(folder, 'guard.ts'), 'export const register = () => undefined;\n');
+    const changed = await place.run('explain', 'layered', '--json');
+    expect(JSON.parse(changed.stdout)).toMatchObject({ agent: 'host', source: 'last-run' });
+    expect(changed.stderr).toContain('have changed since that start');
+
+    writeFileSync(join(layers, 'host.json'), '{"agent":"host","layers":');
+    const damaged = await place.run('explain', 'layered', '--json');
+    expect(JSON.parse(damaged.stdout)).toMatchObject({ source: 'declared', layers: null });
+  });
+
+  test('--load under trust: the layers without a turn, and nothing left behind', async () => {
+    await writeLayered();
+    const { stdout, exitCode } = await place.run('explain', 'layered', '--load', '--trust', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      agent: 'host',
+      source: 'loaded',
+      extensions: ['audit', 'guard'],
+      layers: expectedLayers,
+      tools,
+    });
+    expect(exitCode).toBe(0);
+    expect(existsSync(place.stateRoot)).toBe(false);
+  });
+
+  test('the onion for people', async () => {
+    await writeLayered();
+    const { stdout } = await place.run('explain', 'layered', '--load', '--trust');
+    expect(stdout).toBe(`Agent host: as it was loaded just now, the outermost layer first.
+
+turn
+  audit/write-down                  swarm, priority 500
+    guard/outer                     agent, priority 10
+      guard/inner                   agent, priority 20
+        step
+          guard/step-guard          agent, priority 0
+            model
+              guard/model-guard     agent, priority 0
+            toolCall
+              guard/toolCall-guard  agent, priority 0
+
+Extensions: audit, guard
+Tools:      clock__now, agents__request, agents__send, agents__list, agents__catalog
+`);
+  });
+
+  test('runs no code of the bundle without --load, and with it only under trust', async () => {
+    const mark = join(place.folder, 'mark');
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
+    expect((await place.run('explain', 'bundle')).exitCode).toBe(0);
+    const refused = await place.run('explain', 'bundle', '--load');
+    expect(refused.stderr).toStartWith('E_UNTRUSTED: ');
+    expect(refused.exitCode).toBe(3);
+    expect(existsSync(mark)).toBe(false);
+    expect((await place.run('explain', 'bundle', '--load', '--trust')).exitCode).toBe(0);
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test('--load of an agent that cannot be loaded: why, exit 1', async () => {
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle(tellTale),
+      'tell-tale.ts': `export function register() { throw new Error('not today'); }\n`,
+    });
+    const { stdout, stderr, exitCode } = await place.run('explain', 'bundle', '--load', '--trust');
+    expect(stderr).toContain('not today');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+  });
+
+  test('a value that is missing in the environment stops nothing', async () => {
+    const agent = 'environment: { CITY: { valueFrom: { env: NOBODY_SET_THIS } } }';
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent }) });
+    const { stdout, exitCode } = await place.run('explain', 'bundle', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ agent: 'host', source: 'declared' });
+    expect(exitCode).toBe(0);
+  });
+
+  test('an agent that is not there: which ones are, and which was meant; exit 3', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
+    expect(await place.run('explain', 'bundle', '--agent', 'helpr')).toEqual({
+      stdout: '',
+      stderr: 'E_AGENT_UNKNOWN: There is no agent "helpr". Agents: host, helper.\nDid you mean `helper`?\n',
+      exitCode: 3,
+    });
+  });
+
+  test('a bundle with errors: exit 4', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
+    expect((await place.run('explain', 'bundle')).exitCode).toBe(4);
+  });
+
+  test('--trust without --load: exit 2; --help ends with an example', async () => {
+    const { stderr, exitCode } = await place.run('explain', '--trust');
+    expect(stderr).toStartWith("E_USAGE: option '--trust' needs option '--load'");
+    expect(exitCode).toBe(2);
+    expect((await place.run('explain', '--help')).stdout).toEndWith('  $ gdn explain my-swarm --agent helper --load\n');
+  });
+});

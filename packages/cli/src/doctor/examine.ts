@@ -1,0 +1,66 @@
+/** Everything `gdn doctor` looks at. No code of a bundle runs, and nothing is changed. */
+import { dirname, join } from 'node:path';
+import { agentRunner, canReadProcesses, connectorRunner, providerVariables, stateRoot } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { type BundleOptions, stateRootChoice } from '../common-options.ts';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { placeOfSwarm } from '../swarm/reach-swarm.ts';
+import { type Check, ok, warning } from './check.ts';
+import { checkBun, checkGit, checkNode, checkNpm, checkSandbox } from './check-programs.ts';
+import { checkRunners } from './check-runners.ts';
+import { checkStateRoot } from './check-state-root.ts';
+
+/** **Errors** — `E_BUNDLE_MISSING`, when a bundle was named and is not there. */
+export async function examine(options: BundleOptions): Promise<readonly Check[]> {
+  const [node, npm, git, sandbox, swarm] = await Promise.all([
+    checkNode(),
+    checkNpm(),
+    checkGit(),
+    checkSandbox(),
+    checkSwarm(options),
+  ]);
+  return [
+    node,
+    checkBun(),
+    npm,
+    git,
+    checkRunners([agentRunner, connectorRunner], join(dirname(agentRunner), '..', 'src')),
+    checkStateRoot(stateRoot(stateRootChoice(options))),
+    checkProcesses(canReadProcesses()),
+    sandbox,
+    checkKeys(process.env),
+    swarm,
+  ];
+}
+
+export function checkProcesses(isReadable: boolean): Check {
+  if (isReadable) return ok('processes', '/proc can be read: nothing a swarm starts is left behind');
+  const detail = '/proc cannot be read: what leaves the process group of its agent is not found when that ends';
+  return warning('processes', detail, 'Nothing, unless tools start programs that detach themselves.');
+}
+
+/** Names only. */
+export function checkKeys(environment: Readonly<Record<string, string | undefined>>): Check {
+  const keys = Object.values(providerVariables).map(({ key }) => key);
+  const set = keys.filter((key) => environment[key]);
+  if (set.length > 0) return ok('keys', `set: ${set.join(', ')}`);
+  const suggestion = `Set one of ${keys.join(', ')} to call a provider; the scripted model and local servers need none.`;
+  return warning('keys', 'no key of a provider is set', suggestion);
+}
+
+async function checkSwarm(options: BundleOptions): Promise<Check> {
+  const name = 'swarm';
+  try {
+    const place = await placeOfSwarm(options);
+    const status = await (await attachSwarm(place))?.status();
+    if (status === undefined) return ok(name, `"${place.swarm}" is not running`);
+    return ok(name, `"${status.swarm}" runs in process ${status.pid} since ${status.startedAt}`);
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    if (error.code !== 'E_BUNDLE_MISSING') {
+      return warning(name, `${error.code}: ${error.message}`, error.suggestion ?? 'See `gdn validate`.');
+    }
+    if (options.bundle !== undefined) throw error;
+    return ok(name, 'no bundle in this folder');
+  }
+}

@@ -1,0 +1,32 @@
+/** Longer than any of these programs needs on a machine that is busy. */
+const TIMEOUT_MS = 15_000;
+const LONGEST = 300;
+
+export type Probed = { readonly works: true; readonly said: string } | { readonly works: false; readonly why: string };
+
+/** Runs a program of the system to its end; never in the current folder, which may be a stranger's. */
+export async function probe(...command: readonly string[]): Promise<Probed> {
+  const [program = ''] = command;
+  try {
+    const child = Bun.spawn([...command], {
+      cwd: '/',
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    const [said, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    if (child.exitCode === 0) return { works: true, said: firstLine(said) };
+    const end = child.signalCode === null ? `exit code ${child.exitCode}` : `ended by ${child.signalCode}`;
+    return { works: false, why: firstLine(complaint) || `${program}: ${end}` };
+  } catch (error) {
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return { works: false, why: isAbsent ? 'not found' : firstLine(String(error)) };
+  }
+}
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  return line.replaceAll(/\p{Cc}/gu, ' ').slice(0, LONGEST);
+}

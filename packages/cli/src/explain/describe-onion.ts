@@ -1,0 +1,87 @@
+import type { MiddlewareKind } from '@goondan/types';
+import type { ExplainedLayer, Explanation } from './explain-agent.ts';
+
+/**
+ * The onion for people: what stands inside something is further to the right.
+ *
+ * @example
+ * turn
+ *   guard/audit  swarm, priority 100
+ *     step (no layers)
+ */
+export function describeOnion({ agent, source, extensions, layers, tools }: Explanation): string {
+  const lines = [
+    `Agent ${printable(agent)}: ${origin[source]}.`,
+    '',
+    ...(layers === null ? ['Layers: not known yet.'] : aligned(onion(layers))),
+    '',
+    `Extensions: ${list(extensions)}`,
+    `Tools:      ${list(tools)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const origin = {
+  declared: 'what is declared',
+  'last-run': 'as it was at its last start, the outermost layer first',
+  loaded: 'as it was loaded just now, the outermost layer first',
+} as const;
+
+interface Row {
+  readonly name: string;
+  readonly about?: string;
+}
+
+type Layers = NonNullable<Explanation['layers']>;
+
+/** A turn holds its steps; a step holds its call of the model and the calls of tools after it, side by side. */
+function onion(layers: Layers): Row[] {
+  const turn = chain('turn', layers, 0);
+  const step = chain('step', layers, turn.depth);
+  return [
+    ...turn.rows,
+    ...step.rows,
+    ...chain('model', layers, step.depth).rows,
+    ...chain('toolCall', layers, step.depth).rows,
+  ];
+}
+
+function chain(kind: MiddlewareKind, layers: Layers, depth: number): { rows: Row[]; depth: number } {
+  const head = { name: `${indent(depth)}${kind}${layers[kind].length === 0 ? ' (no layers)' : ''}` };
+  const rows = layers[kind].map((layer, index) => ({
+    name: `${indent(depth + 1 + index)}${printable(`${layer.extension}/${layer.name}`)}`,
+    about: describe(layer),
+  }));
+  return { rows: [head, ...rows], depth: depth + 1 + rows.length };
+}
+
+function describe({ tier, priority, mayShortCircuit, timeoutMs, onError, buffers }: ExplainedLayer): string {
+  const more = [
+    mayShortCircuit ? 'may short-circuit' : undefined,
+    timeoutMs === undefined ? undefined : `at most ${timeoutMs} ms`,
+    onError === 'skip' ? 'skipped when it fails' : undefined,
+    buffers ? 'holds back the stream' : undefined,
+  ];
+  return [`${tier}, priority ${priority}`, ...more.filter((part) => part !== undefined)].join(', ');
+}
+
+/** Deeper than this it is no longer moved to the right: a line must stay readable. */
+const DEEPEST = 24;
+
+function indent(depth: number): string {
+  return '  '.repeat(Math.min(depth, DEEPEST));
+}
+
+function aligned(rows: readonly Row[]): string[] {
+  const width = Math.max(...rows.map(({ name, about }) => (about === undefined ? 0 : name.length)));
+  return rows.map(({ name, about }) => (about === undefined ? name : `${name.padEnd(width)}  ${about}`));
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.map(printable).join(', ');
+}
+
+/** An extension chose the names of its layers: nothing in them that a terminal obeys. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
+}

@@ -1,0 +1,108 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Fs, systemFs } from '../ports/fs.ts';
+import { type LoadedAgent, readDescription, recordDescriptions } from './agent-descriptions.ts';
+import type { StoreWarning } from './store-ports.ts';
+
+const temporary = mkdtempSync(join(tmpdir(), 'goondan-descriptions-'));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+let count = 0;
+const newPlace = () => ({ stateRoot: join(temporary, String((count += 1))), workspaceId: 'w' });
+const layersOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces', 'w', 'layers');
+
+function loaded(tool: string): LoadedAgent {
+  return {
+    extensions: ['guard'],
+    layers: [
+      {
+        kind: 'turn',
+        extension: 'guard',
+        name: 'outer',
+        tier: 'swarm',
+        priority: 10,
+        mayShortCircuit: true,
+        timeoutMs: 5,
+        onError: 'skip',
+        buffers: false,
+      },
+    ],
+    tools: [tool],
+    digest: 'abc',
+  };
+}
+
+const noWarning = ({ path, message }: StoreWarning) => expect.unreachable(`${path}: ${message}`);
+
+/** The real disk, counting what takes its place. */
+function countingFs(): { fs: Fs; renames: () => number } {
+  let renames = 0;
+  const rename: Fs['rename'] = (from, to) => {
+    renames += 1;
+    return systemFs.rename(from, to);
+  };
+  return { fs: { ...systemFs, rename }, renames: () => renames };
+}
+
+describe('descriptions of agents', () => {
+  test('what was recorded is read again; only its owner can read it', async () => {
+    const place = newPlace();
+    const recorder = recordDescriptions({ ...place, warn: noWarning });
+    recorder.record('host', loaded('a__b'));
+    await recorder.settled();
+    expect(await readDescription(place, 'host')).toEqual({ ...loaded('a__b'), recordedAt: expect.any(String) });
+    expect(await readDescription(place, 'other')).toBeUndefined();
+    expect(readdirSync(layersOf(place))).toEqual(['host.json']);
+    expect(statSync(join(layersOf(place), 'host.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('of many starts at once the last counts, and the same again costs the disk nothing', async () => {
+    const place = newPlace();
+    const { fs, renames } = countingFs();
+    const recorder = recordDescriptions({ ...place, fs, warn: noWarning });
+    for (let start = 0; start < 100; start += 1) recorder.record('host', loaded(`a__${start}`));
+    await recorder.settled();
+    expect((await readDescription(place, 'host'))?.tools).toEqual(['a__99']);
+    expect(renames()).toBe(1);
+    recorder.record('host', loaded('a__99'));
+    await recorder.settled();
+    expect(renames()).toBe(1);
+    recorder.record('host', loaded('a__100'));
+    await recorder.settled();
+    expect((await readDescription(place, 'host'))?.tools).toEqual(['a__100']);
+  });
+
+  test('a disk that fails is warned about, and the next start is written', async () => {
+    const place = newPlace();
+    const warnings: StoreWarning[] = [];
+    let isBroken = true;
+    const rename: Fs['rename'] = (from, to) =>
+      isBroken ? Promise.reject(new Error('the disk is gone')) : systemFs.rename(from, to);
+    const fs = { ...systemFs, rename };
+    const recorder = recordDescriptions({ ...place, fs, warn: (warning) => warnings.push(warning) });
+    recorder.record('host', loaded('a__b'));
+    await recorder.settled();
+    expect(warnings).toEqual([{ path: join(layersOf(place), 'host.json'), message: expect.stringContaining('gone') }]);
+    expect(await readDescription(place, 'host')).toBeUndefined();
+    isBroken = false;
+    recorder.record('host', loaded('a__b'));
+    await recorder.settled();
+    expect(await readDescription(place, 'host')).toMatchObject(loaded('a__b'));
+  });
+
+  test('a file that is damaged, or about somebody else, is as good as none', async () => {
+    const place = newPlace();
+    const recorder = recordDescriptions({ ...place, warn: noWarning });
+    recorder.record('host', loaded('a__b'));
+    await recorder.settled();
+    const path = join(layersOf(place), 'host.json');
+    const good = readFileSync(path, 'utf8');
+    for (const text of ['', '{', 'null', '[]', good.replace('"turn"', '"tern"'), good.replace('"host"', '"guest"')]) {
+      expect(text).not.toBe(good);
+      writeFileSync(path, text);
+      expect(await readDescription(place, 'host')).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * What each agent turned out to be made of at its last start, for whoever asks without running it (`gdn explain`). Kept
+ * in `<workspace>/layers`, one file for each agent; nothing reads it to run an agent.
+ *
+ * Invariants:
+ * 1. Recording never waits and never fails a start: what goes wrong is warned about.
+ * 2. One write at a time, and at most one description in line for each agent: a newer one takes its place.
+ * 3. A description that is written already is not written again: a start costs the disk nothing then.
+ */
+import { type AgentDescription, agentDescription } from '../ipc/from-agent.ts';
+import { type Check, name, object, text } from '../ipc/check/shape.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import { type Fs, systemFs } from '../ports/fs.ts';
+import type { JournalLocation } from './journal/instance-slots.ts';
+import { layersFolder, layersPath, workspaceFolder } from './layout/instance-paths.ts';
+import { makeFolders } from './layout/make-folders.ts';
+import { codedFs } from './lines/coded-fs.ts';
+import { replaceFile } from './lines/replace-file.ts';
+import type { StoreWarning } from './store-ports.ts';
+
+/** With `partsDigest` of what was declared then. */
+export interface LoadedAgent extends AgentDescription {
+  readonly digest: string;
+}
+
+export interface RecordedAgent extends LoadedAgent {
+  /** When an agent made like this first got ready in that run. */
+  readonly recordedAt: string;
+}
+
+export interface DescriptionRecorder {
+  record(agentName: string, loaded: LoadedAgent): void;
+  /** Everything that was recorded is on the disk, or warned about. */
+  settled(): Promise<void>;
+}
+
+export interface RecorderOptions extends JournalLocation {
+  readonly fs?: Fs;
+  readonly clock?: Clock;
+  /** Must not throw. */
+  readonly warn: (warning: StoreWarning) => void;
+}
+
+const FORMAT_VERSION = 1;
+/** More than the biggest frame an agent can say it in. */
+const LONGEST_FILE = 16 * 1024 * 1024;
+
+export function recordDescriptions(options: RecorderOptions): DescriptionRecorder {
+  const { stateRoot, workspaceId, clock = systemClock, warn } = options;
+  const fs = codedFs(options.fs ?? systemFs);
+  const workspace = workspaceFolder(stateRoot, workspaceId);
+  const waiting = new Map<string, LoadedAgent>();
+  const written = new Map<string, string>();
+  let writing: Promise<void> | undefined;
+  return {
+    record(agentName, loaded) {
+      waiting.set(agentName, loaded);
+      writing ??= writeAll();
+    },
+    settled: async () => writing,
+  };
+
+  async function writeAll(): Promise<void> {
+    // Not in the step in which an agent got ready.
+    await Promise.resolve();
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      const [agentName, loaded] = next;
+      waiting.delete(agentName);
+      await write(agentName, loaded);
+    }
+    // In the same breath as the last look: what comes now starts another one.
+    writing = undefined;
+  }
+
+  async function write(agentName: string, loaded: LoadedAgent): Promise<void> {
+    const made = JSON.stringify(loaded);
+    if (written.get(agentName) === made) return;
+    const path = layersPath(workspace, agentName);
+    try {
+      const recordedAt = clock.now().toISOString();
+      const line = JSON.stringify({ formatVersion: FORMAT_VERSION, agent: agentName, recordedAt, ...loaded });
+      await makeFolders(fs, stateRoot, layersFolder(workspace));
+      await replaceFile(fs, path, new TextEncoder().encode(`${line}\n`));
+      written.set(agentName, made);
+    } catch (error) {
+      warn({ path, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+}
+
+/** `undefined` when it never got ready, or the file is not one of ours. **Errors** — `E_STORE_READ`. */
+export async function readDescription(
+  { stateRoot, workspaceId, fs = systemFs }: JournalLocation & { readonly fs?: Fs },
+  agentName: string,
+): Promise<RecordedAgent | undefined> {
+  const path = layersPath(workspaceFolder(stateRoot, workspaceId), agentName);
+  const bytes = await codedFs(fs).read(path, 0, LONGEST_FILE);
+  if (bytes === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const header = fileHeader(value);
+    if (header.agent !== agentName) return undefined;
+    return { ...agentDescription(value), digest: header.digest, recordedAt: header.recordedAt };
+  } catch {
+    // It is only for show: a damaged one is as good as none.
+    return undefined;
+  }
+}
+
+const fileHeader: Check<{ agent: string; digest: string; recordedAt: string }> = object({
+  agent: name,
+  digest: text,
+  recordedAt: name,
+});
