@@ -12,27 +12,31 @@ beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
 describe('the guide', () => {
-  test.each(listRepository('docs/guide/*.md'))('%s: every command works', async (path) => {
-    const steps = readSteps(readRepository(path)[0]?.text ?? '');
-    expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
-    let said = '';
-    for (const step of steps) {
-      if (step.does === 'write') {
-        expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
-        await place.write('.', { [step.file]: step.text });
-      } else if (step.does === 'read') {
-        expect(withoutNumbers(said)).toBe(withoutNumbers(step.text));
-      } else {
-        const { stdout, stderr, exitCode } = await type(step.command);
-        expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
-          command: step.command,
-          exitCode: 0,
-          stderr: '',
-        });
-        said = stdout;
+  test.each(listRepository('docs/guide/*.md'))(
+    '%s: every command works',
+    async (path) => {
+      const steps = readSteps(readRepository(path)[0]?.text ?? '');
+      expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
+      let said = '';
+      for (const step of steps) {
+        if (step.does === 'write') {
+          expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
+          await place.write('.', { [step.file]: step.text });
+        } else if (step.does === 'read') {
+          expect(withoutNumbers(said)).toBe(withoutNumbers(step.text));
+        } else {
+          const { stdout, stderr, exitCode } = await type(step.command);
+          expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
+            command: step.command,
+            exitCode: 0,
+            stderr: '',
+          });
+          said = stdout;
+        }
       }
-    }
-  });
+    },
+    120_000,
+  );
 
   test('is read block by block', () => {
     const text =
