@@ -2,9 +2,13 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addCancelCommand } from './commands/cancel.ts';
+import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addInstanceCommand } from './commands/instance.ts';
+import { addLogsCommand } from './commands/logs.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -36,12 +40,16 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
 
 /** In the order of the help. */
 const commands = [
+  addInitCommand,
   addRunCommand,
   addSendCommand,
   addStatusCommand,
   addCancelCommand,
   addRestartCommand,
   addStopCommand,
+  addLogsCommand,
+  addInstanceCommand,
+  addDeadletterCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,

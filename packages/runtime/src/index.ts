@@ -78,3 +78,4 @@ export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';
+export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';

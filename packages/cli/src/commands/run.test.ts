@@ -1,9 +1,12 @@
 // Real processes: `gdn run` as npm installs it, on bundles of the scripted model.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
@@ -62,7 +65,7 @@ describe('gdn run --input', () => {
     expect(JSON.parse(stdout)).toMatchObject({ finishReason: 'error' });
     expect(stderr).toContain('Broken at import.');
     expect(exitCode).toBe(1);
-  }, 30_000);
+  });
 
   test('what the turn sends to other agents is handled before it ends', async () => {
     const script = [

@@ -1,9 +1,12 @@
 // Real processes: `gdn validate` as npm installs it.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));

@@ -1,11 +1,11 @@
 /** One turn, whoever runs the swarm: asked, streamed, printed. */
-import type { AskOptions, Delivery, TurnEnd } from '@goondan/runtime';
+import type { Acceptance, AskOptions, Delivery, TurnEnd } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
-import { exitAfter, reportOf } from './turn-report.ts';
+import { exitAfter, reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 /** A swarm in this process, or one that was reached. */
 export interface Askable {
@@ -16,21 +16,33 @@ export interface Question {
   readonly delivery: Delivery;
   readonly json: boolean;
   readonly signal: AbortSignal;
-  readonly onAccepted?: () => void;
 }
 
-/** Aborting `signal` cancels the turn. **Errors** — those of `ask`: a turn that failed is printed, not thrown. */
+/**
+ * Aborting `signal` cancels the turn. Whatever becomes of an input that was accepted is printed.
+ *
+ * **Errors** — `E_CANCELLED`, and those of `ask`, when it was not accepted: nothing is printed then, and it can be asked
+ * again.
+ */
 export async function askOnce(swarm: Askable, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, signal, onAccepted = () => undefined } = question;
+  const { delivery, json, signal } = question;
   if (signal.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
   const answer = json ? undefined : printAnswer(terminal);
-  const end = await swarm.ask(delivery, {
-    signal,
-    onAccepted,
-    onNotice: (notice) => notice.type === 'delta' && answer?.stream(notice.delta),
-  });
-  const report = reportOf(end);
+  const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
+  const report = await ask(swarm, delivery, { signal, onNotice });
   answer?.end(report.response);
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);
+}
+
+async function ask(swarm: Askable, delivery: Delivery, options: AskOptions): Promise<TurnReport> {
+  let accepted: Acceptance | undefined;
+  try {
+    return reportOf(
+      await swarm.ask(delivery, { ...options, onAccepted: (acceptance) => void (accepted = acceptance) }),
+    );
+  } catch (error) {
+    if (accepted === undefined || !(error instanceof GoondanError)) throw error;
+    return reportWithoutEnd(accepted, error);
+  }
 }

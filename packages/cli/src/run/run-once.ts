@@ -1,10 +1,10 @@
 /** `gdn run --input`: one turn, then the end of whatever was started for it. */
-import { type Delivery, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
+import { type Delivery, randomIds, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
-import { askOnce } from './ask-once.ts';
+import { askOnce, type Question } from './ask-once.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
 /** For a swarm that is just coming up, or on its way out, in another process. */
@@ -19,15 +19,15 @@ export async function runOnce(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const deadline = systemClock.elapsed() + PATIENCE_MS;
+  // One id for all attempts: whoever has accepted it before it went away has accepted the same.
+  const question = { delivery: { id: randomIds.next('event'), ...delivery }, json: run.json === true, signal };
   for (;;) {
-    let isAccepted = false;
-    const question = { delivery, json: run.json === true, signal, onAccepted: () => void (isAccepted = true) };
     try {
       const running = await attachSwarm(run);
       if (running !== undefined) return await askOnce(running, question, terminal);
       return await runAlone(run, question, terminal);
     } catch (error) {
-      const isInBetween = !isAccepted && !signal.aborted && isChanging(error);
+      const isInBetween = !signal.aborted && isChanging(error);
       if (!isInBetween || systemClock.elapsed() > deadline) throw error;
     }
     await sleep(systemClock, AGAIN_MS);
@@ -41,24 +41,26 @@ function isChanging(error: unknown): boolean {
   );
 }
 
-async function runAlone(run: PreparedRun, question: Parameters<typeof askOnce>[1], terminal: Terminal) {
+async function runAlone(run: PreparedRun, question: Question, terminal: Terminal) {
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal);
   try {
     const code = await askOnce(control, question, terminal);
     const isAtRest = await comeToRest(control, graceMs, signal);
-    if (!isAtRest && !signal.aborted)
-      terminal.printError('warn: Messages to other agents are left for the next run.\n');
+    if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
     return signal.aborted ? exitCodes.interrupted : code;
   } finally {
     await control.stop(signal.aborted ? { graceMs: 0 } : {});
   }
 }
 
+const leftOver = 'What was sent to other agents is not all handled; the next run goes on with it.';
+
 /** What the turn has sent to other agents is handled too. False when it took too long, or nobody wants to wait. */
 async function comeToRest(control: SwarmControl, graceMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = systemClock.elapsed() + graceMs;
-  while (control.status().instances.some(({ queued }) => queued > 0)) {
+  // An agent that does not start would be waited for in vain.
+  while (control.status().instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
     if (signal.aborted || systemClock.elapsed() > deadline) return false;
     await sleep(systemClock, AGAIN_MS / 4);
   }

@@ -1,6 +1,6 @@
 /** How a turn ended, as `gdn run` and `gdn send --wait` tell it. */
-import { textOf, type TurnEnd } from '@goondan/runtime';
-import type { TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import { type Acceptance, textOf, type TurnEnd } from '@goondan/runtime';
+import type { GoondanError, TokenUsage, TurnError, TurnResult } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
@@ -32,6 +32,24 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
     steps: stepCount,
     usage,
     ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** Of an input that was accepted and whose turn did not come to an end: its agent does not start, or the swarm is gone. */
+export function reportWithoutEnd(
+  { agent, instanceKey, turnId, traceId }: Acceptance,
+  { code, message, suggestion }: GoondanError,
+): TurnReport {
+  return {
+    agent,
+    instanceKey,
+    turnId,
+    traceId,
+    response: '',
+    finishReason: 'error',
+    steps: 0,
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    error: { code, message, suggestion },
   };
 }
 

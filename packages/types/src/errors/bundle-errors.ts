@@ -34,6 +34,10 @@ export const bundleErrors = {
     meaning: 'A module of the bundle imports something that is not there.',
     suggestion: 'Install the package beside the bundle with `npm install`, or correct the import.',
   },
+  E_INIT_FOLDER: {
+    meaning: 'A new bundle cannot be written: its folder has something in it already, or cannot be made or written to.',
+    suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
+  },
   E_PACKAGE_MISSING: {
     meaning: 'The bundle names an npm package that is not installed, or that is no package of Goondan.',
     suggestion: 'Install it with `gdn package add`; a package of Goondan has a `goondan.yaml` in its folder.',

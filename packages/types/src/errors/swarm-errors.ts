@@ -91,6 +91,10 @@ export const swarmErrors = {
     meaning: 'The control socket does not speak this version of the protocol.',
     suggestion: 'Use the version of Goondan that runs the swarm.',
   },
+  E_DEAD_LETTER_UNKNOWN: {
+    meaning: 'There is no dead letter of this id.',
+    suggestion: 'See which ones there are, with `gdn deadletter list`.',
+  },
   E_INGRESS_KEY: {
     meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
     suggestion:
@@ -103,6 +107,10 @@ export const swarmErrors = {
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_INSTANCE_UNKNOWN: {
+    meaning: 'There is no such conversation.',
+    suggestion: 'See which ones there are, with `gdn instance list`.',
   },
   E_IPC_CLOSED: {
     meaning: 'A message could not be sent because the process at the other end is gone.',

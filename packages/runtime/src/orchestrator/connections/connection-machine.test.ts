@@ -12,7 +12,7 @@ import {
 } from './connection-state.ts';
 import { connectionStatus } from './connection-status.ts';
 
-const policy: ConnectionPolicy = {
+const policyOfTests: ConnectionPolicy = {
   restart: { quickCrashes: 3, baseMs: 100, maxMs: 1_000, healthyMs: 10_000 },
   heartbeat: { everyMs: 50, missedPings: 3 },
   startTimeoutMs: 2_000,
@@ -31,8 +31,10 @@ class World {
   readonly drains: number[] = [];
   readonly reports: string[] = [];
 
+  constructor(readonly policy: ConnectionPolicy = policyOfTests) {}
+
   take(input: ConnectionInput): void {
-    const { state, actions } = stepConnection(this.state, input, this.now, policy);
+    const { state, actions } = stepConnection(this.state, input, this.now, this.policy);
     this.state = state;
     for (const action of actions) this.act(action);
   }
@@ -84,12 +86,12 @@ class World {
   }
 
   get status() {
-    return connectionStatus(this.state, this.now, policy);
+    return connectionStatus(this.state, this.now, this.policy);
   }
 }
 
-function started(): World {
-  const world = new World();
+function started(by: ConnectionPolicy = policyOfTests): World {
+  const world = new World(by);
   world.take({ type: 'start' });
   return world;
 }
@@ -128,7 +130,7 @@ describe('a connection', () => {
     for (let crash = 1; crash <= 9; crash++) {
       world.say('ready');
       world.say('exited');
-      const waitMs = backoffMs(crash, policy.restart);
+      const waitMs = backoffMs(crash, policyOfTests.restart);
       if (waitMs > 0) {
         expect(world.status.status).toBe('waiting');
         world.pass(waitMs - 1);
@@ -137,7 +139,7 @@ describe('a connection', () => {
       }
       expect(world.spawns).toHaveLength(crash + 1);
     }
-    const { heartbeat, restart } = policy;
+    const { heartbeat, restart } = policyOfTests;
     world.say('ready');
     for (let passed = 0; passed < restart.healthyMs; passed += heartbeat.everyMs) {
       world.pass(heartbeat.everyMs);
@@ -202,7 +204,7 @@ describe('a connection', () => {
     for (let crash = 1; crash <= 2; crash++) world.say('exited');
     expect(world.status.crashes).toBe(2);
     world.say('ready');
-    for (let passed = 0; passed < policy.restart.healthyMs; passed += 50) {
+    for (let passed = 0; passed < policyOfTests.restart.healthyMs; passed += 50) {
       world.pass(50);
       world.say('pong');
     }
@@ -314,12 +316,12 @@ test('R-03 whatever happens in whatever order: one process, no start before its 
   );
   fc.assert(
     fc.property(fc.array(events, { maxLength: 60 }), fc.array(fc.integer({ min: 0, max: 2_000 })), (before, drains) => {
-      const world = started();
+      const world = started(neverForgiving);
       let crashes = 0;
       let earliest = 0;
       const die = () => {
         const isCrash = !['draining', 'stopped'].includes(world.state.phase.name) && !isStopping(world);
-        // Reckoned apart from the machine: no process is healthy for long enough to be forgiven here.
+        // Reckoned apart from the machine.
         if (isCrash) earliest = world.now + backoffMs(++crashes, neverForgiving.restart);
         world.say('exited');
       };
@@ -348,7 +350,10 @@ test('R-03 whatever happens in whatever order: one process, no start before its 
   );
 });
 
-const neverForgiving = { restart: { ...policy.restart, healthyMs: Infinity } };
+const neverForgiving = {
+  ...policyOfTests,
+  restart: { ...policyOfTests.restart, healthyMs: Infinity },
+};
 
 function isStopping({ state: { phase } }: World): boolean {
   return phase.name === 'killed' && phase.afterwards === 'stop';

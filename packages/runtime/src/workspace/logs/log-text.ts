@@ -45,6 +45,8 @@ export function decodeLine(text: string): LogLine | undefined {
 
 function isLogLine(value: unknown): value is LogLine {
   if (!value || typeof value !== 'object') return false;
-  const texts = ['time', 'level', 'message', 'agent', 'instance'];
-  return texts.every((name) => typeof Reflect.get(value, name) === 'string');
+  const isText = (name: string) => typeof Reflect.get(value, name) === 'string';
+  // Lines of the orchestrator itself, and of connections, are about no agent.
+  const isTextOrAbsent = (name: string) => Reflect.get(value, name) === undefined || isText(name);
+  return ['time', 'level', 'message'].every(isText) && ['agent', 'instance'].every(isTextOrAbsent);
 }

@@ -52,6 +52,17 @@ test('lines are kept in their order, across restarts, and the last of those aske
   for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
+test('lines of the orchestrator and of connections, which are about no agent, are found too', async () => {
+  const place = { stateRoot, workspaceId: 'nobody' };
+  const log = openSwarmLog(place);
+  const { agent: _, instance: __, ...own } = line('started');
+  log.write(own);
+  log.write({ ...own, message: 'listening', connection: 'telegram' });
+  await log.close();
+  expect(messages(await readSwarmLog(place, everything))).toEqual(['started', 'listening']);
+  expect(await readSwarmLog(place, { ...everything, agent: 'coder' })).toEqual([]);
+});
+
 test('half a line that a crash left is left out, and does not spoil the next', async () => {
   const place = { stateRoot, workspaceId: 'torn' };
   const first = openSwarmLog(place);

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadBundle, resolveSwarm, startSwarm, textOf } from '@goondan/runtime';
+
+// The folder is a bundle: `gdn run examples/first-tool` does the same.
+const bundle = await loadBundle(import.meta.dir, { environment: {} });
+assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
+
+const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-first-tool-'));
+const { plan } = resolveSwarm(bundle, { environment: {} });
+const swarm = await startSwarm({ ...plan, stateRoot, bundleFolder: bundle.folder });
+try {
+  const { result } = await swarm.ask({ input: 'Roll a die.' });
+  assert.match(textOf(result.responseMessage), /^You rolled [1-6]\.$/);
+
+  // The handler is not woken with arguments that its schema refuses; the model reads why.
+  const refused = await swarm.ask({ input: 'Roll one with a thousand sides.' });
+  assert.match(textOf(refused.result.responseMessage), /sides must be <= 100/);
+} finally {
+  await swarm.stop();
+  await rm(stateRoot, { recursive: true, force: true });
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { GoondanError } from '@goondan/types';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface ListOptions extends BundleOptions {
+  readonly agent?: string;
+  readonly instance?: string;
+}
+
+export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const group = program
+    .command('deadletter')
+    .summary('inputs that were given up')
+    .description(
+      'An input that ends the process of its agent again and again is put aside. Here it is looked at, tried again or ' +
+        'forgotten. The swarm must be running.',
+    )
+    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm');
+
+  const list = group
+    .command('list')
+    .summary('list them')
+    .description('Lists the inputs that were given up, with the reason.')
+    .option('--agent <name>', 'only those of one agent')
+    .option('--instance <key>', 'only those of this conversation');
+  addBundleOptions(list)
+    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent helper')
+    .action(async (options: ListOptions) => {
+      await showLetters(options, terminal);
+      finish(exitCodes.ok);
+    });
+
+  addOrder('retry', 'accept one again', 'Accepts the input again, as if it had just come in.', 'Accepted again.');
+  addOrder('drop', 'forget one', 'Forgets the input. Its turn stays in the conversation as failed.', 'Forgotten.');
+
+  function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
+    const command = group
+      .command(name)
+      .argument('<agent>', 'whose it is')
+      .argument('<instance>', 'the key of the conversation')
+      .argument('<id>', 'the id of the input, as `gdn deadletter list` shows it')
+      .summary(summary)
+      .description(description);
+    addBundleOptions(command)
+      .addHelpText('after', `\nExample:\n  $ gdn deadletter ${name} helper default mail-17 --bundle my-swarm`)
+      .action(async (agentName: string, instanceKey: string, id: string, options: BundleOptions) => {
+        const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+        const { method, field } = orders[name];
+        const swarm = await reachSwarm(options);
+        if (!(await swarm[method]({ agentName, instanceKey }, id))) throw unknownLetter(agentName, instanceKey, id);
+        if (options.json === true) printJson({ [field]: true }, terminal);
+        else terminal.print(`${done}\n`);
+        finish(exitCodes.ok);
+      });
+  }
+}
+
+const orders = {
+  retry: { method: 'retryDeadLetter', field: 'retried' },
+  drop: { method: 'dropDeadLetter', field: 'dropped' },
+} as const;
+
+async function showLetters({ agent, instance, ...options }: ListOptions, terminal: Terminal): Promise<void> {
+  const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+  const letters = await (
+    await reachSwarm(options)
+  ).deadLetters({
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  });
+  if (options.json === true) return printJson(letters, terminal);
+  if (letters.length === 0) return terminal.print('There are no dead letters.\n');
+  for (const { agent: whose, instanceKey, eventId, reason, deadAt, input } of letters) {
+    terminal.print(`${whose} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n`);
+    if (input !== undefined) terminal.print(`    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`);
+  }
+}
+
+const MOST_SHOWN = 200;
+
+function unknownLetter(agent: string, instanceKey: string, id: string): GoondanError {
+  return new GoondanError('E_DEAD_LETTER_UNKNOWN', `There is no dead letter "${id}" of ${agent} (${instanceKey}).`);
+}

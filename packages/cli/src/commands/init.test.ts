@@ -1,0 +1,166 @@
+// Real processes: `gdn init` as npm installs it, and what becomes of what it writes.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { templateNames } from '../init/templates.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+
+/** Nobody's keys, and an author for commits whatever this machine has. */
+const env = {
+  ANTHROPIC_API_KEY: '',
+  OPENAI_API_KEY: '',
+  GOOGLE_GENERATIVE_AI_API_KEY: '',
+  GIT_CEILING_DIRECTORIES: realpathSync(tmpdir()),
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'A',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'A',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const gdn = (...args: string[]) => place.runWith({ env }, ...args);
+const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
+const git = (...args: string[]) =>
+  Bun.$`git -C ${join(place.folder, 'my-swarm')} ${args}`.env({ ...process.env, ...env });
+
+describe('gdn init', () => {
+  test('writes a bundle that answers with no key and no network', async () => {
+    const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
+    expect(stdout).toStartWith(
+      `A new bundle is in ${place.folder}/my-swarm:\n  .gitignore\n  README.md\n  goondan.yaml\n`,
+    );
+    expect(stdout).toEndWith('Try it:\n  gdn run my-swarm --trust --input "hello"\n');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    const answer = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
+    expect(answer).toMatchObject({ stdout: expect.stringMatching(/^You said: hello\./), stderr: '', exitCode: 0 });
+  });
+
+  test.each(templateNames)('--template %s has no errors and no warnings', async (template) => {
+    await gdn('init', 'my-swarm', '--template', template, '--no-git');
+    expect(JSON.parse((await gdn('validate', 'my-swarm', '--json')).stdout)).toEqual({
+      valid: true,
+      errors: [],
+      warnings: [],
+    });
+    expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toMatchObject({ stderr: '', exitCode: 0 });
+  });
+
+  test.each([
+    ['default', 'What time is it in Asia/Seoul?', /^In Asia\/Seoul it is \w+day, .+\.$/m],
+    ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
+    ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
+  ])('--template %s: its README shows what it can do', async (template, input, answer) => {
+    await gdn('init', 'my-swarm', '--template', template, '--no-git');
+    expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
+    expect((await gdn('run', 'my-swarm', '--trust', '--input', input)).stdout).toMatch(answer);
+  });
+
+  test.each([
+    ['anthropic', 'ANTHROPIC_API_KEY'],
+    ['openai', 'OPENAI_API_KEY'],
+    ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ])('with the key of %s, its model; the key itself is written nowhere', async (provider, variable) => {
+    const withKey = { env: { ...env, [variable]: 'secret-key-of-mine' } };
+    const { stdout } = await place.runWith(withKey, 'init', 'my-swarm', '--no-git', '--json');
+    const { files, ...rest }: { files: string[] } = JSON.parse(stdout);
+    expect(rest).toEqual({ folder: join(place.folder, 'my-swarm'), template: 'default', provider, git: 'none' });
+    expect(read('my-swarm/model.yaml')).toContain(`provider: ${provider}\n`);
+    for (const file of files) expect(read(`my-swarm/${file}`)).not.toContain('secret-key-of-mine');
+    const validated = await place.runWith(withKey, 'validate', 'my-swarm', '--json');
+    expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
+  });
+
+  test('--json lists exactly what is there', async () => {
+    const { files }: { files: string[] } = JSON.parse((await gdn('init', 'my-swarm', '--no-git', '--json')).stdout);
+    const there = readdirSync(join(place.folder, 'my-swarm'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(place.folder.length + '/my-swarm/'.length));
+    expect(files.toSorted()).toEqual(there.toSorted());
+  });
+
+  test('the YAML files point editors at the installed schema', async () => {
+    const schema = 'node_modules/@goondan/runtime/schema/goondan.schema.json';
+    await place.write('.', { [schema]: '{}' });
+    await gdn('init', 'my-swarm', '--no-git');
+    for (const file of ['goondan.yaml', 'model.yaml']) {
+      expect(read(`my-swarm/${file}`)).toStartWith(`# yaml-language-server: $schema=../${schema}\n`);
+    }
+  });
+
+  test('without a folder: the current one', async () => {
+    const { stdout, exitCode } = await gdn('init', '--no-git');
+    expect(stdout).toEndWith('  gdn run --trust --input "hello"\n');
+    expect(exitCode).toBe(0);
+    expect(existsSync(join(place.folder, 'goondan.yaml'))).toBe(true);
+  });
+});
+
+describe('gdn init never overwrites', () => {
+  test('a folder with something in it: what to do, exit 3, nothing changed', async () => {
+    await place.write('my-swarm', { 'goondan.yaml': 'mine\n' });
+    const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
+    expect(stderr).toStartWith(`E_INIT_FOLDER: "${place.folder}/my-swarm" is not empty: it has "goondan.yaml". `);
+    expect(stderr).toContain('\nName a folder that is new or empty');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    expect(readdirSync(join(place.folder, 'my-swarm'))).toEqual(['goondan.yaml']);
+    expect(read('my-swarm/goondan.yaml')).toBe('mine\n');
+  });
+
+  test.each([
+    ['a file', () => writeFileSync(join(place.folder, 'my-swarm'), 'mine\n')],
+    ['a link to nothing', () => symlinkSync('nowhere', join(place.folder, 'my-swarm'))],
+  ])('%s: exit 3, no stack', async (_name, plant) => {
+    plant();
+    const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^E_INIT_FOLDER: /),
+      expect.stringMatching(/^Name /),
+      '',
+    ]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('a template that is not there: which there are, exit 2', async () => {
+    const { stderr, exitCode } = await gdn('init', 'my-swarm', '--template', 'big');
+    expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal.');
+    expect(exitCode).toBe(2);
+    expect(existsSync(join(place.folder, 'my-swarm'))).toBe(false);
+  });
+});
+
+describe('gdn init and git', () => {
+  test('makes a repository with one commit of everything, and keys stay out', async () => {
+    const { stdout } = await gdn('init', 'my-swarm', '--json');
+    const { files, git: done }: { files: string[]; git: string } = JSON.parse(stdout);
+    expect(done).toBe('committed');
+    expect((await git('ls-files').text()).trim().split('\n').toSorted()).toEqual(files.toSorted());
+    await place.write('my-swarm', { '.env': 'ANTHROPIC_API_KEY=x\n' });
+    expect(await git('status', '--porcelain').text()).toBe('');
+    expect((await git('log', '--format=%s').text()).trim()).toBe('A new swarm, by gdn init');
+  });
+
+  test('--no-git: none', async () => {
+    await gdn('init', 'my-swarm', '--no-git');
+    expect(existsSync(join(place.folder, 'my-swarm/.git'))).toBe(false);
+  });
+
+  test('inside a repository: none of its own', async () => {
+    await Bun.$`git init --quiet ${place.folder}`.env({ ...process.env, ...env });
+    expect(JSON.parse((await gdn('init', 'my-swarm', '--json')).stdout)).toMatchObject({ git: 'none' });
+    expect(existsSync(join(place.folder, 'my-swarm/.git'))).toBe(false);
+  });
+
+  test('a commit that git refuses is said, and the bundle is there: exit 0', async () => {
+    const refusing = { env: { ...env, GIT_AUTHOR_NAME: '', GIT_COMMITTER_NAME: '' } };
+    const { stdout, stderr, exitCode } = await place.runWith(refusing, 'init', 'my-swarm', '--json');
+    expect(stderr).toStartWith('The bundle is written, but git made no commit: fatal: ');
+    expect(JSON.parse(stdout)).toMatchObject({ git: 'failed' });
+    expect(exitCode).toBe(0);
+  });
+});

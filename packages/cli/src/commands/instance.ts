@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { Message } from '@goondan/types';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const group = program
+    .command('instance')
+    .summary('look at conversations')
+    .description('Conversations as they are on disk, whether the swarm runs or not.')
+    .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
+
+  const list = group.command('list').summary('list them').description('Lists the conversations of every agent.');
+  addBundleOptions(list)
+    .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm --json')
+    .action(async (options: BundleOptions) => {
+      await showList(options, terminal);
+      finish(exitCodes.ok);
+    });
+
+  const show = group
+    .command('show')
+    .argument('<agent>', 'whose conversation')
+    .argument('<instance>', 'its key')
+    .summary('print one')
+    .description('Prints the messages of one conversation; with --json also the states of its extensions.');
+  addBundleOptions(show)
+    .addHelpText('after', '\nExample:\n  $ gdn instance show helper default --bundle my-swarm')
+    .action(async (agent: string, instanceKey: string, options: BundleOptions) => {
+      await showInstance(agent, instanceKey, options, terminal);
+      finish(exitCodes.ok);
+    });
+}
+
+async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { listInstances }] = await imports();
+  const instances = await listInstances(await placeOfSwarm(options));
+  if (options.json === true) return printJson(instances, terminal);
+  if (instances.length === 0) return terminal.print('There are no conversations yet.\n');
+  for (const { agent, instanceKey, status, messages, updatedAt } of instances) {
+    terminal.print(`${agent} ${instanceKey}: ${status}, ${messages} messages, ${updatedAt ?? 'no turn yet'}\n`);
+  }
+}
+
+async function showInstance(agent: string, instanceKey: string, options: BundleOptions, terminal: Terminal) {
+  const [{ placeOfSwarm }, { readInstance }] = await imports();
+  const at = { agentName: agent, instanceKey };
+  const { messages, extensionState: extensions } = await readInstance(await placeOfSwarm(options), at);
+  if (options.json === true) return printJson({ agent, instanceKey, messages, extensions }, terminal);
+  for (const message of messages) terminal.print(`${terminal.colors.bold(message.data.role)}  ${textIn(message)}\n`);
+}
+
+function imports() {
+  return Promise.all([import('../swarm/reach-swarm.ts'), import('../instance/read-instances.ts')]);
+}
+
+/** Words as they are, everything else as JSON. */
+function textIn({ data: { content } }: Message): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part))).join(' ');
+}

@@ -1,0 +1,99 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ControlClient, LogLine, LogQuestion } from '@goondan/runtime';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface LogsOptions extends BundleOptions {
+  readonly follow?: boolean;
+  readonly agent?: string;
+  readonly instance?: string;
+  readonly trace?: string;
+  readonly last: number;
+}
+
+export function addLogsCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('logs')
+    .summary('read what a swarm has logged')
+    .description(
+      'Prints the last lines of the log of a swarm, also when it does not run any more. With --follow it goes on until ' +
+        'the swarm stops, or Ctrl-C. With --json every line is a JSON object.',
+    )
+    .option('-f, --follow', 'go on with what a running swarm logs')
+    .option('--agent <name>', 'only lines of one agent')
+    .option('--instance <key>', 'only lines of this conversation')
+    .option('--trace <id>', 'only lines of one trace')
+    .option('--last <number>', 'how many lines', readCount, 100);
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent helper -f')
+    .action(async (options: LogsOptions) => {
+      finish(await withInterrupt((signal) => showLogs(options, terminal, signal)));
+    });
+}
+
+async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
+  const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('@goondan/runtime'),
+  ]);
+  const { agent, instance, trace, last } = options;
+  const question: LogQuestion = {
+    last,
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instance }),
+    ...(trace === undefined ? {} : { traceId: trace }),
+  };
+  const print = (line: LogLine) => terminal.print(options.json === true ? `${JSON.stringify(line)}\n` : toText(line));
+  const swarm = options.follow === true ? await reachSwarm(options) : undefined;
+  const following = swarm === undefined ? undefined : await follow(swarm, question);
+  const lines = await readSwarmLog(await placeOfSwarm(options), question);
+  for (const line of lines) print(line);
+  if (following === undefined) return exitCodes.ok;
+  signal.addEventListener('abort', following.end, { once: true });
+  if (signal.aborted) following.end();
+  await following.printWith(print, lines);
+  return signal.aborted ? exitCodes.interrupted : exitCodes.ok;
+}
+
+/** Listens from now on; what comes before it is printed is kept, so that no line falls between the file and the stream. */
+async function follow(swarm: ControlClient, { agent, instance, traceId }: LogQuestion) {
+  let kept: LogLine[] = [];
+  let take: (line: LogLine) => void = (line) => {
+    // The newest would be let go; so many do not come while a file is read.
+    if (kept.length < MOST) kept.push(line);
+  };
+  const filter = {
+    types: ['log' as const],
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
+  const watch = await swarm.watch(filter, (notice) => {
+    if (notice.type === 'log' && (traceId === undefined || notice.line.traceId === traceId)) take(notice.line);
+  });
+  return {
+    end: () => watch.end(),
+    /** Resolves when the swarm has stopped. */
+    async printWith(print: (line: LogLine) => void, printed: readonly LogLine[]): Promise<void> {
+      const known = new Set(printed.map((line) => JSON.stringify(line)));
+      for (const line of kept) if (!known.has(JSON.stringify(line))) print(line);
+      kept = [];
+      take = print;
+      await watch.ended;
+    },
+  };
+}
+
+function toText({ time, level, message, agent, instance, connection, extension }: LogLine): string {
+  const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
+  return `${time} ${level} ${who === '' ? '' : `${who}: `}${message}\n`;
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
+  throw new InvalidArgumentError(`It is no number from 1 to ${MOST}.`);
+}
+
+const MOST = 100_000;

@@ -1,0 +1,54 @@
+/**
+ * The first commit of a new bundle. Whatever keeps git from making it is said, and stops nothing: the bundle is there.
+ * No repository is made inside another one, and no git command runs longer than its deadline.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** `none`: there is no git, or the folder is in a repository already. */
+export type Committed = { readonly git: 'committed' | 'none' } | { readonly git: 'failed'; readonly reason: string };
+
+const timeoutMs = 30_000;
+
+export async function commitBundle(folder: string, files: readonly string[]): Promise<Committed> {
+  const run = gitIn(folder);
+  try {
+    await run('--version');
+  } catch {
+    return { git: 'none' };
+  }
+  if (await isInsideRepository(run)) return { git: 'none' };
+  try {
+    await run('init', '--quiet');
+    await run('add', '--', ...files);
+    // Signing may ask for a passphrase, and there is nobody to answer.
+    await run('commit', '--quiet', '--no-verify', '--no-gpg-sign', '--message', 'A new swarm, by gdn init');
+    return { git: 'committed' };
+  } catch (error) {
+    return { git: 'failed', reason: readReason(error) };
+  }
+}
+
+type Git = (...args: string[]) => Promise<unknown>;
+
+function gitIn(folder: string): Git {
+  // In a hook of git these name another repository.
+  const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
+  return (...args) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
+}
+
+async function isInsideRepository(run: Git): Promise<boolean> {
+  try {
+    await run('rev-parse', '--git-dir');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The line in which git says what is wrong. */
+function readReason(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
+  const lines = said.split('\n').filter((line) => line.trim() !== '');
+  return lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? 'git did not say why';
+}

@@ -1,0 +1,78 @@
+/**
+ * A template becomes a bundle. The templates are bundles themselves, in `packages/cli/templates`:
+ * 1. Nothing that exists is overwritten, not even when somebody else writes there at the same moment.
+ * 2. Nothing of a bundle is run.
+ */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GoondanError } from '@goondan/types';
+import type { Provider } from './choose-provider.ts';
+import { findSchema, installedSchema } from './find-schema.ts';
+import type { Template } from './templates.ts';
+
+const templates = fileURLToPath(new URL('../../templates', import.meta.url));
+
+export interface NewBundle {
+  /** An absolute path. */
+  readonly folder: string;
+  readonly template: Template;
+  readonly provider: Provider;
+}
+
+/** Returns what it wrote, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
+export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
+  const { folder } = bundle;
+  const sources = await listSources(bundle);
+  const schema = findSchema(folder);
+  await makeEmptyFolder(folder);
+  try {
+    for (const [path, source] of sources) {
+      const text = await readFile(join(templates, source), 'utf8');
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text.replace(`$schema=${installedSchema}`, `$schema=${schema}`), {
+        flag: 'wx',
+      });
+    }
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+  return [...sources.keys()];
+}
+
+/** Path in the bundle → file of the templates. */
+async function listSources({ template, provider }: NewBundle): Promise<Map<string, string>> {
+  const entries = await readdir(join(templates, template), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const paths = files.map((file) => file.slice(join(templates, template).length + 1).replaceAll('\\', '/'));
+  // Without its dot in the package, because npm leaves out files of that name.
+  const sources = new Map([['.gitignore', 'gitignore']]);
+  for (const path of paths.toSorted()) sources.set(path, join(template, path));
+  if (provider !== 'scripted') sources.set('model.yaml', join('providers', `${provider}.yaml`));
+  return sources;
+}
+
+/** A repository that nothing was put into yet counts as empty. */
+async function makeEmptyFolder(folder: string): Promise<void> {
+  let found: string[];
+  try {
+    await mkdir(folder, { recursive: true });
+    found = await readdir(folder);
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+  const [first, ...others] = found.filter((name) => name !== '.git').toSorted();
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  throw new GoondanError('E_INIT_FOLDER', `"${folder}" is not empty: it has "${first}"${more}. Nothing was written.`, {
+    suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
+  });
+}
+
+function cannotWrite(folder: string, cause: unknown): GoondanError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new GoondanError('E_INIT_FOLDER', `No bundle can be written into "${folder}": ${reason}.`, {
+    suggestion: 'Name a folder that you may write to, or make room for it.',
+    cause,
+  });
+}
