@@ -9,7 +9,8 @@ const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+// Long enough to end what a page leaves running when one of its commands fails.
+afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 describe('the guide', () => {
   test.each(listRepository('docs/guide/*.md'))(

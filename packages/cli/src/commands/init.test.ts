@@ -93,6 +93,20 @@ describe('gdn init', () => {
     }
   });
 
+  test('--help names every template and ends with an example', async () => {
+    const { stdout, exitCode } = await gdn('init', '--help');
+    for (const template of templateNames) expect(stdout).toMatch(new RegExp(`^ {2}${template} .+$`, 'm'));
+    expect(stdout).toEndWith('Example:\n  $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"\n');
+    expect(exitCode).toBe(0);
+  });
+
+  test('--bundle names the folder too; two different ones are an error', async () => {
+    expect((await gdn('init', '--bundle', 'my-swarm', '--no-git')).exitCode).toBe(0);
+    expect(existsSync(join(place.folder, 'my-swarm/goondan.yaml'))).toBe(true);
+    expect((await gdn('init', 'one', '--bundle', 'other')).exitCode).toBe(2);
+    expect(existsSync(join(place.folder, 'one'))).toBe(false);
+  });
+
   test('without a folder: the current one', async () => {
     const { stdout, exitCode } = await gdn('init', '--no-git');
     expect(stdout).toEndWith('  gdn run --trust --input "hello"\n');

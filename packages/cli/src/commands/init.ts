@@ -15,9 +15,9 @@ interface InitOptions extends BundleOptions {
 }
 
 const description =
-  'Writes a bundle into a new or empty folder: goondan.yaml, the model, prompts and code to start from. It asks the ' +
-  'provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY); without a key, a script ' +
-  'answers, which needs no network. With git there, the first commit is made. Nothing is overwritten, and nothing is run.';
+  'Writes a bundle into a new or empty folder: goondan.yaml, the model, prompts and code to start from. Its model ' +
+  'is of the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY); without a key ' +
+  'it is a script, which needs no network. With git there, the first commit is made. Nothing is overwritten, and nothing is run.';
 
 const examples = `
 Templates:
