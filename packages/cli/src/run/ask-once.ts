@@ -16,26 +16,32 @@ export interface Question {
   readonly delivery: Delivery;
   readonly json: boolean;
   readonly signal: AbortSignal;
+  /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
+  readonly asksAgain?: boolean;
 }
 
+/** What a swarm that goes away says, or its socket. */
+export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
+
 /**
- * Aborting `signal` cancels the turn. Whatever becomes of an input that was accepted is printed.
+ * Aborting `signal` cancels the turn. Whatever becomes of an input that was accepted is printed, unless it can be asked
+ * for again.
  *
  * **Errors** — `E_CANCELLED`, and those of `ask`, when it was not accepted: nothing is printed then, and it can be asked
  * again.
  */
 export async function askOnce(swarm: Askable, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, signal } = question;
+  const { delivery, json, signal, asksAgain = false } = question;
   if (signal.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
   const answer = json ? undefined : printAnswer(terminal);
   const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
-  const report = await ask(swarm, delivery, { signal, onNotice });
+  const report = await ask(swarm, delivery, { signal, onNotice }, asksAgain);
   answer?.end(report.response);
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);
 }
 
-async function ask(swarm: Askable, delivery: Delivery, options: AskOptions): Promise<TurnReport> {
+async function ask(swarm: Askable, delivery: Delivery, options: AskOptions, asksAgain: boolean): Promise<TurnReport> {
   let accepted: Acceptance | undefined;
   try {
     return reportOf(
@@ -43,6 +49,7 @@ async function ask(swarm: Askable, delivery: Delivery, options: AskOptions): Pro
     );
   } catch (error) {
     if (accepted === undefined || !(error instanceof GoondanError)) throw error;
+    if (asksAgain && goneCodes.includes(error.code)) throw error;
     return reportWithoutEnd(accepted, error);
   }
 }

@@ -4,7 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
-import { askOnce, type Question } from './ask-once.ts';
+import { askOnce, goneCodes, type Question } from './ask-once.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
 /** For a swarm that is just coming up, or on its way out, in another process. */
@@ -24,7 +24,8 @@ export async function runOnce(
   for (;;) {
     try {
       const running = await attachSwarm(run);
-      if (running !== undefined) return await askOnce(running, question, terminal);
+      // Somebody else's, who may be about to end it: what it has accepted by then waits for the next one.
+      if (running !== undefined) return await askOnce(running, { ...question, asksAgain: true }, terminal);
       return await runAlone(run, question, terminal);
     } catch (error) {
       const isInBetween = !signal.aborted && isChanging(error);
@@ -36,9 +37,7 @@ export async function runOnce(
 
 /** Another process is about to serve the workspace, or to leave it. */
 function isChanging(error: unknown): boolean {
-  return (
-    error instanceof GoondanError && ['E_SWARM_RUNNING', 'E_SWARM_STOPPED', 'E_CONTROL_CLOSED'].includes(error.code)
-  );
+  return error instanceof GoondanError && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
 }
 
 async function runAlone(run: PreparedRun, question: Question, terminal: Terminal) {

@@ -325,6 +325,17 @@ describe('a swarm that is stopped', () => {
     expect(await journal.pending({ agentName: 'c', instanceKey: 'default' })).toHaveLength(1);
   });
 
+  test('R-07 starts nothing for what reaches the disk when all is over; it is there at the next start', async () => {
+    const { swarm, agents, journal } = await openSwarm(echo);
+    await swarm.drain(1_000, new AbortController().signal);
+    for (const isAwaited of [true, false]) {
+      await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('late'), isAwaited);
+    }
+    await Bun.sleep(20);
+    expect(agents.children).toHaveLength(0);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(2);
+  });
+
   test('R-07 kills what is not finished within the grace period, and keeps its event', async () => {
     const { swarm, agents, journal } = await openSwarm(async () => new Promise(() => undefined));
     await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('endless'), false);

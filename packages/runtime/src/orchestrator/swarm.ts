@@ -151,6 +151,8 @@ export class Swarm {
     hurry.addEventListener('abort', endNow, { once: true });
     if (hurry.aborted) endNow();
     await this.instances.until(isOver);
+    // What is still on its way to the disk is there at the next start.
+    this.instances.close();
     callOff();
     this.#calls.close();
   }

@@ -36,6 +36,7 @@ describe('who waits for a turn', () => {
     expect(await outcome(two.end)).toBe('waits');
     waiters.failAll('over');
     expect(await outcome(two.end)).toBe('over');
+    expect(await outcome(waiters.wait(at, '3').end)).toBe('over');
   });
 
   test('may stop waiting, and makes room for others', async () => {

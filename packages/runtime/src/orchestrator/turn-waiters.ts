@@ -8,6 +8,8 @@ const MOST_WAITING = 10_000;
 export class TurnWaiters {
   readonly #waiters = new Map<string, Map<string, Set<PromiseWithResolvers<TurnEnd>>>>();
   #count = 0;
+  /** Why nobody is told anything any more. */
+  #over: { readonly error: unknown } | undefined;
 
   /** `forget` ends the wait without an answer. **Errors** — `E_CALLS_FULL`. */
   wait(at: AgentAddress, eventId: string): { readonly end: Promise<TurnEnd>; readonly forget: () => void } {
@@ -22,6 +24,7 @@ export class TurnWaiters {
     const waiter = Promise.withResolvers<TurnEnd>();
     // Whoever forgets about it does not want to hear of it either.
     waiter.promise.catch(() => undefined);
+    if (this.#over !== undefined) waiter.reject(this.#over.error);
     ofEvent.add(waiter);
     this.#count += 1;
     return {
@@ -46,7 +49,9 @@ export class TurnWaiters {
     }
   }
 
+  /** From now on whoever comes to wait is told the same. */
   failAll(error: unknown): void {
+    this.#over = { error };
     for (const [key, ofInstance] of [...this.#waiters]) {
       for (const eventId of [...ofInstance.keys()]) for (const waiter of this.#take(key, eventId)) waiter.reject(error);
     }

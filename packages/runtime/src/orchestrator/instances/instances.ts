@@ -5,7 +5,8 @@
  * 1. Inputs are stepped one after the other, in the order in which they were posted, and never inside another step.
  * 2. Who may have a process is asked again whenever the line of inputs is empty (`supervision/process-slots.ts`).
  * 3. An instance that is held gets no process until it is let go; its input waits.
- * 4. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
+ * 4. Once it is closed nothing happens any more: an input that comes later is not stepped, and starts nothing.
+ * 5. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
  *    `MOST_REMEMBERED`.
  */
 import type { AgentAddress } from '@goondan/types';
@@ -39,6 +40,7 @@ export class Instances {
   /** Told of every step, to see what they wait for. */
   readonly #lookers = new Set<() => void>();
   #isStepping = false;
+  #isClosed = false;
 
   constructor(host: InstancesHost) {
     this.#host = host;
@@ -69,12 +71,17 @@ export class Instances {
   }
 
   post(address: AgentAddress, input: InstanceInput): void {
-    this.#push(this.#of(address), input);
+    if (!this.#isClosed) this.#push(this.#of(address), input);
   }
 
   /** Asks again who may have a process: what instances wait for has changed. */
   replan(): void {
     if (!this.#isStepping) this.#run();
+  }
+
+  /** When every process is gone. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Resolves when `isTrue`; looks now and after every step, also those that looking itself causes. */
@@ -115,6 +122,7 @@ export class Instances {
   }
 
   #push(instance: Instance, input: InstanceInput): void {
+    if (this.#isClosed) return;
     this.#inputs.push({ instance, input });
     if (!this.#isStepping) this.#run();
   }
@@ -175,7 +183,7 @@ export class Instances {
     else this.#withProcess.delete(instance);
   }
 
-  /** Invariant 4. */
+  /** Invariant 5. */
   #forget({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {
