@@ -34,6 +34,7 @@ describe('a plan', () => {
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
     [{ entryAgent: 'boss' }, 'its entry agent "boss" is none of its agents'],
+    [{ connections: [{ ...connection, connection: 'My Web' }] }, '"My Web" is not a name for a connection'],
     [{ connections: [connection, connection] }, 'two connections are called "web"'],
     [{ connections: [{ ...connection, rules: [] }] }, 'connection "web" has no ingress rule'],
     [

@@ -50,7 +50,8 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
 }
 
 function* findNameProblems(kind: string, names: readonly string[]): Generator<string> {
-  for (const name of names) if (!resourceNamePattern.test(name)) yield `"${name}" is not a name for an ${kind}`;
+  for (const name of names)
+    if (!resourceNamePattern.test(name)) yield `"${name}" is not a name for ${kind === 'agent' ? 'an' : 'a'} ${kind}`;
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) yield `two ${kind}s are called "${twice}"`;
 }

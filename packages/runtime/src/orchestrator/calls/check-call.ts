@@ -2,6 +2,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address-key.ts';
+import { findAgentProblem } from '../find-agent-problem.ts';
 import { findKeyProblem } from '../find-key-problem.ts';
 import type { CallFrame, CallLimits } from './call.ts';
 import { formatChain } from './format-chain.ts';
@@ -21,7 +22,8 @@ export function checkCall(
   frame: CallFrame,
 ): FrameError | undefined {
   const { kind, to, timeoutMs } = frame;
-  if (!agents.includes(to.agentName)) return unknown(to.agentName, agents);
+  const unknown = findAgentProblem(to.agentName, agents);
+  if (unknown !== undefined) return unknown;
   const problem = findKeyProblem(to.instanceKey);
   if (problem !== undefined) return wrong(`its instanceKey ${problem}`);
   if (kind === 'send') return undefined;
@@ -31,11 +33,6 @@ export function checkCall(
   if (chain.some((waiting) => isSameAddress(waiting, to))) return cycle([...chain, to]);
   if (chain.length > limits.depth) return tooDeep([...chain, to], limits.depth);
   return undefined;
-}
-
-function unknown(agentName: string, agents: readonly string[]): FrameError {
-  const known = agents.join(', ') || 'none';
-  return { code: 'E_AGENT_UNKNOWN', message: `There is no agent "${agentName}". Agents: ${known}.` };
 }
 
 function wrong(problem: string): FrameError {

@@ -1,9 +1,11 @@
 /** A running swarm as its own process controls it: what the control socket offers to others, too. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
+import { findAgentProblem } from '../find-agent-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Swarm } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
@@ -56,7 +58,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     },
     deadLetters,
     retryDeadLetter,
-    dropDeadLetter: async (at, eventId) => (await takeLetter(checkAddress(at), eventId)) !== undefined,
+    dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
     restart,
     stopped: parts.stopped,
     stop: async ({ graceMs = parts.graceMs } = {}) => {
@@ -145,11 +147,11 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   /** The letters are the agent process's own file: it is touched while there is none. */
-  async function takeLetter(at: AgentAddress, eventId: string): Promise<string | undefined> {
+  async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
-    if (!letters.some(({ event }) => event.id === eventId)) return undefined;
+    if (!letters.some(({ event }) => event.id === eventId)) return false;
     await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
-    return eventId;
+    return true;
   }
 
   async function restart(choice: InstanceChoice & { readonly fresh?: boolean } = {}): Promise<number> {
@@ -183,9 +185,9 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   function checkAddress(address: AgentAddress): AgentAddress {
-    if (swarm.agents.includes(address.agentName)) return address;
-    const known = swarm.agents.join(', ');
-    throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${address.agentName}". Agents: ${known}.`);
+    const unknown = findAgentProblem(address.agentName, swarm.agents);
+    if (unknown !== undefined) throw fromFrameError(unknown);
+    return address;
   }
 }
 

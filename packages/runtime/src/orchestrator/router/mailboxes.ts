@@ -9,8 +9,10 @@
  * 4. Once it is closed, what nobody waits for is accepted and left for the next start.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { addressKey } from '../address-key.ts';
+import { findAgentProblem } from '../find-agent-problem.ts';
 import { findKeyProblem } from '../find-key-problem.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
@@ -33,7 +35,7 @@ interface Accepting {
 export class Mailboxes {
   readonly #journal: Pick<Journal, 'accept'>;
   readonly #instances: Instances;
-  readonly #agents: ReadonlySet<string>;
+  readonly #agents: readonly string[];
   readonly #limits: MailboxLimits;
   readonly #accepting = new Map<string, Accepting>();
   #isClosed = false;
@@ -46,7 +48,7 @@ export class Mailboxes {
   ) {
     this.#journal = journal;
     this.#instances = instances;
-    this.#agents = new Set(agents);
+    this.#agents = agents;
     this.#limits = limits;
   }
 
@@ -69,10 +71,8 @@ export class Mailboxes {
   }
 
   #check({ agentName, instanceKey }: AgentAddress): void {
-    if (!this.#agents.has(agentName)) {
-      const known = [...this.#agents].join(', ');
-      throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}". Agents: ${known}.`);
-    }
+    const unknown = findAgentProblem(agentName, this.#agents);
+    if (unknown !== undefined) throw fromFrameError(unknown);
     const problem = findKeyProblem(instanceKey);
     if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);
     const instance = this.#instances.find({ agentName, instanceKey });
