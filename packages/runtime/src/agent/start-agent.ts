@@ -117,13 +117,14 @@ async function assemble(
   currentEvent: () => AgentEvent | undefined,
 ): Promise<AgentParts> {
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
+  const bundleFolder = plan.bundleFolder ?? process.cwd();
   const store = ports.store ?? (await import('./conversation/memory-store.ts')).memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
   const models = modelSource(plan.models, {
     clock,
     environment: ports.environment ?? process.env,
-    folder: plan.bundleFolder ?? process.cwd(),
+    folder: bundleFolder,
     ...(ports.fetch !== undefined && { fetch: ports.fetch }),
   });
   const modelRef = plan.modelRef ?? models.refs[0];
@@ -138,6 +139,7 @@ async function assemble(
     params: plan.params ?? {},
     policy: { ...defaultPolicy, ...plan.policy },
     workdir: plan.workdir ?? process.cwd(),
+    bundleFolder,
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
