@@ -157,4 +157,8 @@ export const swarmErrors = {
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: what was accepted before is handled then.',
   },
+  E_WATCH: {
+    meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
+    suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;
