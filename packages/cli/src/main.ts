@@ -7,10 +7,9 @@ import { reportError } from './report-error.ts';
 import { openTerminal } from './terminal.ts';
 
 process.stdout.on('error', onOutputError);
-const [, , folder = '', ...args] = process.argv;
-process.exitCode = await runCommandLine(folder, args);
+process.exitCode = await runCommandLine(process.argv.slice(2));
 
-async function runCommandLine(folder: string, args: readonly string[]): Promise<ExitCode> {
+async function runCommandLine([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
   // Not `process.stdin`, which would start to read for whoever asks only whether it is a terminal.
   const { stdout, stderr, env } = process;
   const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env });
