@@ -63,6 +63,7 @@ export { closestName } from './config/closest-name.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
