@@ -81,7 +81,8 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: Prepar
   }
 }
 
-const flags = ['--config=/dev/null', '--no-env-file', '--no-install'];
+/** As the launcher's. */
+const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
 /** One line after the other; the empty string when there are no more. */
 function readLines(stream: ReadableStream<Uint8Array>) {

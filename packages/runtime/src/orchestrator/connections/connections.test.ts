@@ -78,11 +78,11 @@ describe('the connections of a swarm', () => {
     connections.start();
     expect(child('one').request).toMatchObject({
       runner: '/runner.js',
-      cwd: '/scratch/one',
       frameFolder: '/frames/one',
+      args: ['/scratch/one'],
       environment: { TZ: 'UTC' },
     });
-    expect(child('two').request.cwd).toBe('/scratch/two');
+    expect(child('two').request.args).toEqual(['/scratch/two']);
     child('one').channel.onMessage((message) => told.push(message));
     await clock.advance(0);
     expect(told).toEqual([
