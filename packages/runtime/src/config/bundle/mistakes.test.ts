@@ -651,6 +651,12 @@ const toolsAndExtensions: Mistake[] = [
     message: 'spec.configSchema is no JSON Schema: required must be array.',
   },
   {
+    title: 'a malformed value in the config of a tool',
+    yaml: tool('shell', ', config: { a: { ‸valueFrom: {} } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'valueFrom must be exactly { env: NAME }, alone in its object.',
+  },
+  {
     title: 'a malformed value in the config that an agent gives a tool',
     yaml: documents(
       tool('shell'),
