@@ -163,6 +163,10 @@ export const agentErrors = {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
   },
+  E_TOOL_CONFIG: {
+    meaning: "The tool's config does not fit its schema.",
+    suggestion: 'Correct the value the message names.',
+  },
   E_TOOL_FAILED: {
     meaning: 'The tool threw an error that has no code of its own.',
     suggestion: 'Read the message; try other arguments or another way.',

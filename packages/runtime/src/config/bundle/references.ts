@@ -1,4 +1,5 @@
 /** References between resources: how they are written, and where each kind has them. */
+import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
@@ -37,11 +38,16 @@ export function parseModelName(written: WrittenReference): { provider: string; m
   return Object.hasOwn(providerVariables, provider) && model !== '' ? { provider, model } : undefined;
 }
 
-export type ListItem = WrittenReference | { readonly ref: WrittenReference };
+export type ListItem = WrittenReference | { readonly ref: WrittenReference; readonly config?: JsonObject | undefined };
 
 /** The reference of an item of a list, whichever of its forms it has. */
 export function referenceOf(item: ListItem): WrittenReference {
   return typeof item === 'object' && 'ref' in item ? item.ref : item;
+}
+
+/** What the item says about its config here; it goes over the resource's own. */
+export function configOf(item: ListItem): JsonObject {
+  return typeof item === 'object' && 'ref' in item ? (item.config ?? {}) : {};
 }
 
 export function listReferences({ kind, resource }: LoadedResource): ReferenceUse[] {

@@ -31,7 +31,10 @@ export const agent = resource(
     description: z.string().optional().describe('What it is for: other agents read it.'),
     modelConfig,
     prompt: prompt.optional(),
-    tools: z.array(listItem('Tool', {})).optional().describe('What its model may call. Tool/agents: the other agents.'),
+    tools: z
+      .array(listItem('Tool', { config: config.optional() }))
+      .optional()
+      .describe('What its model may call. Tool/agents: the other agents.'),
     extensions: z.array(extensionItem).optional().describe('In order: the first is the outermost layer.'),
     policy: turnPolicy.optional(),
     environment: environment.optional(),

@@ -1,6 +1,6 @@
 /** `kind: Tool` — what a model may call. */
 import { z } from 'zod';
-import { count, entry, jsonSchema, resource, text } from './fields.ts';
+import { config, count, entry, jsonSchema, resource, text } from './fields.ts';
 
 const toolExport = z.strictObject({
   name: text.describe('The model knows it as {resource}__{export}: lower-case letters, digits, _ and -.'),
@@ -17,6 +17,8 @@ export const tool = resource(
   z.strictObject({
     entry,
     exports: z.array(toolExport).min(1),
+    config: config.optional(),
+    configSchema: jsonSchema.optional().describe('JSON Schema of the config.'),
     errorMessageLimit: count(1).optional().describe('Characters of its errors that the model reads. Default 1000.'),
   }),
 );

@@ -224,6 +224,28 @@ describe('values', () => {
       list: ['l'],
     });
   });
+
+  test('R-04 fill the config of a tool, which the agent completes, and are secrets of that agent', async () => {
+    const yaml = documents(
+      `${head('Model', 'm')}${script}`,
+      `${head('Tool', 't')}spec: { entry: ./t.ts, exports: [{ name: do, description: x }], config: { auth: { token: { valueFrom: { env: THEIRS } }, kind: x }, list: [1] }, configSchema: { type: object } }\n`,
+      agent(
+        '{ modelConfig: { modelRef: Model/m }, tools: [{ ref: Tool/t, config: { auth: { token: { valueFrom: { env: OURS } } }, list: [2] } }] }',
+      ),
+      swarm(),
+    );
+    const files = { 'goondan.yaml': yaml, 't.ts': 'export const handlers = {};\n' };
+    const { plan, secrets } = await resolve(files, { environment: { OURS: 'ours-secret' } });
+    expect(plan.agents[0]).toMatchObject({
+      tools: [{ config: { auth: { token: 'ours-secret', kind: 'x' }, list: [2] }, configSchema: { type: 'object' } }],
+      secrets: ['ours-secret'],
+    });
+    expect(secrets).toEqual(['ours-secret']);
+    expect(resolve(files, {})).rejects.toMatchObject({
+      code: 'E_ENV_MISSING',
+      message: 'An environment variable is not set: OURS (Tool/t).',
+    });
+  });
 });
 
 describe('references', () => {
