@@ -1,10 +1,20 @@
-// The pages of docs/reference are what the commands say of themselves.
+// The pages of docs/reference are what the commands and the schemas say of themselves.
 import { describe, expect, test } from 'bun:test';
+import type { Command } from 'commander';
+import { join } from 'node:path';
+import { loadBundle } from '@goondan/runtime';
 import { createProgram } from '../packages/cli/src/create-program.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
 import { cliReferencePage, renderCliReference } from '../scripts/write-cli-reference.ts';
-import { readRepository } from './read-repository.ts';
-import type { Command } from 'commander';
+import {
+  configurationReferencePage,
+  exampleFile,
+  renderConfigurationReference,
+} from '../scripts/write-configuration-reference.ts';
+import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
+import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
+import { listFields, type SchemaNode } from '../scripts/list-fields.ts';
+import { readRepository, repository } from './read-repository.ts';
 
 const silent = { write: () => undefined };
 const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
@@ -34,6 +44,39 @@ describe('docs/cli.md', () => {
         .filter((command) => !rows.includes(`\`${nameOf(command)}\``))
         .map(nameOf),
     ).toEqual([]);
+  });
+});
+
+describe('docs/reference/configuration.md', () => {
+  // Draft 7, as `bundleJsonSchema` makes it.
+  const { definitions = {} } = bundleJsonSchema() as SchemaNode;
+
+  test('R-04 is what the schemas say; if not, run `npm run reference`', async () => {
+    expect(await Bun.file(configurationReferencePage).text()).toBe(renderConfigurationReference());
+  });
+
+  test.each(Object.keys(definitions))('R-04 every field of %s has a type and a description', (name) => {
+    const { properties = {} } = definitions[name] ?? {};
+    const specs = properties['spec']?.oneOf ?? [properties['spec'] ?? definitions[name] ?? {}];
+    const fields = specs.flatMap((spec) => listFields(spec));
+    expect(fields).not.toBeEmpty();
+    const poor = fields.filter(
+      ({ type, description }) => type.includes('anything') || !/^[A-Z`].*[.…]$/.test(description),
+    );
+    expect(poor).toEqual([]);
+  });
+
+  test('R-04 has an example of every kind, which loads', async () => {
+    const folder = join(repository, 'examples/every-kind');
+    const loaded = await loadBundle(folder, { environment: { TEAM_KEY: 'not-a-real-key' } });
+    expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
+    expect(
+      [...new Set(loaded.resources.map(({ kind, document }) => `${kind} ${document.placeOf([]).file}`))].toSorted(),
+    ).toEqual(
+      Object.keys(resourceSchemas)
+        .map((kind) => `${kind} ${exampleFile(kind)}`)
+        .toSorted(),
+    );
   });
 });
 
