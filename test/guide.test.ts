@@ -1,5 +1,6 @@
 // The guide, as a reader would follow it: its files are written, its commands are typed, and the answers compared.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { listRepository, readRepository, repository } from './read-repository.ts';
@@ -8,7 +9,11 @@ const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
+beforeEach(() => {
+  place = new GdnPlace();
+  // The reader sits in a clone in which `npm ci` was typed.
+  symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
+});
 // Long enough to end what a page leaves running when one of its commands fails.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
@@ -23,8 +28,10 @@ describe('the guide', () => {
         if (step.does === 'write') {
           expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
           await place.write('.', { [step.file]: step.text });
+        } else if (step.does === 'change') {
+          await place.write('.', { [step.file]: change(readFileSync(join(place.folder, step.file), 'utf8'), step) });
         } else if (step.does === 'read') {
-          expect(withoutNumbers(said)).toBe(withoutNumbers(step.text));
+          expect(withoutChance(said)).toBe(withoutChance(step.text));
         } else {
           const { stdout, stderr, exitCode } = await type(step.command);
           expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
@@ -41,13 +48,22 @@ describe('the guide', () => {
 
   test('is read block by block', () => {
     const text =
-      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n';
+      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n\n' +
+      '```diff z/y.ts\n same\n-old\n+new\n```\n';
     expect(readSteps(text)).toEqual([
       { does: 'type', command: 'gdn a' },
       { does: 'type', command: 'gdn b | cat' },
       { does: 'write', source: 'x/y.ts', file: 'z/y.ts', text: 'code\n' },
       { does: 'read', text: 'answer\n' },
+      { does: 'change', file: 'z/y.ts', before: 'same\nold\n', after: 'same\nnew\n' },
     ]);
+  });
+
+  test('changes a file where the lines stand, once', () => {
+    const step = { file: 'y', before: 'same\nold\n', after: 'same\nnew\n' };
+    expect(change('first\nsame\nold\nlast\n', step)).toBe('first\nsame\nnew\nlast\n');
+    expect(() => change('nothing\n', step)).toThrow('y has the lines 0 times');
+    expect(() => change('same\nold\nsame\nold\n', step)).toThrow('y has the lines 2 times');
   });
 });
 
@@ -55,6 +71,8 @@ type Step =
   | { readonly does: 'type'; readonly command: string }
   /** A block that names where its text stands in this repository, and where the reader puts it. */
   | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
+  /** Lines of a file the reader has: with a minus they go, with a plus they come. */
+  | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
   /** What the last command has said. */
   | { readonly does: 'read'; readonly text: string };
 
@@ -62,6 +80,11 @@ function readSteps(page: string): Step[] {
   return [...page.matchAll(/^```(.*)\n([\s\S]*?\n)```$/gm)].flatMap(([, info = '', text = '']): Step[] => {
     const [language, source, file] = info.split(' ');
     if (language === 'text') return [{ does: 'read', text }];
+    if (language === 'diff') {
+      const lines = text.trimEnd().split('\n');
+      const without = (sign: string) => lines.flatMap((line) => (line.startsWith(sign) ? [] : [`${line.slice(1)}\n`]));
+      return [{ does: 'change', file: source ?? '', before: without('+').join(''), after: without('-').join('') }];
+    }
     if (language === 'sh')
       return text
         .trimEnd()
@@ -83,7 +106,13 @@ async function type(command: string) {
   return { stdout, stderr, exitCode };
 }
 
-/** A die falls as it likes. */
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/\d+/g, 'N');
+function change(text: string, { file, before, after }: { file: string; before: string; after: string }): string {
+  const parts = text.split(before);
+  if (parts.length !== 2) throw new Error(`${file} has the lines ${parts.length - 1} times: ${before}`);
+  return parts.join(after);
+}
+
+/** A die falls as it likes, and time goes by. */
+function withoutChance(text: string): string {
+  return text.replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day').replaceAll(/rolled \d+/g, 'rolled a number');
 }
