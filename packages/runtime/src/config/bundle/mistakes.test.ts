@@ -365,6 +365,25 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
+    title: 'an extension under another name that is taken',
+    yaml: documents(
+      extension('log'),
+      extension('other'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/other, as: log }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'spec.extensions lists Extension/log twice.',
+  },
+  {
+    title: 'another name that is none',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, as: ‸Not_a/name }]'),
+    ),
+    code: 'E_RESOURCE_NAME',
+    message: '"Not_a/name" is not a name for an extension.',
+  },
+  {
     title: 'a prompt that is not there',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸./prompt.md }'),
     code: 'E_PROMPT_FILE',
@@ -442,6 +461,18 @@ const swarms: Mistake[] = [
       extension('log'),
       agent('a', ', extensions: [Extension/log]'),
       swarm('Agent/a', ', extensions: [‸Extension/log]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+  },
+  {
+    title: 'another name that an agent has already',
+    yaml: documents(
+      model,
+      extension('log'),
+      extension('other'),
+      agent('a', ', extensions: [Extension/log]'),
+      swarm('Agent/a', ', extensions: [‸{ ref: Extension/other, as: log }]'),
     ),
     code: 'E_REF_TWICE',
     message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
