@@ -131,6 +131,10 @@ export const agentErrors = {
     meaning: 'A layer called `next()` more than once.',
     suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
   },
+  E_OUTPUT_FILE: {
+    meaning: 'The file that a command should write is there already, or cannot be written. Nothing was changed.',
+    suggestion: 'Name another file, or one in a folder that you may write to.',
+  },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
     suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',
