@@ -104,6 +104,19 @@ export class Swarm {
     return accepted;
   }
 
+  /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
+  async discard<Value>(address: AgentAddress, graceMs: number, remove: () => Promise<Value>): Promise<Value> {
+    const takeOff = async () => {
+      const removed = await remove();
+      const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
+      this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
+      this.#known.delete(addressKey(address));
+      this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      return removed;
+    };
+    return this.instances.whileAsleep(address, graceMs, () => this.#mailboxes.between(address, takeOff));
+  }
+
   /** What was accepted before this orchestrator started is handled first. Returns how many events that are. */
   async wake(): Promise<number> {
     let woken = 0;

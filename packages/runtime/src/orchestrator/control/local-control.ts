@@ -4,7 +4,8 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import { pendingInputs } from '../../workspace/journal/instance-refusals.ts';
+import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Swarm } from '../swarm.ts';
@@ -56,6 +57,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
         return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
       });
     },
+    deleteInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
@@ -115,6 +117,14 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     if (eventId === undefined || isThere !== true) return false;
     swarm.instances.post(address, { type: 'cancel', eventId, reason });
     return true;
+  }
+
+  async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {
+    if (isStopping) throw stopped('nothing is deleted any more');
+    const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
+    // Else its process would be ended first, and refused would be all the same.
+    if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
+    return swarm.discard(at, parts.graceMs, () => journal.delete(at, options));
   }
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {

@@ -52,7 +52,11 @@ export class Instances {
         if (held === undefined) this.#line.add(key);
         else held.asked = true;
       },
-      releaseSlot: ({ key }) => void this.#line.delete(key),
+      releaseSlot: ({ key }) => {
+        const held = this.#held.get(key);
+        if (held === undefined) this.#line.delete(key);
+        else held.asked = false;
+      },
     };
   }
 

@@ -82,6 +82,8 @@ export type InstanceInput =
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
   /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
   | { readonly type: 'forgive' }
+  /** Its conversation is gone, and every event with it. Only one without a process follows. */
+  | { readonly type: 'discard'; readonly error: FrameError }
   /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
   | { readonly type: 'drain'; readonly graceMs: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };
