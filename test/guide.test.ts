@@ -1,89 +1,45 @@
-// The guide, as a reader would follow it: its files are written, its commands are typed, and the answers compared.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
-import { listRepository, readRepository, repository } from './read-repository.ts';
-
-const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
-const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
+import { change, followPage, readSteps } from './follow-page.ts';
+import { listRepository, repository } from './read-repository.ts';
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
+beforeEach(() => {
+  place = new GdnPlace();
+  // The reader sits in a clone in which `npm ci` was typed.
+  symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
+});
 // Long enough to end what a page leaves running when one of its commands fails.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
-describe('the guide', () => {
-  test.each(listRepository('docs/guide/*.md'))(
+describe('the guide and the pages of the base library', () => {
+  test.each(listRepository('docs/{guide,base}/*.md'))(
     '%s: every command works',
     async (path) => {
-      const steps = readSteps(readRepository(path)[0]?.text ?? '');
-      expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
-      let said = '';
-      for (const step of steps) {
-        if (step.does === 'write') {
-          expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
-          await place.write('.', { [step.file]: step.text });
-        } else if (step.does === 'read') {
-          expect(withoutNumbers(said)).toBe(withoutNumbers(step.text));
-        } else {
-          const { stdout, stderr, exitCode } = await type(step.command);
-          expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
-            command: step.command,
-            exitCode: 0,
-            stderr: '',
-          });
-          said = stdout;
-        }
-      }
+      await followPage(path, place);
     },
     120_000,
   );
 
   test('is read block by block', () => {
     const text =
-      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n';
+      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n\n' +
+      '```diff z/y.ts\n same\n-old\n+new\n```\n';
     expect(readSteps(text)).toEqual([
       { does: 'type', command: 'gdn a' },
       { does: 'type', command: 'gdn b | cat' },
       { does: 'write', source: 'x/y.ts', file: 'z/y.ts', text: 'code\n' },
       { does: 'read', text: 'answer\n' },
+      { does: 'change', file: 'z/y.ts', before: 'same\nold\n', after: 'same\nnew\n' },
     ]);
   });
+
+  test('changes a file where the lines stand, once', () => {
+    const step = { file: 'y', before: 'same\nold\n', after: 'same\nnew\n' };
+    expect(change('first\nsame\nold\nlast\n', step)).toBe('first\nsame\nnew\nlast\n');
+    expect(() => change('nothing\n', step)).toThrow('y has the lines 0 times');
+    expect(() => change('same\nold\nsame\nold\n', step)).toThrow('y has the lines 2 times');
+  });
 });
-
-type Step =
-  | { readonly does: 'type'; readonly command: string }
-  /** A block that names where its text stands in this repository, and where the reader puts it. */
-  | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
-  /** What the last command has said. */
-  | { readonly does: 'read'; readonly text: string };
-
-function readSteps(page: string): Step[] {
-  return [...page.matchAll(/^```(.*)\n([\s\S]*?\n)```$/gm)].flatMap(([, info = '', text = '']): Step[] => {
-    const [language, source, file] = info.split(' ');
-    if (language === 'text') return [{ does: 'read', text }];
-    if (language === 'sh')
-      return text
-        .trimEnd()
-        .split('\n')
-        .map((command) => ({ does: 'type', command }));
-    return source === undefined || file === undefined ? [] : [{ does: 'write', source, file, text }];
-  });
-}
-
-async function type(command: string) {
-  const child = Bun.spawn(['sh', '-c', `gdn() { node "$GDN_LAUNCHER" "$@"; }\n${command}`], {
-    cwd: place.folder,
-    env: { ...process.env, ...noKeys, GDN_LAUNCHER: launcher, GOONDAN_STATE_ROOT: place.stateRoot },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { stdout, stderr, exitCode };
-}
-
-/** A die falls as it likes. */
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/\d+/g, 'N');
-}

@@ -13,6 +13,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
   runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'yaml', 'zod', 'bun', 'node'],
+  base: ['@goondan/types', 'bun', 'node'],
   cli: ['@goondan/types', '@goondan/runtime', 'commander', 'picocolors', 'bun', 'node'],
 };
 

@@ -15,10 +15,10 @@ export async function askYesOrNo({ question, unanswered, signal }: YesOrNo, term
   terminal.printError(`${question} [y/N] `);
   // Without `output` it leaves the terminal as it is, Ctrl-C included.
   const lines = createInterface({ input: process.stdin });
-  const ended = Promise.withResolvers<never>();
-  lines.once('close', () => ended.reject(new Error('standard input ended')));
+  // At the end of the input no answer comes any more, and that is none.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    return isYes(await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended.promise]));
+    return isYes(await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended]));
   } catch (error) {
     terminal.printError('\n');
     throw new GoondanError('E_CANCELLED', unanswered, { cause: error });

@@ -29,6 +29,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_CONTROL_CLOSED: exitCodes.setup,
   E_CONTROL_PATH: exitCodes.setup,
   E_CONTROL_VERSION: exitCodes.setup,
+  E_CURRENT_FOLDER: exitCodes.setup,
   E_ENV_MISSING: exitCodes.setup,
   E_INIT_FOLDER: exitCodes.setup,
   E_INSTANCE_KEY: exitCodes.usage,

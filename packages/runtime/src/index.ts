@@ -64,6 +64,7 @@ export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';

@@ -18,6 +18,14 @@ import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 export type StandardKind = 'turn' | 'step' | 'toolCall';
 export type MiddlewareKind = StandardKind | 'model';
 
+/** Where a layer is, on disk. */
+interface LayerPlaces {
+  /** The folder the agent works in. */
+  readonly workdir: string;
+  /** The folder of the agent's bundle: what paths of a config are relative to. */
+  readonly bundleFolder: string;
+}
+
 /** What turn and step layers may do beside passing on. */
 interface LayerPowers {
   readonly conversationState: ConversationState;
@@ -49,7 +57,7 @@ interface LayerPowers {
  *   return result;
  * });
  */
-export interface TurnMiddlewareContext extends ExecutionContext, LayerPowers {
+export interface TurnMiddlewareContext extends ExecutionContext, LayerPlaces, LayerPowers {
   readonly inputEvent: AgentEvent;
   next(): Promise<TurnResult>;
 }
@@ -68,7 +76,7 @@ export interface TurnMiddlewareContext extends ExecutionContext, LayerPowers {
  *   return ctx.next();
  * });
  */
-export interface StepMiddlewareContext extends ExecutionContext, LayerPowers {
+export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, LayerPowers {
   readonly turn: Turn;
   /** 0-based within the turn. */
   readonly stepIndex: number;
@@ -90,7 +98,7 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPowers {
  *   return ctx.next();
  * });
  */
-export interface ToolCallMiddlewareContext extends ExecutionContext {
+export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces {
   readonly stepIndex: number;
   /** `{resource}__{export}`. */
   readonly toolName: string;
@@ -111,7 +119,7 @@ export interface ToolCallMiddlewareContext extends ExecutionContext {
  * @example
  * api.pipeline.register('model', async (ctx) => cache.get(key(ctx)) ?? (await ctx.next()), { mayShortCircuit: true });
  */
-export interface ModelMiddlewareContext extends ExecutionContext {
+export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   readonly stepIndex: number;
   readonly signal: AbortSignal;
   /** The extension that asked through `ctx.model.generate`; absent for the step's own call. */

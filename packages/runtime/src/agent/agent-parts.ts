@@ -26,6 +26,7 @@ export interface AgentParts {
   readonly params: ModelParams;
   readonly policy: TurnPolicy;
   readonly workdir: string;
+  readonly bundleFolder: string;
   readonly layers: LayerRegistry;
   readonly tools: ToolRegistry;
   readonly models: ModelSource;

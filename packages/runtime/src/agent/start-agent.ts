@@ -47,8 +47,8 @@ export interface RunningAgent {
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
   /** The layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
-  /** Waits for the running turn, then lets every extension clean up; both within `graceMs`. */
-  close(graceMs?: number): Promise<void>;
+  /** Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. */
+  close(graceMs?: number, cleanUpMs?: number): Promise<void>;
 }
 
 const MOST_WAITING = 1_000;
@@ -61,13 +61,14 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const extensions = await loadAllExtensions(plan, parts);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
-  const shutDown = async (graceMs: number) => {
+  const shutDown = async (graceMs: number, cleanUpMs: number) => {
     const startedAt = clock.elapsed();
     const graceOver = Promise.withResolvers<void>();
     const callOff = clock.after(graceMs, () => graceOver.resolve());
     await Promise.race([queue.idle(), graceOver.promise]);
     callOff();
-    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+    const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
+    await extensions.cleanUp(Math.min(rest, cleanUpMs));
   };
   return {
     parts,
@@ -82,7 +83,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
+    close: (graceMs = 30_000, cleanUpMs = graceMs) => (closing ??= shutDown(graceMs, cleanUpMs)),
   };
 }
 
@@ -117,13 +118,14 @@ async function assemble(
   currentEvent: () => AgentEvent | undefined,
 ): Promise<AgentParts> {
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
+  const bundleFolder = plan.bundleFolder ?? process.cwd();
   const store = ports.store ?? (await import('./conversation/memory-store.ts')).memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
   const models = modelSource(plan.models, {
     clock,
     environment: ports.environment ?? process.env,
-    folder: plan.bundleFolder ?? process.cwd(),
+    folder: bundleFolder,
     ...(ports.fetch !== undefined && { fetch: ports.fetch }),
   });
   const modelRef = plan.modelRef ?? models.refs[0];
@@ -138,6 +140,7 @@ async function assemble(
     params: plan.params ?? {},
     policy: { ...defaultPolicy, ...plan.policy },
     workdir: plan.workdir ?? process.cwd(),
+    bundleFolder,
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,

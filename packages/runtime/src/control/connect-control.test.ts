@@ -41,6 +41,7 @@ describe('the client of a control socket', () => {
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
+    expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
     expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
       ['instances'],
       ['deliver', delivery],
@@ -53,6 +54,7 @@ describe('the client of a control socket', () => {
       ['deleteInstance', address, {}],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
+      ['reload'],
     ]);
   });
 

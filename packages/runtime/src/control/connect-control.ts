@@ -12,6 +12,7 @@ import {
   deleteAnswer,
   dropAnswer,
   instancesAnswer,
+  reloadAnswer,
   restartAnswer,
   retryAnswer,
   swarmGreeting,
@@ -84,6 +85,7 @@ function controlClient(socket: ControlSocket): ControlClient {
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;
     },
+    reload: () => callSocket(socket, endpoints.reload, reloadAnswer, { body: {}, patient: true }),
     stop: (options = {}) => stopSwarm(socket, options),
     whenStopped: () => whenStopped(socket),
   };

@@ -27,6 +27,10 @@ export const agentErrors = {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
+  E_CURRENT_FOLDER: {
+    meaning: 'The folder in which `gdn` was typed was removed, or may not be entered.',
+    suggestion: 'Go to another folder, and type it there.',
+  },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
     suggestion: 'Correct the field the message names.',
@@ -162,6 +166,10 @@ export const agentErrors = {
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
+  },
+  E_TOOL_CONFIG: {
+    meaning: "The tool's config does not fit its schema.",
+    suggestion: 'Correct the value the message names.',
   },
   E_TOOL_FAILED: {
     meaning: 'The tool threw an error that has no code of its own.',

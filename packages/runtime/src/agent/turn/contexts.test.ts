@@ -6,7 +6,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
 /** The readonly fields of each kind of context, and the ones a layer may change. */
-const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'signal'];
+const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'workdir', 'bundleFolder', 'signal'];
 const powers = ['conversationState', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
 const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
   turn: [...everywhere, ...powers, 'inputEvent'],
@@ -32,6 +32,8 @@ async function lookAt(look: (kind: MiddlewareKind, ctx: object) => void, event: 
   const agent = await scriptedAgent({
     agentName: 'coder',
     instanceKey: 'room-1',
+    workdir: '/somewhere',
+    bundleFolder: '/bundle',
     tools: [weather],
     script: [
       { when: 'weather', call: { tool: 'weather__get', args: { city: 'Seoul' } } },
@@ -82,6 +84,10 @@ describe('the contexts', () => {
       turnId: 'turn-e1',
       traceId: 'trace-7',
     });
+  });
+
+  test.each(kinds)('a %s context says where its agent works and where its bundle is', async (kind) => {
+    expect(await firstContextOf(kind)).toMatchObject({ workdir: '/somewhere', bundleFolder: '/bundle' });
   });
 
   test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {

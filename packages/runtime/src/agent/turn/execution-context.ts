@@ -29,6 +29,12 @@ export abstract class ExecutionChainContext extends LayerContext {
   get traceId() {
     return this[runOf].traceId;
   }
+  get workdir() {
+    return this[runOf].agent.workdir;
+  }
+  get bundleFolder() {
+    return this[runOf].agent.bundleFolder;
+  }
   get signal() {
     return this[runOf].signal;
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { LoadedResource, Scope } from './bundle.ts';
 import { errorAt, type Finding } from './bundle-problem.ts';
-import { findPackage, packageNamePattern } from './files/find-package.ts';
+import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
 import { inspectFiles } from './files/inspect-files.ts';
 import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
 import { moduleScanner, type ScanModule } from './files/scan-module.ts';
@@ -31,7 +31,7 @@ export async function openScopes(folder: string, documents: readonly SourceDocum
   // The map grows while it is walked: packages refer to packages.
   for (const scope of scopes.values()) {
     for (const { name, finding } of packagesOf(scope)) {
-      const found = findPackage(scope.folder, name);
+      const found = findBundlePackage(scope.folder, name);
       if (found === undefined || !existsSync(join(found.folder, BUNDLE_FILE))) {
         findings.push(finding('E_PACKAGE_MISSING', found === undefined ? 'is not installed' : `has no ${BUNDLE_FILE}`));
         continue;

@@ -81,6 +81,7 @@ describe('the control socket', () => {
     const deletion = { agent: 'helper', instanceKey: 'a/b', force: true };
     expect(await answerTo('POST', '/v1/instances/delete', { body: deletion })).toEqual({ deleted: true, inputs: 1 });
     expect(await answerTo('POST', '/v1/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
+    expect(await answerTo('POST', '/v1/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
     expect(await answerTo('POST', '/v1/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
     const address = { agentName: 'helper', instanceKey: 'a/b' };
     expect(swarm.calls).toEqual([
@@ -91,6 +92,7 @@ describe('the control socket', () => {
       ['dropDeadLetter', address, 'x'],
       ['deleteInstance', { agentName: 'helper', instanceKey: 'a/b' }, { force: true }],
       ['restart', { agent: 'helper', fresh: true }],
+      ['reload'],
       ['stop', { graceMs: 5 }],
     ]);
   });

@@ -2,14 +2,14 @@
 import { relative } from 'node:path';
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
-import { findPackage } from '../files/find-package.ts';
+import { findBundlePackage } from '../files/find-package.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { listReferences, parseReference } from '../references.ts';
 
 export function* checkPackages(scope: Scope): Generator<Finding> {
   for (const { resource, document, identity } of resourcesOf(scope, 'Package')) {
     for (const [index, { name }] of (resource.spec.dependencies ?? []).entries()) {
-      if (findPackage(scope.folder, name) !== undefined) continue;
+      if (findBundlePackage(scope.folder, name) !== undefined) continue;
       const place = document.placeOf(['spec', 'dependencies', index, 'name']);
       yield warningAt(place, 'E_PACKAGE_MISSING', `The package "${name}" is not installed.`, { resource: identity });
     }

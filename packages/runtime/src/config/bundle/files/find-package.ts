@@ -15,6 +15,11 @@ export function findPackage(from: string, name: string): { path: string; folder:
   }
 }
 
+/** A package that a bundle refers to: those of Goondan itself come with it, and need not be installed again. */
+export function findBundlePackage(from: string, name: string): ReturnType<typeof findPackage> {
+  return findPackage(from, name) ?? (name.startsWith('@goondan/') ? findPackage(import.meta.dir, name) : undefined);
+}
+
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
