@@ -34,9 +34,18 @@ export interface TerminalProcess {
 export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
+  // Of what standard output has on a screen that standard error writes to, too.
+  let isMidLine = false;
   return {
-    print: (text) => void stdout.write(text),
-    printError: (text) => void stderr.write(text),
+    print(text) {
+      if (text === '') return;
+      isMidLine = stdout.isTTY === true && stderr.isTTY === true && !text.endsWith('\n');
+      stdout.write(text);
+    },
+    printError(text) {
+      stderr.write(isMidLine ? `\n${text}` : text);
+      isMidLine = false;
+    },
     isWatched: stdout.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
