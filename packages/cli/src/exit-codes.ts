@@ -34,6 +34,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_INIT_FOLDER: exitCodes.setup,
   E_INSTANCE_KEY: exitCodes.usage,
   E_INSTANCE_UNKNOWN: exitCodes.setup,
+  E_OUTPUT_FILE: exitCodes.setup,
   E_SWARM_PLAN: exitCodes.invalid,
   E_SWARM_RUNNING: exitCodes.setup,
   E_SWARM_UNKNOWN: exitCodes.setup,

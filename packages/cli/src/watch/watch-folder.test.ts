@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchFolder } from './watch-folder.ts';
 
+const told = { times: 0 };
 let folder = '';
 let end: () => void = () => undefined;
-let changes = 0;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
   mkdirSync(join(folder, 'prompts'));
   mkdirSync(join(folder, 'node_modules/some'), { recursive: true });
   mkdirSync(join(folder, '.git'));
   mkdirSync(join(folder, 'state'));
-  changes = 0;
+  told.times = 0;
   end = watchFolder(folder, {
-    onChange: () => void (changes += 1),
+    onChange: () => void (told.times += 1),
     onLost: (error) => expect(error).toBeUndefined(),
     except: join(folder, 'state'),
   });
@@ -27,10 +27,10 @@ afterEach(() => {
 
 const write = (path: string) => writeFileSync(join(folder, path), crypto.randomUUID());
 const toldTimes = async (times: number) => {
-  while (changes < times) await Bun.sleep(5);
+  while (told.times < times) await Bun.sleep(5);
   // Long enough for another one to come, if it would.
   await Bun.sleep(400);
-  return changes;
+  return told.times;
 };
 
 describe('a watched folder', () => {
@@ -62,7 +62,7 @@ describe('a watched folder', () => {
     write('.git/HEAD');
     write('state/journal.jsonl');
     await Bun.sleep(400);
-    expect(changes).toBe(0);
+    expect(told.times).toBe(0);
   });
 
   test('says nothing any more when it is ended, nor of a burst that is not over', async () => {
@@ -71,7 +71,7 @@ describe('a watched folder', () => {
     end();
     write('goondan.yaml');
     await Bun.sleep(400);
-    expect(changes).toBe(0);
+    expect(told.times).toBe(0);
   });
 
   test('that is not there cannot be watched', () => {
