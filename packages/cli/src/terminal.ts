@@ -38,10 +38,19 @@ export interface TerminalProcess {
 export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
+  // Of what standard output has on a screen that standard error writes to, too.
+  let isMidLine = false;
   return {
-    print: (text) => void stdout.write(text),
+    print(text) {
+      if (text === '') return;
+      isMidLine = stdout.isTTY === true && stderr.isTTY === true && !text.endsWith('\n');
+      stdout.write(text);
+    },
     write: (text) => new Promise((resolve) => void stdout.write(text, () => resolve())),
-    printError: (text) => void stderr.write(text),
+    printError(text) {
+      stderr.write(isMidLine ? `\n${text}` : text);
+      isMidLine = false;
+    },
     isWatched: stdout.isTTY === true,
     isTyped: stdin?.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
