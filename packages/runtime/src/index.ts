@@ -1,6 +1,7 @@
 /** What embedders use: start an agent or a swarm, give it events, watch it, keep its conversations where you like. */
 export type { AgentPlan } from './agent/agent-plan.ts';
 export type { Engine } from './agent/agents-api/engine.ts';
+export type { ApprovalAnswer, ApprovalQuestion, Approver } from './agent/approval/approver.ts';
 export type {
   BaseDelta,
   ConversationSnapshot,
