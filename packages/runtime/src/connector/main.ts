@@ -14,6 +14,7 @@ const run = new ConnectorRun({
   channel: connectToParent(connectorLanguage, process.argv[2] ?? ''),
   clock: systemClock,
   ids: randomIds,
+  folder: process.cwd(),
   exit: (code) => process.exit(code),
 });
 process.on('uncaughtException', (error) => void run.fail(error));
