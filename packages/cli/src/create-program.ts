@@ -9,6 +9,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addReloadCommand } from './commands/reload.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -45,6 +46,7 @@ const commands = [
   addSendCommand,
   addStatusCommand,
   addCancelCommand,
+  addReloadCommand,
   addRestartCommand,
   addStopCommand,
   addLogsCommand,

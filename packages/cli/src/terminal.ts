@@ -4,6 +4,8 @@ import pc from 'picocolors';
 export interface Terminal {
   /** Standard output: what was asked for. */
   readonly print: (text: string) => void;
+  /** The same, for what may be long: resolves when it was taken, so that nothing piles up. */
+  readonly write: (text: string) => Promise<void>;
   /** Standard error: everything else. */
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
@@ -19,7 +21,7 @@ export interface Terminal {
 export type Colors = ReturnType<typeof pc.createColors>;
 
 interface Stream {
-  write(text: string): unknown;
+  write(text: string, taken?: () => void): unknown;
   /** Absent, against its type in Node, when the stream is no terminal. */
   readonly isTTY?: boolean;
 }
@@ -36,6 +38,7 @@ export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): T
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
   return {
     print: (text) => void stdout.write(text),
+    write: (text) => new Promise((resolve) => void stdout.write(text, () => resolve())),
     printError: (text) => void stderr.write(text),
     isWatched: stdout.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,

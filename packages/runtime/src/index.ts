@@ -63,6 +63,7 @@ export { closestName } from './config/closest-name.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
@@ -72,6 +73,7 @@ export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } fro
 export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
+export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';

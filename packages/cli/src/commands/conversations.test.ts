@@ -1,6 +1,6 @@
 // Real processes: what `gdn` shows of conversations, logs and dead letters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -49,6 +49,49 @@ describe('gdn instance', () => {
     const { stdout, stderr, exitCode } = await gdn('instance show host other --json');
     expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: host has no conversation "other".\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const mistyped = await gdn('instance export host defualt');
+    expect(mistyped.stderr).toContain('\nDid you mean host "default"?');
+    expect({ stdout: mistyped.stdout, exitCode: mistyped.exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('export: everything of one conversation, on standard output or in a file that only its owner can read', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    for (const input of ['Hi', 'Ho']) await place.run('run', 'bundle', '--trust', '--input', input);
+    const asleep = await json('instance export host default --history');
+    const shown = await json('instance show host default --json');
+    expect(asleep).toMatchObject({ formatVersion: 1, ...shown, version: 2, inputs: [], deadLetters: [] });
+    expect(asleep.history.map(({ result }: { result: { finishReason: string } }) => result.finishReason)).toEqual([
+      'text_response',
+      'text_response',
+    ]);
+    expect(asleep.history[0].events.map(({ author }: { author: { kind: string } }) => author.kind)).toEqual([
+      'input',
+      'model',
+    ]);
+
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const file = join(place.folder, 'out.json');
+    expect((await gdn(`instance export host default --history --output ${file}`)).stdout).toBe(
+      `Wrote 4 messages and 2 turns to ${file}.\n`,
+    );
+    const { exportedAt: _, ...awake } = await Bun.file(file).json();
+    expect({ ...awake, exportedAt: asleep.exportedAt }).toEqual(asleep);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await gdn('stop')).exitCode).toBe(0);
+
+    const again = await gdn(`instance export host default --output ${file}`);
+    expect(again.stderr).toBe(
+      `E_OUTPUT_FILE: "${file}" is there already, and was left alone.\nChoose another name, or add \`--force\` to replace it.\n`,
+    );
+    expect(again.exitCode).toBe(3);
+    expect(await json(`instance export host default --output ${file} --force --json`)).toEqual({
+      file,
+      messages: 4,
+      turns: 0,
+    });
+    expect(await Bun.file(file).json()).not.toHaveProperty('history');
+    expect((await gdn('instance export host default --force')).exitCode).toBe(2);
   });
 });
 
@@ -122,15 +165,20 @@ describe('gdn deadletter', () => {
   });
 });
 
-test.each(['logs', 'instance list', 'instance show', 'deadletter list', 'deadletter retry', 'deadletter drop'])(
-  'gdn %s --help ends with an example',
-  async (command) => {
-    const { stdout, exitCode } = await place.run(...command.split(' '), '--help');
-    expect(stdout).toMatch(/\nExample:\n {2}\$ gdn .*\n$/);
-    for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
-    expect(exitCode).toBe(0);
-  },
-);
+test.each([
+  'logs',
+  'instance list',
+  'instance show',
+  'instance export',
+  'deadletter list',
+  'deadletter retry',
+  'deadletter drop',
+])('gdn %s --help ends with an example', async (command) => {
+  const { stdout, exitCode } = await place.run(...command.split(' '), '--help');
+  expect(stdout).toMatch(/\nExample:\n {2}\$ gdn .*\n$/);
+  for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
+  expect(exitCode).toBe(0);
+});
 
 function gdn(line: string) {
   return place.run(...line.split(' '), '--bundle', 'bundle');

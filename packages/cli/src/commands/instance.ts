@@ -4,6 +4,7 @@ import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
+import { addInstanceExportCommand } from './instance-export.ts';
 
 export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
@@ -32,6 +33,8 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
       await showInstance(agent, instanceKey, options, terminal);
       finish(exitCodes.ok);
     });
+
+  addInstanceExportCommand(group, terminal, finish);
 }
 
 async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {

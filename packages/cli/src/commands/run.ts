@@ -14,6 +14,7 @@ interface RunOptions extends BundleOptions {
   readonly instance?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
+  readonly watch?: boolean;
 }
 
 const description =
@@ -37,7 +38,8 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--agent <name>', 'whom to ask (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--trust', 'run its code without asking, this time')
-    .option('--detach', 'leave it running in the background');
+    .option('--detach', 'leave it running in the background')
+    .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
@@ -46,7 +48,8 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     });
 }
 
-function checkTogether(command: Command, { input, detach, agent, instance }: RunOptions): void {
+function checkTogether(command: Command, { input, detach, watch, agent, instance }: RunOptions): void {
+  if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
   if (input !== undefined) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';

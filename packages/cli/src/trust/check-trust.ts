@@ -38,8 +38,10 @@ async function ask(folder: string, { printError, errorColors }: Terminal, signal
   );
   // Without `output` it leaves the terminal as it is, Ctrl-C included.
   const lines = createInterface({ input: process.stdin });
+  // At the end of the input no answer comes any more, and that is none.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    return await lines.question('', signal === undefined ? {} : { signal });
+    return await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended]);
   } catch (error) {
     printError('\n');
     throw new GoondanError('E_CANCELLED', 'Nobody said whether it may run, so it did not.', { cause: error });

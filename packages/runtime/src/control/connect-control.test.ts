@@ -39,6 +39,7 @@ describe('the client of a control socket', () => {
     expect(await client.dropDeadLetter(address, 'x')).toBe(false);
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
+    expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
     expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
       ['instances'],
       ['deliver', delivery],
@@ -49,6 +50,7 @@ describe('the client of a control socket', () => {
       ['dropDeadLetter', address, 'x'],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
+      ['reload'],
     ]);
   });
 

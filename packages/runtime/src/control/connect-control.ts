@@ -11,6 +11,7 @@ import {
   deadLettersAnswer,
   dropAnswer,
   instancesAnswer,
+  reloadAnswer,
   restartAnswer,
   retryAnswer,
   swarmGreeting,
@@ -75,6 +76,7 @@ function controlClient(socket: ControlSocket): ControlClient {
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;
     },
+    reload: () => callSocket(socket, endpoints.reload, reloadAnswer, { body: {}, patient: true }),
     stop: (options = {}) => stopSwarm(socket, options),
     whenStopped: () => whenStopped(socket),
   };

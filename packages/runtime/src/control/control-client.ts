@@ -1,5 +1,6 @@
 /** A running swarm, as whoever talks to its control socket sees it: `SwarmControl`, with a wire in between. */
 import type { AgentAddress } from '@goondan/types';
+import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
@@ -33,6 +34,7 @@ export interface ControlClient {
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   restart(...parameters: Parameters<SwarmControl['restart']>): Promise<number>;
+  reload(): Promise<PlanReconcile>;
   /** Resolves when the swarm is gone. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is gone, whoever stopped it and however. */

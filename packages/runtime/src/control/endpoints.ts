@@ -21,6 +21,7 @@ export const endpoints = {
   retryDeadLetter: { method: 'POST', path: '/v1/dead-letters/retry' },
   dropDeadLetter: { method: 'POST', path: '/v1/dead-letters/drop' },
   restart: { method: 'POST', path: '/v1/restart' },
+  reload: { method: 'POST', path: '/v1/reload' },
   stop: { method: 'POST', path: '/v1/stop' },
 } as const satisfies Record<string, Endpoint>;
 

@@ -3,6 +3,7 @@
  * this to whoever calls it, and the socket offers the same to everybody else: there is no third way in.
  */
 import type { AgentAddress, AgentInstance, JsonObject, TokenUsage, TurnDelta, TurnResult } from '@goondan/types';
+import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { LogLine } from '../ports/log-line.ts';
 
 /** Input for an agent. */
@@ -130,6 +131,11 @@ export interface SwarmControl {
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
+  /**
+   * Reads what the swarm is made of again and changes what has changed: processes of changed agents are replaced between
+   * turns, all others stay. One that fails changes nothing. Told as identities: `Agent/coder`.
+   */
+  reload(): Promise<PlanReconcile>;
   /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is stopped, whoever asked for it. */

@@ -144,6 +144,10 @@ export function fakeControl(): FakeControl {
       enter('restart', choice);
       return 2;
     },
+    async reload() {
+      enter('reload');
+      return { kept: ['Swarm/fake'], changed: ['Agent/entry'], added: [], removed: [] };
+    },
     async stop(options) {
       enter('stop', options);
       stopped.resolve();

@@ -140,6 +140,15 @@ export const swarmErrors = {
     meaning: 'A process of the swarm could not be started.',
     suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
+  E_RELOAD_SOURCE: {
+    meaning: 'A swarm that a program started was asked to reload, and the program gave no way to read its plan again.',
+    suggestion: 'Give `startSwarm` a `readPlan`, or start the swarm again.',
+  },
+  E_RELOAD_SWARM: {
+    meaning:
+      'What was read again is another swarm: a swarm keeps its name, and with it its conversations, for its life.',
+    suggestion: 'Stop the running swarm and run the other one, or give the swarm its name back.',
+  },
   E_SWARM_PLAN: {
     meaning: 'What a swarm should be started from contradicts itself or lacks something.',
     suggestion: 'Correct what the message names; it names everything at once.',
@@ -151,5 +160,9 @@ export const swarmErrors = {
   E_SWARM_STOPPED: {
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: what was accepted before is handled then.',
+  },
+  E_WATCH: {
+    meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
+    suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -97,7 +97,7 @@ async function runHandler(
   let result: ToolCallResult;
   try {
     const output = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
-      tool.handler(toolContext(run, ask, inner, deadline), input),
+      tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
     result = {
       toolCallId: ask.toolCallId,
@@ -113,7 +113,13 @@ async function runHandler(
   return result;
 }
 
-function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal, deadline: Pausable): ToolContext {
+function toolContext(
+  run: TurnRun,
+  ask: ToolCallAsk,
+  { config }: RegisteredTool,
+  signal: AbortSignal,
+  deadline: Pausable,
+): ToolContext {
   const { agent, turnId, traceId } = run;
   return Object.freeze({
     ...agent.address,
@@ -121,6 +127,8 @@ function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal, deadli
     traceId,
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
+    // A copy, so that no call sees what another has done to it.
+    config: copyJsonObject(config),
     logger: agent.toolLogger,
     signal,
     agents: agentsOf(run, ask, deadline),

@@ -23,7 +23,7 @@ function open(over: Partial<ConnectionPlan> = {}, write: () => Promise<void> = a
   const accept = acceptHeard(
     { ...plan, ...over },
     {
-      entryAgent: 'coder',
+      entryAgent: () => 'coder',
       newTraceId: () => 'f'.repeat(32),
       ask: never,
       accept: async (to, event) => {
@@ -86,7 +86,7 @@ describe('an event of a connector', () => {
     const { events: _, ...undeclared } = plan;
     const accept = acceptHeard(
       { ...undeclared, rules: [{ route: {} }] },
-      { entryAgent: 'coder', newTraceId: () => 't', accept: async () => undefined, ask: never },
+      { entryAgent: () => 'coder', newTraceId: () => 't', accept: async () => undefined, ask: never },
     );
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });

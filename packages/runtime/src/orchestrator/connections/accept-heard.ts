@@ -24,7 +24,7 @@ export type AskEvent = (to: AgentAddress, event: AgentEvent, options: AskAgentOp
 
 export interface Ingress {
   /** Gets what names no agent. */
-  readonly entryAgent: string;
+  readonly entryAgent: () => string;
   readonly newTraceId: () => string;
   readonly accept: AcceptEvent;
   readonly ask: AskEvent;
@@ -68,7 +68,7 @@ export function askHeard(plan: ConnectionPlan, ingress: Ingress): AnswerAsk {
 
 function address(plan: ConnectionPlan, { entryAgent, newTraceId }: Ingress, id: string, heard: HeardEvent) {
   checkDeclared(plan, heard);
-  const routed = routeEvent(plan.rules, heard, entryAgent);
+  const routed = routeEvent(plan.rules, heard, entryAgent());
   if (routed.type === 'refusal') throw fromFrameError(routed.error);
   const { connection } = plan;
   return { to: routed.address, event: addressEvent({ connection, id, event: heard }, routed.address, newTraceId) };

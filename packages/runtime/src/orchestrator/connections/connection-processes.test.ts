@@ -136,7 +136,12 @@ function open(
         return made;
       },
     },
-    ingress: { entryAgent: 'coder', newTraceId: () => crypto.randomUUID().replaceAll('-', ''), accept, ask: never },
+    ingress: {
+      entryAgent: () => 'coder',
+      newTraceId: () => crypto.randomUUID().replaceAll('-', ''),
+      accept,
+      ask: never,
+    },
     listeners: {
       report: (line) => lines.push(line),
       onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),

@@ -153,7 +153,7 @@ export class KeptConnection {
       this.#take({ type: 'exited', process, code, signal });
     });
     channel
-      .send({ type: 'start', plan: toStart(this.#plan, this.#host.ingress.entryAgent) })
+      .send({ type: 'start', plan: toStart(this.#plan, this.#host.ingress.entryAgent()) })
       .catch((error: unknown) => {
         // Its end is told by itself.
         if (error instanceof GoondanError && error.code === 'E_IPC_CLOSED') return;
@@ -168,8 +168,8 @@ export class KeptConnection {
     return spawn(connectorLanguage, {
       name: `connection ${connection}`,
       runner,
-      cwd: makeWorkFolder(connection),
       frameFolder: frameFolderFor(connection),
+      args: [makeWorkFolder(connection)],
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) =>
         onOutput(connection, output.kind === 'line' ? { ...output, text: mask(output.text) } : output),

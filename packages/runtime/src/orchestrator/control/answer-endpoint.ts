@@ -54,6 +54,7 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   restart: post({ query: nothing, body: restartBody }, async ({ control }, { body }) => ({
     restarted: await control.restart(body),
   })),
+  reload: post({ query: nothing, body: nothing }, ({ control }) => control.reload()),
   stop: post({ query: nothing, body: stopBody }, (host, asked) =>
     stopSwarm(host, asked.body, { asStream: wantsEvents(asked), left: asked.request.signal }),
   ),

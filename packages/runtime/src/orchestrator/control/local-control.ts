@@ -4,6 +4,7 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
+import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../ask-agent.ts';
 import { cancelTurn } from '../cancel-turn.ts';
@@ -28,17 +29,20 @@ export interface LocalControlParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly entryAgent: string;
-  readonly graceMs: number;
+  /** Gets what names no agent. */
+  entryAgent(): string;
+  /** For what has to go, when nobody says how long. */
+  graceMs(): number;
   /** Everything about the swarm that does not change, and its connections. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
+  reload(): Promise<PlanReconcile>;
   /** Ends everything. Asked again it hurries. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
 }
 
 export function localControl(parts: LocalControlParts): SwarmControl {
-  const { swarm, journal, entryAgent } = parts;
+  const { swarm, journal } = parts;
   let isStopping = false;
 
   const control: SwarmControl = {
@@ -48,7 +52,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     cancel,
     status: () => ({
       ...parts.describe(),
-      entryAgent,
+      entryAgent: parts.entryAgent(),
       agents: swarm.agents,
       instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
     }),
@@ -62,8 +66,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
     restart,
+    reload: async () => {
+      if (isStopping) throw stopped('nothing is changed any more');
+      return parts.reload();
+    },
     stopped: parts.stopped,
-    stop: async ({ graceMs = parts.graceMs } = {}) => {
+    stop: async ({ graceMs = parts.graceMs() } = {}) => {
       isStopping = true;
       await parts.stop(graceMs);
     },
@@ -84,11 +92,14 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 
   function open(delivery: Delivery): ReturnType<typeof makeEvent> {
     if (isStopping) throw stopped('nothing is accepted any more');
-    return makeEvent(delivery, entryAgent, parts);
+    return makeEvent(delivery, parts.entryAgent(), parts);
   }
 
   function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): boolean {
-    const address = checkAddress({ agentName: at.agent ?? entryAgent, instanceKey: at.instanceKey ?? 'default' });
+    const address = checkAddress({
+      agentName: at.agent ?? parts.entryAgent(),
+      instanceKey: at.instanceKey ?? 'default',
+    });
     const eventId = at.eventId ?? swarm.instances.find(address)?.running?.id;
     return eventId !== undefined && cancelTurn(swarm, address, eventId, reason);
   }
@@ -126,7 +137,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.deadLetters.drop(at, eventId));
     return true;
   }
 
@@ -138,14 +149,14 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.reset(at));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
     return true;
   }
 
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
       // Who asks for it may have mended what made it crash.
       swarm.instances.post(at, { type: 'forgive' });
     });

@@ -79,6 +79,7 @@ describe('the control socket', () => {
       dropped: false,
     });
     expect(await answerTo('POST', '/v1/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
+    expect(await answerTo('POST', '/v1/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
     expect(await answerTo('POST', '/v1/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
     const address = { agentName: 'helper', instanceKey: 'a/b' };
     expect(swarm.calls).toEqual([
@@ -88,6 +89,7 @@ describe('the control socket', () => {
       ['retryDeadLetter', address, 'dead'],
       ['dropDeadLetter', address, 'x'],
       ['restart', { agent: 'helper', fresh: true }],
+      ['reload'],
       ['stop', { graceMs: 5 }],
     ]);
   });

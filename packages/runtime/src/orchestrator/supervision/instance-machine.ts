@@ -39,7 +39,9 @@ export function stepInstance(
     case 'slot.granted':
       return takeSlot(state, moment);
     case 'hibernate':
-      return state.phase.name === 'ready' ? leave(state, policy.hibernateGraceMs, 'serve', moment) : stay(state);
+      return state.phase.name === 'ready'
+        ? leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment)
+        : stay(state);
     case 'drain':
       return drain(state, input, moment);
     case 'forgive':
@@ -84,7 +86,7 @@ function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): Insta
   if (timer === 'idle' && phase.name === 'ready') {
     const work = { isRunning: false, pending: state.queue.length, idleSince: phase.idleSince };
     const verdict = judgeIdle(policy.idle, work, now);
-    if (verdict.type === 'hibernate') return leave(state, policy.hibernateGraceMs, 'serve', moment);
+    if (verdict.type === 'hibernate') return leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment);
     return { state, actions: verdict.type === 'lookAgain' ? [setTimer('idle', verdict.at)] : [] };
   }
   if (timer === 'grace' && phase.name === 'draining') {

@@ -12,7 +12,7 @@ import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { Path } from '../place.ts';
 import { fillConfig } from '../values.ts';
 
-type Part = LoadedResourceOf<'Extension' | 'Connector'>;
+type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
 
 /** `undefined` when there is none, or none that can be used here. */
 export async function readConfigSchema(
