@@ -1,4 +1,5 @@
 /** What a connector module exports and what it is given. */
+import type { Cleanup } from './extension.ts';
 import type { JsonObject } from './json.ts';
 import type { TokenUsage, TurnDelta } from './model.ts';
 import type { TurnError, TurnResult } from './turn.ts';
@@ -109,13 +110,14 @@ export interface ConnectorContext<Config = JsonObject> {
  *
  * **When it fires** — once, when the process of its Connection starts; again in a new process after a crash.
  * **Rules** — resolve when you listen, or stay pending until `signal` aborts; both are fine, and the process lives on
- * either way. After a second without a failure it counts as listening. When `signal` aborts, stop listening and settle:
- * the process ends when the promise and every emit are settled, or when the grace period is over.
+ * either way. After a second without a failure it counts as listening. When `signal` aborts, stop listening and settle;
+ * a function that the promise resolved with is called then. The process ends when the promise, that function, every emit
+ * and every ask are settled, or when the grace period is over.
  * **Errors** — a throw, and an error nobody catches, end the process; it is started again, with a growing delay when
  * that goes on.
  *
  * @example
- * const connector: Connector<{ port: number }> = async ({ emit, config, signal }) => {
+ * const connector: Connector<{ port: number }> = async ({ emit, config }) => {
  *   const server = Bun.serve({
  *     port: config.port,
  *     async fetch(request) {
@@ -124,11 +126,11 @@ export interface ConnectorContext<Config = JsonObject> {
  *       return new Response('accepted', { status: 202 });
  *     },
  *   });
- *   signal.addEventListener('abort', () => void server.stop());
+ *   return () => server.stop();
  * };
  * export default connector;
  */
-export type Connector<Config = JsonObject> = (ctx: ConnectorContext<Config>) => Promise<void>;
+export type Connector<Config = JsonObject> = (ctx: ConnectorContext<Config>) => Promise<void | Cleanup>;
 
 export interface ConnectorModule {
   default: Connector;

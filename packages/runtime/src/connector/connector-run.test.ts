@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ConnectorContext, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
+import { type Connector, type ConnectorContext, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
 import { connectInMemory } from '../ipc/connect-in-memory.ts';
@@ -14,7 +14,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 
 /** What a test's connector does; the module on disk only hands over to it. */
-type Listen = (ctx: ConnectorContext) => Promise<void>;
+type Listen = Connector;
 const listeners: Record<string, Listen> = {};
 const never = new Promise<never>(() => undefined);
 let root: string;
@@ -325,6 +325,31 @@ describe('R-07 a connector that drains', () => {
     await connector.clock.advance(1);
     await until(() => connector.types().includes('drained'));
     expect(connector.exits).toEqual([0]);
+  });
+
+  test.each([
+    ['waits for', async () => undefined, 0],
+    ['survives', () => Promise.reject(new Error('not clean')), 1],
+  ])('%s what it left for the end', async (_, result, logged) => {
+    const called = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const connector = open(async ({ signal }) => async () => {
+      expect(signal.aborted).toBe(true);
+      called.resolve();
+      await gate.promise;
+      await result();
+    });
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    await connector.parent.send({ type: 'drain', graceMs: 10_000 });
+    await called.promise;
+    await connector.clock.advance(5_000);
+    expect(connector.exits).toEqual([]);
+    gate.resolve();
+    await Bun.sleep(1);
+    await connector.clock.advance(50);
+    await until(() => connector.types().includes('drained'));
+    expect([connector.exits, connector.lines().length]).toEqual([[0], logged]);
   });
 
   test('ends when its time is over, whatever it does', async () => {

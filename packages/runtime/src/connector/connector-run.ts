@@ -9,7 +9,7 @@
  * 4. Nothing leaves with a secret in it.
  */
 import { inspect } from 'node:util';
-import { type ConnectorContext, GoondanError } from '@goondan/types';
+import { type Cleanup, type ConnectorContext, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { toFrameError } from '../ipc/check/frame-error.ts';
@@ -54,7 +54,7 @@ export class ConnectorRun {
   #mask: Mask = (text) => text;
   #plan: ConnectorStart | undefined;
   /** What the connector's function returned. */
-  #listening: Promise<void> | undefined;
+  #listening: Promise<void | Cleanup> | undefined;
   #isReady = false;
   #ending: Promise<void> | undefined;
   #exitCode = 0;
@@ -156,7 +156,8 @@ export class ConnectorRun {
 
   async #settled(): Promise<void> {
     // Why it failed was told when it did.
-    await this.#listening?.catch(() => undefined);
+    const cleanUp = await this.#listening?.catch(() => undefined);
+    if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
       await Promise.all([this.#emits.settled(), this.#asks.settled()]);
       await sleep(this.#ports.clock, LAST_ANSWERS_MS);
