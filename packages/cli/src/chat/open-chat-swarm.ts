@@ -28,6 +28,8 @@ export interface ChatSwarm {
   readonly stopped: Promise<void>;
   /** Ends it, if it was started for this chat. Asked again it hurries. `undefined` for one that keeps running. */
   readonly stop: ((options?: { readonly graceMs?: number }) => Promise<void>) | undefined;
+  /** Listens no more; `stopped` may resolve. */
+  readonly leave: () => void;
 }
 
 /** For a swarm that is just coming up, or on its way out, in another process. */
@@ -60,7 +62,7 @@ export async function openChatSwarm(
 }
 
 async function attached(client: ControlClient, terminal: Terminal): Promise<ChatSwarm> {
-  const { ended } = await client.watch({ types: ['log'] }, (notice) => {
+  const log = await client.watch({ types: ['log'] }, (notice) => {
     if (notice.type === 'log') printLogLine(notice.line, terminal);
   });
   return {
@@ -70,8 +72,9 @@ async function attached(client: ControlClient, terminal: Terminal): Promise<Chat
       return () => watch.end();
     },
     status: () => client.status(),
-    stopped: ended,
+    stopped: log.ended,
     stop: undefined,
+    leave: () => log.end(),
   };
 }
 
@@ -82,5 +85,6 @@ function started(control: SwarmControl): ChatSwarm {
     status: async () => control.status(),
     stopped: control.stopped,
     stop: (options) => control.stop(options),
+    leave: () => undefined,
   };
 }
