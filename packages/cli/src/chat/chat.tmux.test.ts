@@ -81,14 +81,6 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     return terminal.exitCode();
   }
 
-  /** Echo, whole lines and signals, as a shell has them. */
-  async function isAsItWas(): Promise<boolean> {
-    await terminal.type('stty -a');
-    await terminal.press('Enter');
-    await terminal.see('echoctl');
-    return / isig icanon .* echo /.test((await terminal.everything()).replaceAll('\n', ' '));
-  }
-
   test('an answer streams, and is one line in the scrollback; leaving ends the swarm', async () => {
     await start();
     expect(await terminal.screen()).toContain('host · conversation default · swarm default · scripted/scripted');
@@ -98,7 +90,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/The end\.\n\n>$/);
     expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
     expect(await quit()).toBe(0);
-    expect(await isAsItWas()).toBe(true);
+    expect(await terminal.isCooked()).toBe(true);
     expect(place.processes()).toEqual([]);
   });
 
@@ -159,7 +151,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('C-c');
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(0);
-    expect(await isAsItWas()).toBe(true);
+    expect(await terminal.isCooked()).toBe(true);
   });
 
   test('Ctrl-C twice in the middle of a turn quits: 130', async () => {
@@ -169,7 +161,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('C-c', 'C-c');
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(130);
-    expect(await isAsItWas()).toBe(true);
+    expect(await terminal.isCooked()).toBe(true);
   });
 
   test('SIGTERM: the terminal is as it was, and nothing is left', async () => {
@@ -181,7 +173,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
     await terminal.see(/Not sent:\nnot sent\n\$$/);
     expect(await terminal.exitCode()).toBe(0);
-    expect(await isAsItWas()).toBe(true);
+    expect(await terminal.isCooked()).toBe(true);
   });
 
   test('a swarm that is up already is talked to where it runs, and keeps running; stopped elsewhere, it says so', async () => {

@@ -94,6 +94,21 @@ export class TmuxTerminal {
     return [Number(row), Number(column)];
   }
 
+  /** What a program may have changed. */
+  async modes() {
+    const format = '#{cursor_flag} #{wrap_flag}';
+    const [cursor, wrap] = (await this.#tmux('display-message', '-p', format)).trim().split(' ');
+    return { cursor: cursor === '1', wrap: wrap === '1' };
+  }
+
+  /** Asks the shell: echo, whole lines and signals, as it has them. */
+  async isCooked(): Promise<boolean> {
+    await this.type('stty -a');
+    await this.press('Enter');
+    await this.see('echoctl');
+    return / isig icanon .* echo /.test((await this.everything()).replaceAll('\n', ' '));
+  }
+
   async title(): Promise<string> {
     return (await this.#tmux('display-message', '-p', '#{pane_title}')).trimEnd();
   }
