@@ -9,6 +9,8 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addReloadCommand } from './commands/reload.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -45,11 +47,13 @@ const commands = [
   addSendCommand,
   addStatusCommand,
   addCancelCommand,
+  addReloadCommand,
   addRestartCommand,
   addStopCommand,
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addMcpCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,

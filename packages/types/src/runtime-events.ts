@@ -1,4 +1,5 @@
 /** What the runtime tells `api.events` listeners. One payload object each; times are ISO strings, durations in ms. */
+import type { ApprovalOutcome } from './approval.ts';
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
 
@@ -70,6 +71,12 @@ export interface ToolFailed extends ToolCalled {
   error: TurnError;
 }
 
+/** The call waits for a person. Told again when a turn that waited was resumed. */
+export interface ApprovalAsked extends ToolCalled {
+  reason: string;
+}
+export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
+
 export interface RuntimeEvents {
   'turn.started': TurnStarted;
   'turn.completed': TurnCompleted;
@@ -80,6 +87,8 @@ export interface RuntimeEvents {
   'tool.called': ToolCalled;
   'tool.completed': ToolCompleted;
   'tool.failed': ToolFailed;
+  'approval.asked': ApprovalAsked;
+  'approval.decided': ApprovalDecided;
 }
 
 export type RuntimeEventName = keyof RuntimeEvents;

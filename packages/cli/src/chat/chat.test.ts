@@ -68,6 +68,7 @@ function open() {
       },
       watch: async () => () => undefined,
       status: () => Promise.reject(new Error('Not asked for here.')),
+      reload: () => Promise.reject(new Error('Not asked for here.')),
       stopped: new Promise(() => undefined),
       stop: undefined,
       leave: () => undefined,

@@ -1,22 +1,20 @@
 /** Whom the chat talks to: the swarm that is up already, or one that is started for it and ends with it. */
 import {
   type AskOptions,
-  type Clock,
   type ControlClient,
   type Delivery,
-  sleep,
+  type PlanReconcile,
   type SwarmControl,
   type SwarmNotice,
   type SwarmStatus,
-  systemClock,
   type TurnEnd,
   type WatchFilter,
 } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { printLogLine } from '../print-log-line.ts';
-import { goneCodes } from '../run/ask-once.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { betweenSwarms } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ChatSwarm {
@@ -24,6 +22,7 @@ export interface ChatSwarm {
   /** Resolves with what ends it. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<() => void>;
   status(): Promise<SwarmStatus>;
+  reload(): Promise<PlanReconcile>;
   /** Resolves when it is stopped, whoever asked for it; rejects when it is gone without a word. */
   readonly stopped: Promise<void>;
   /** Ends it, if it was started for this chat. Asked again it hurries. `undefined` for one that keeps running. */
@@ -32,33 +31,20 @@ export interface ChatSwarm {
   readonly leave: () => void;
 }
 
-/** For a swarm that is just coming up, or on its way out, in another process. */
-const PATIENCE_MS = 30_000;
-const AGAIN_MS = 100;
-
 /**
  * What the swarm logs goes to `terminal`, wherever it runs.
  *
- * **Errors** — those of `startRun` and `attachSwarm`.
+ * **Errors** — those of `startRun` and `attachSwarm`, `E_CANCELLED`.
  */
-export async function openChatSwarm(
-  run: PreparedRun,
-  terminal: Terminal,
-  signal: AbortSignal,
-  clock: Clock = systemClock,
-): Promise<ChatSwarm> {
-  const deadline = clock.elapsed() + PATIENCE_MS;
-  for (;;) {
-    try {
-      const running = await attachSwarm(run);
-      if (running !== undefined) return await attached(running, terminal);
-      return started((await startRun(run, terminal, signal)).control);
-    } catch (error) {
-      const isInBetween = error instanceof GoondanError && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
-      if (!isInBetween || signal.aborted || clock.elapsed() > deadline) throw error;
-    }
-    await sleep(clock, AGAIN_MS, signal);
-  }
+export function openChatSwarm(run: PreparedRun, terminal: Terminal, signal: AbortSignal): Promise<ChatSwarm> {
+  return betweenSwarms(async () => {
+    const running = await attachSwarm(run);
+    if (running !== undefined) return attached(running, terminal);
+    const { control } = await startRun(run, terminal, signal);
+    if (!signal.aborted) return started(control);
+    await control.stop({ graceMs: 0 });
+    throw new GoondanError('E_CANCELLED', 'The swarm was stopped before the chat began.');
+  }, signal);
 }
 
 async function attached(client: ControlClient, terminal: Terminal): Promise<ChatSwarm> {
@@ -72,6 +58,7 @@ async function attached(client: ControlClient, terminal: Terminal): Promise<Chat
       return () => watch.end();
     },
     status: () => client.status(),
+    reload: () => client.reload(),
     stopped: log.ended,
     stop: undefined,
     leave: () => log.end(),
@@ -83,6 +70,7 @@ function started(control: SwarmControl): ChatSwarm {
     ask: (delivery, options) => control.ask(delivery, options),
     watch: async (filter, listener) => control.watch(filter, listener),
     status: async () => control.status(),
+    reload: () => control.reload(),
     stopped: control.stopped,
     stop: (options) => control.stop(options),
     leave: () => undefined,

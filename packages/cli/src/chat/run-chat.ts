@@ -3,6 +3,7 @@ import { declaredAgents, systemClock } from '@goondan/runtime';
 import { type AgentAddress, GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';
+import { followBundle } from '../run/follow-bundle.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import { onStopSignal } from '../stop-signals.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
@@ -38,9 +39,12 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
   }
   const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal));
   let end: ChatEnd = 'interrupted';
+  let unfollow: () => void = () => undefined;
   try {
+    unfollow = await followBundle(run, swarm, around);
     end = await talk(swarm, run, partner, terminal, (opened) => void (chat = opened));
   } finally {
+    unfollow();
     chat = undefined;
     await leaveSwarm(swarm, end, run.folder, terminal);
   }

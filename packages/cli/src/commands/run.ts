@@ -14,15 +14,18 @@ interface RunOptions extends BundleOptions {
   readonly instance?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
+  readonly watch?: boolean;
 }
 
 const description =
   'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
-  'run. Without: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is ' +
-  'asked where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
+  'run. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
+  '--json: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is asked ' +
+  'where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
 
 const examples = `
 Examples:
+  $ gdn run my-swarm
   $ gdn run my-swarm --input "Good morning"
   $ git diff | gdn run my-swarm --input - --instance review
   $ gdn run my-swarm --trust --detach`;
@@ -31,13 +34,14 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
   const command = program
     .command('run')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
-    .summary('run a bundle: ask it once, or let it serve')
+    .summary('run a bundle: chat with it, ask it once, or let it serve')
     .description(description)
     .option('--input <text>', 'what to ask; - reads standard input', checkInput)
-    .option('--agent <name>', 'whom to ask (default: the entry agent)')
+    .option('--agent <name>', 'whom to talk to (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--trust', 'run its code without asking, this time')
-    .option('--detach', 'leave it running in the background');
+    .option('--detach', 'leave it running in the background')
+    .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
@@ -47,7 +51,8 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
 }
 
 function checkTogether(command: Command, options: RunOptions, terminal: Terminal): void {
-  const { input, detach, agent, instance } = options;
+  const { input, detach, watch, agent, instance } = options;
+  if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
   if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';

@@ -9,8 +9,10 @@ import {
   acceptance,
   cancelAnswer,
   deadLettersAnswer,
+  deleteAnswer,
   dropAnswer,
   instancesAnswer,
+  reloadAnswer,
   restartAnswer,
   retryAnswer,
   swarmGreeting,
@@ -60,6 +62,14 @@ function controlClient(socket: ControlSocket): ControlClient {
     },
     status: () => callSocket(socket, endpoints.status, swarmStatus),
     instances: async () => (await callSocket(socket, endpoints.instances, instancesAnswer)).instances,
+    async deleteInstance({ agentName, instanceKey }, options = {}) {
+      const body = { agent: agentName, instanceKey, ...options };
+      const { deleted: _, ...gone } = await callSocket(socket, endpoints.deleteInstance, deleteAnswer, {
+        body,
+        patient: true,
+      });
+      return gone;
+    },
     async deadLetters({ agent, instanceKey } = {}) {
       const query = { agent, instanceKey };
       return (await callSocket(socket, endpoints.deadLetters, deadLettersAnswer, { query })).deadLetters;
@@ -75,6 +85,7 @@ function controlClient(socket: ControlSocket): ControlClient {
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;
     },
+    reload: () => callSocket(socket, endpoints.reload, reloadAnswer, { body: {}, patient: true }),
     stop: (options = {}) => stopSwarm(socket, options),
     whenStopped: () => whenStopped(socket),
   };

@@ -7,8 +7,8 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/agent-children.ts';
 import type { TurnEnd } from '../control/swarm-control.ts';
+import { PlanInForce } from '../orchestrator/plan-in-force.ts';
 import { Swarm } from '../orchestrator/swarm.ts';
-import { swarmSettings } from '../orchestrator/swarm-settings.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import { durableStore } from '../workspace/durable-store.ts';
@@ -17,6 +17,7 @@ import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
   readonly swarm: Swarm;
+  readonly inForce: PlanInForce;
   readonly journal: Journal;
   readonly agents: FakeAgents;
   /** What was logged. */
@@ -47,7 +48,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models })),
     policy: { ...quick, ...policy },
   };
-  const settings = swarmSettings(plan);
+  const inForce = new PlanInForce(plan);
+  const { settings } = inForce.current;
   const children = agentChildren({
     spawn: agents.spawn,
     runner: 'none',
@@ -58,18 +60,17 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   });
   const lines: LogLine[] = [];
   const swarm = new Swarm({
-    plan,
-    settings,
+    inForce,
     journal,
     clock: systemClock,
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => void lines.push(line),
     described: () => undefined,
-    maskFor: () => (text) => text,
   });
   return {
     swarm,
+    inForce,
     journal,
     agents,
     lines,
