@@ -70,7 +70,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
   const delivery = {
-    input: await readInput(input),
+    input: await readInput(input, terminal),
     ...(agent === undefined ? {} : { agent }),
     ...(instance === undefined ? {} : { instanceKey: instance }),
   };

@@ -1,6 +1,7 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
 import { existsSync } from 'node:fs';
 import {
+  closestName,
   type ConversationSnapshot,
   durableStore,
   type InstanceStatus,
@@ -34,11 +35,25 @@ export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
 export async function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
   const found = await withJournal(place, undefined, async (journal) => {
-    const isThere = (await journal.instances()).some((each) => keyOf(each) === keyOf(at));
-    return isThere ? journal.read(at) : undefined;
+    const known = await journal.instances();
+    if (!known.some((each) => keyOf(each) === keyOf(at))) throw unknownInstance(at, known);
+    return journal.read(at);
   });
-  if (found !== undefined) return found;
-  throw new GoondanError('E_INSTANCE_UNKNOWN', `${at.agentName} has no conversation "${at.instanceKey}".`);
+  if (found === undefined) throw unknownInstance(at, []);
+  return found;
+}
+
+/** With what was probably meant: another conversation of that agent, or one of another agent. */
+function unknownInstance({ agentName, instanceKey }: AgentAddress, known: readonly AgentAddress[]): GoondanError {
+  const keys = known.filter((each) => each.agentName === agentName).map((each) => each.instanceKey);
+  const agents = [...new Set(known.map((each) => each.agentName))];
+  const meant = keys.length > 0 ? closestName(instanceKey, keys) : closestName(agentName, agents);
+  const what = keys.length > 0 ? `no conversation "${instanceKey}"` : 'no conversations';
+  return new GoondanError('E_INSTANCE_UNKNOWN', `Agent "${agentName}" has ${what}.`, {
+    ...(meant === undefined
+      ? {}
+      : { suggestion: `Did you mean \`${meant}\`? \`gdn instance list\` shows what there is.` }),
+  });
 }
 
 /** Reading takes no lock, and a workspace that is not there is not made. */
