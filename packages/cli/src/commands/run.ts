@@ -89,7 +89,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = { input: await readInput(input), ...partnerOf({ agent, instance }) };
+  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 
