@@ -9,6 +9,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -52,6 +53,7 @@ const commands = [
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addPackageCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person watches standard error: long work may show there that it goes on. */
+  readonly showsProgress: boolean;
   /** A person sits at standard input and sees standard error: they can be asked. */
   readonly canAsk: boolean;
   /** For standard output. */
@@ -41,6 +43,7 @@ export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): T
     write: (text) => new Promise((resolve) => void stdout.write(text, () => resolve())),
     printError: (text) => void stderr.write(text),
     isWatched: stdout.isTTY === true,
+    showsProgress: stderr.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),
