@@ -11,6 +11,7 @@ import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -54,6 +55,7 @@ const commands = [
   addInstanceCommand,
   addDeadletterCommand,
   addPackageCommand,
+  addMcpCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,
