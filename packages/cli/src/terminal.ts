@@ -10,6 +10,8 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person watches standard error: long work may show there that it goes on. */
+  readonly showsProgress: boolean;
   /** A person sits at standard input. */
   readonly isTyped: boolean;
   /** How wide a line may be; `undefined` when nobody watches. */
@@ -60,6 +62,7 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
       isMidLine = false;
     },
     isWatched: stdout.isTTY === true,
+    showsProgress: stderr.isTTY === true,
     isTyped: stdin?.isTTY === true,
     columns: stdout.isTTY === true ? stdout.columns : undefined,
     errorsAsJson: json,
