@@ -214,7 +214,7 @@ describe('what other agents do', () => {
     chat.hear(turn(0).tell('turn.started', { spanId: 'a' }, 'helper'));
     chat.hear(turn(0).tell('tool.called', called, 'helper'));
     chat.hear(turn(0).tell('tool.called', { ...called, spanId: 'c', traceId: 'another' }, 'stranger'));
-    expect(screen.live.slice(0, 2)).toEqual(['  … helper 0 s', '  … helper · notes__save 0 s']);
+    expect(screen.live.slice(0, -1)).toEqual(['  … helper 0 s', '  … helper · notes__save 0 s']);
     chat.hear(turn(0).tell('tool.completed', { ...called, status: 'ok', duration: 12 }, 'helper'));
     chat.hear(turn(0).tell('turn.completed', { spanId: 'a', duration: 1_234 }, 'helper'));
     expect(screen.printed).toEqual(['> Hello', '  ✓ helper · notes__save ok, 12 ms', '  ✓ helper ok, 1.2 s']);
