@@ -10,6 +10,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addReloadCommand } from './commands/reload.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -52,6 +53,7 @@ const commands = [
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addMcpCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person sits at standard input. */
+  readonly isTyped: boolean;
   /** A person sits at standard input and sees standard error: they can be asked. */
   readonly canAsk: boolean;
   /** For standard output. */
@@ -36,11 +38,21 @@ export interface TerminalProcess {
 export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
+  // Of what standard output has on a screen that standard error writes to, too.
+  let isMidLine = false;
   return {
-    print: (text) => void stdout.write(text),
+    print(text) {
+      if (text === '') return;
+      isMidLine = stdout.isTTY === true && stderr.isTTY === true && !text.endsWith('\n');
+      stdout.write(text);
+    },
     write: (text) => new Promise((resolve) => void stdout.write(text, () => resolve())),
-    printError: (text) => void stderr.write(text),
+    printError(text) {
+      stderr.write(isMidLine ? `\n${text}` : text);
+      isMidLine = false;
+    },
     isWatched: stdout.isTTY === true,
+    isTyped: stdin?.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),

@@ -1,5 +1,6 @@
 export * from './agent-event.ts';
 export * from './agents-api.ts';
+export * from './approval.ts';
 export * from './connector.ts';
 export * from './create-message.ts';
 export * from './errors/error-catalogue.ts';

@@ -176,6 +176,7 @@ async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: S
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const journal = await durableStore({ stateRoot, workspaceId, warn });
   endings.add(() => journal.close());
+  await journal.sweep();
   return journal;
 }
 

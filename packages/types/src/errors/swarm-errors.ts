@@ -148,9 +148,17 @@ export const swarmErrors = {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
+  E_INSTANCE_DELETED: {
+    meaning: 'The conversation was deleted before the input was handled.',
+    suggestion: 'Nothing of it is left. Send it again if it is still wanted: that begins a new conversation.',
+  },
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_INSTANCE_PENDING: {
+    meaning: 'A conversation was not deleted, because inputs that were accepted for it are not handled yet.',
+    suggestion: 'Let the swarm handle them first, or add `--force`: then they are lost with it.',
   },
   E_INSTANCE_UNKNOWN: {
     meaning: 'There is no such conversation.',

@@ -5,7 +5,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import { pendingInputs } from '../../workspace/journal/instance-refusals.ts';
+import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../ask-agent.ts';
 import { cancelTurn } from '../cancel-turn.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
@@ -62,6 +63,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
         return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
       });
     },
+    deleteInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
@@ -102,6 +104,14 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     });
     const eventId = at.eventId ?? swarm.instances.find(address)?.running?.id;
     return eventId !== undefined && cancelTurn(swarm, address, eventId, reason);
+  }
+
+  async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {
+    if (isStopping) throw stopped('nothing is deleted any more');
+    const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
+    // Else its process would be ended first, and refused would be all the same.
+    if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
+    return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
   }
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {
