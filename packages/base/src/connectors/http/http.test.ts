@@ -242,17 +242,15 @@ describe('whoever waits', () => {
 
   test('must not be too many: 429', async () => {
     const gate = Promise.withResolvers<void>();
-    let asked = 0;
-    const { url } = await open({
+    const { url, events } = await open({
       config: { maxConcurrent: 2 },
       ask: async () => {
-        asked += 1;
         await gate.promise;
         return answerOf('ok');
       },
     });
     const first = [post(url, { input: 'a' }), post(url, { input: 'b' })];
-    while (asked < 2) await Bun.sleep(5);
+    while (events.length < 2) await Bun.sleep(5);
     const third = await post(url, { input: 'c' });
     expect(third.headers.get('retry-after')).toBe('1');
     expect(await codeOf(third)).toEqual([429, 'E_HTTP_FULL']);
@@ -334,7 +332,7 @@ function talk(port: number, text: string): Promise<string> {
 }
 
 describe('the example, in real processes', () => {
-  const open = async (environment: Record<string, string>): Promise<RunningExample> => {
+  const openExample = async (environment: Record<string, string>): Promise<RunningExample> => {
     const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
     const example = await startExample('http', { environment, change });
     running.push(example);
@@ -342,7 +340,7 @@ describe('the example, in real processes', () => {
   };
 
   test('answers, streams, and answers again under the same id', async () => {
-    const { logged, swarm } = await open({ DOOR_TOKEN: token });
+    const { logged, swarm } = await openExample({ DOOR_TOKEN: token });
     const [, url = ''] = await logged(/^Listening on (\S+)$/);
     const first = await post(url, { input: 'my name is Kim', room: 'red' }, { 'idempotency-key': '1' });
     expect(await first.json()).toMatchObject({
