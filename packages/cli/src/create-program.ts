@@ -1,6 +1,7 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addApproveCommands } from './commands/approve.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -44,6 +45,7 @@ const commands = [
   addRunCommand,
   addSendCommand,
   addStatusCommand,
+  addApproveCommands,
   addCancelCommand,
   addRestartCommand,
   addStopCommand,

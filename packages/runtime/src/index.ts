@@ -45,6 +45,9 @@ export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } fr
 export type { SwarmGreeting } from './control/endpoints.ts';
 export type {
   Acceptance,
+  ApprovalAnswerOptions,
+  ApprovalNotice,
+  ApprovalSummary,
   AskOptions,
   ConnectionStatus,
   DeadLetterSummary,
@@ -62,6 +65,7 @@ export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
+export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';

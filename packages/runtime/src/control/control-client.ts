@@ -3,6 +3,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
+  ApprovalSummary,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -32,6 +33,9 @@ export interface ControlClient {
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  approvals(): Promise<readonly ApprovalSummary[]>;
+  approve(...parameters: Parameters<SwarmControl['approve']>): Promise<boolean>;
+  deny(...parameters: Parameters<SwarmControl['deny']>): Promise<boolean>;
   restart(...parameters: Parameters<SwarmControl['restart']>): Promise<number>;
   /** Resolves when the swarm is gone. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;

@@ -20,6 +20,9 @@ export const endpoints = {
   deadLetters: { method: 'GET', path: '/v1/dead-letters' },
   retryDeadLetter: { method: 'POST', path: '/v1/dead-letters/retry' },
   dropDeadLetter: { method: 'POST', path: '/v1/dead-letters/drop' },
+  approvals: { method: 'GET', path: '/v1/approvals' },
+  approve: { method: 'POST', path: '/v1/approvals/approve' },
+  deny: { method: 'POST', path: '/v1/approvals/deny' },
   restart: { method: 'POST', path: '/v1/restart' },
   stop: { method: 'POST', path: '/v1/stop' },
 } as const satisfies Record<string, Endpoint>;

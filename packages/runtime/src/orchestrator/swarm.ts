@@ -9,12 +9,15 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { AgentDescription } from '../ipc/from-agent.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
+import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
+import { Approvals } from './approvals/approvals.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -30,6 +33,8 @@ import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
 export interface SwarmParts {
+  readonly ids: Ids;
+  readonly approvals: ApprovalFile;
   readonly plan: SwarmPlan;
   readonly settings: SwarmSettings;
   readonly journal: Journal;
@@ -57,6 +62,7 @@ export class Swarm {
   readonly instances: Instances;
   readonly watchers = new Watchers();
   readonly waiters = new TurnWaiters();
+  readonly approvals: Approvals;
   readonly #parts: SwarmParts;
   readonly #agents: ReadonlyMap<string, DeclaredAgent>;
   /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
@@ -82,10 +88,23 @@ export class Swarm {
         this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
-      processGone: ({ address }) => this.#calls.processGone(address),
+      processGone: ({ address }) => {
+        this.#calls.processGone(address);
+        this.approvals.processGone(address);
+      },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
     this.#mailboxes = new Mailboxes(journal, this.instances, names);
+    this.approvals = new Approvals({
+      clock,
+      ids: parts.ids,
+      file: parts.approvals,
+      say: (at, message) => this.instances.find(at)?.say(message),
+      tell: (notice) => this.#tell(notice),
+      maskFor: (agentName) => parts.maskFor(agentName),
+      report: (level, event, message, at) => this.report(level, event, message, at),
+      changed: () => undefined,
+    });
     this.#calls = new AgentCalls(names, settings.calls, this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
@@ -107,9 +126,11 @@ export class Swarm {
   /** What was accepted before this orchestrator started is handled first. Returns how many events that are. */
   async wake(): Promise<number> {
     let woken = 0;
+    const open = new Set<string>();
     for (const address of await this.#parts.journal.instances()) {
       this.#remember(address);
       const pending = await this.#parts.journal.pendingEntries(address);
+      for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.#agents.has(address.agentName)) {
         const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
@@ -119,6 +140,7 @@ export class Swarm {
       for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
       woken += pending.length;
     }
+    this.approvals.dropUnless((at, eventId) => open.has(eventKey(at, eventId)));
     return woken;
   }
 
@@ -155,6 +177,7 @@ export class Swarm {
     this.instances.close();
     callOff();
     this.#calls.close();
+    this.approvals.close();
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
@@ -202,6 +225,12 @@ export class Swarm {
       case 'reply':
         this.#calls.replied(at, frame.eventId, frame.result);
         return instance.say({ type: 'reply.taken', eventId: frame.eventId });
+      case 'approval.ask':
+        return this.approvals.ask(at, instance.running, frame);
+      case 'approval.withdrawn':
+        return this.approvals.withdrawn(at, frame.callId);
+      case 'approval.taken':
+        return this.approvals.taken(at, frame.id);
       case 'agents.list':
         return instance.say({
           type: 'agents.listed',
@@ -236,6 +265,7 @@ export class Swarm {
 
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
+    this.approvals.turnFinished(address, event.id);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -271,6 +301,10 @@ export class Swarm {
   #tell(notice: () => SwarmNotice): void {
     if (this.watchers.isWatched) this.watchers.tell(notice());
   }
+}
+
+function eventKey(at: AgentAddress, eventId: string): string {
+  return JSON.stringify([addressKey(at), eventId]);
 }
 
 /** A list for a model to read, and for a frame to carry. */

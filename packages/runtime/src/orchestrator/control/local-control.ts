@@ -11,6 +11,7 @@ import type { Swarm } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
 import type {
   Acceptance,
+  ApprovalAnswerOptions,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -48,17 +49,20 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       ...parts.describe(),
       entryAgent,
       agents: swarm.agents,
-      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
+      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
     }),
     async instances() {
       return swarm.list().map((each) => {
         const instance = swarm.instances.find(each);
-        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
+        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describe(instance);
       });
     },
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
+    approvals: async () => swarm.approvals.pending(),
+    approve: (id, options) => answer(id, 'approved', options),
+    deny: (id, options) => answer(id, 'denied', options),
     restart,
     stopped: parts.stopped,
     stop: async ({ graceMs = parts.graceMs } = {}) => {
@@ -103,6 +107,23 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       waiter.forget();
       unwatch();
     }
+  }
+
+  async function answer(
+    id: string,
+    decision: 'approved' | 'denied',
+    { by = 'control', note }: ApprovalAnswerOptions = {},
+  ): Promise<boolean> {
+    for (const text of [by, note ?? '']) {
+      if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
+      throw new GoondanError('E_CONTROL_REQUEST', `An answer is a text of at most ${LONGEST_NOTE} characters.`);
+    }
+    return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
+  }
+
+  function describe(instance: Instance): InstanceStatus {
+    const waiting = swarm.approvals.countPending(instance.address);
+    return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
   function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = 'cancelled by a client'): boolean {
@@ -162,7 +183,11 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.reset(at));
+    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+      await journal.reset(at);
+      // A turn that begins again asks again.
+      swarm.approvals.turnFinished(at);
+    });
     return true;
   }
 
@@ -190,6 +215,8 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return address;
   }
 }
+
+const LONGEST_NOTE = 4_000;
 
 function describeInstance({ address, status, pid, state }: Instance): InstanceStatus {
   const { queue, restarts, startError } = state;
