@@ -10,6 +10,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addReloadCommand } from './commands/reload.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -47,6 +48,7 @@ const commands = [
   addStatusCommand,
   addApproveCommands,
   addCancelCommand,
+  addReloadCommand,
   addRestartCommand,
   addStopCommand,
   addLogsCommand,

@@ -1,5 +1,7 @@
 // Real processes: `gdn` as npm installs it, started by Node.
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -41,6 +43,19 @@ describe('gdn', () => {
     expect(stderr).toBe(`E_USAGE: ${problem}\nRun it with \`--help\` to see what there is.\n`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   });
+});
+
+test('E_CURRENT_FOLDER and exit 3 where there is no folder any more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-gone-'));
+  const shell = Bun.spawn(['sh', '-c', 'cd "$1" && rmdir "$1" && exec node "$2" validate .', 'sh', folder, launcher], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  expect(await shell.stderr.text()).toBe(
+    'E_CURRENT_FOLDER: The current folder is not there any more.\nGo to another folder, and type it there.\n',
+  );
+  expect(await shell.stdout.text()).toBe('');
+  expect(await shell.exited).toBe(3);
 });
 
 describe('gdn demo', () => {

@@ -1,5 +1,6 @@
-/** Where `gdn` begins, on Bun: the launcher in `bin` has found it. */
+/** Where `gdn` begins, on Bun: the launcher in `bin` has found it, and says as the first argument where it was typed. */
 import { isatty } from 'node:tty';
+import { GoondanError } from '@goondan/types';
 import { createProgram } from './create-program.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
@@ -8,12 +9,13 @@ import { openTerminal } from './terminal.ts';
 process.stdout.on('error', onOutputError);
 process.exitCode = await runCommandLine(process.argv.slice(2));
 
-async function runCommandLine(args: readonly string[]): Promise<ExitCode> {
+async function runCommandLine([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
   // Not `process.stdin`, which would start to read for whoever asks only whether it is a terminal.
   const { stdout, stderr, env } = process;
   const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env });
   let code: ExitCode = exitCodes.ok;
   try {
+    enter(folder);
     const program = createProgram(terminal, (ended) => {
       code = ended;
     });
@@ -21,6 +23,16 @@ async function runCommandLine(args: readonly string[]): Promise<ExitCode> {
     return code;
   } catch (error) {
     return reportError(error, terminal);
+  }
+}
+
+/** Only now that Bun runs: what is in there must not decide how it does. */
+function enter(folder: string): void {
+  try {
+    process.chdir(folder);
+  } catch (error) {
+    const what = folder === '' ? 'The current folder is not there any more.' : `"${folder}" cannot be entered.`;
+    throw new GoondanError('E_CURRENT_FOLDER', what, { cause: error });
   }
 }
 

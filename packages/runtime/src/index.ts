@@ -64,10 +64,12 @@ export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefi
 export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
+export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
@@ -77,8 +79,10 @@ export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } fro
 export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
+export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
-export type { Journal } from './workspace/journal/journal.ts';
+export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';

@@ -51,6 +51,8 @@ export interface StepFailed extends StepStarted {
 export interface ToolCalled extends SpanFields {
   toolCallId: string;
   toolName: string;
+  /** What was asked for, as JSON, for people: secrets masked, cut after 200 characters. */
+  args: string;
   stepId: string;
   turnId: string;
   agentName: string;
@@ -60,6 +62,8 @@ export interface ToolCalled extends SpanFields {
 export interface ToolCompleted extends ToolCalled {
   status: 'ok' | 'error';
   duration: number;
+  /** Of an error result. Its texts are cut after 1,000 characters. */
+  error?: TurnError;
 }
 /** The call's chain threw; the model gets an error result. */
 export interface ToolFailed extends ToolCalled {

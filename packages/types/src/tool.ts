@@ -54,6 +54,8 @@ export interface ToolContext extends ExecutionContext {
   readonly message?: Message;
   /** The folder the agent works in. */
   readonly workdir: string;
+  /** The settings of a declared tool: the agent's over the resource's, checked and filled in. `{}` when it has none. */
+  readonly config: JsonObject;
   readonly logger: Console;
   /** Aborted when the turn is cancelled or the call runs past its deadline. Pass it on. */
   readonly signal: AbortSignal;

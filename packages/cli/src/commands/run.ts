@@ -14,6 +14,7 @@ interface RunOptions extends BundleOptions {
   readonly instance?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
+  readonly watch?: boolean;
 }
 
 const description =
@@ -37,20 +38,36 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--agent <name>', 'whom to ask (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--trust', 'run its code without asking, this time')
-    .option('--detach', 'leave it running in the background');
+    .option('--detach', 'leave it running in the background')
+    .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
-      checkTogether(command, options);
+      checkTogether(command, options, terminal);
       finish(await run(bundleFolder(argument, options), options, terminal));
     });
 }
 
-function checkTogether(command: Command, { input, detach, agent, instance }: RunOptions): void {
+function checkTogether(command: Command, options: RunOptions, terminal: Terminal): void {
+  const { input, detach, watch, agent, instance } = options;
+  if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
-  if (input !== undefined) return;
+  if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
-  if (alone !== undefined) command.error(`option '${alone}' needs option '--input'`);
+  if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
+}
+
+/** Somebody sits at both ends, and wants neither a program's answer nor to get the terminal back. */
+function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Terminal): boolean {
+  return input === undefined && detach !== true && json !== true && isWatched && isTyped;
+}
+
+/** Whom to ask. */
+function partnerOf({ agent, instance }: { agent: string | undefined; instance: string | undefined }) {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
 }
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
@@ -61,16 +78,16 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));
   }
+  if (input === undefined && isChat(options, terminal)) {
+    const { runChat } = await import('../chat/run-chat.ts');
+    return runChat(prepared, partnerOf({ agent, instance }), terminal);
+  }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = {
-    input: await readInput(input),
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  };
+  const delivery = { input: await readInput(input), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 

@@ -174,7 +174,7 @@ describe('the command line', () => {
       ['stop', '--grace', 'soon'],
       "option '--grace <seconds>' argument 'soon' is invalid. It is no number of seconds from 0 to 3600.",
     ],
-    [['run', '--agent', 'host'], "option '--agent' needs option '--input'"],
+    [['run', '--agent', 'host'], "option '--agent' needs option '--input', or a terminal to chat at"],
   ])('%p: exit 2', async (args, problem) => {
     const { stdout, stderr, exitCode } = await place.run(...args);
     expect(stderr).toBe(`E_USAGE: ${problem}\nRun it with \`--help\` to see what there is.\n`);

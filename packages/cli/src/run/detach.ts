@@ -58,10 +58,10 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
 
-function launch({ bundle, swarmName, stateRoot, workdir }: PreparedRun, logFile: string) {
+function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: PreparedRun, logFile: string) {
   mkdirSync(join(logFile, '..'), { recursive: true, mode: 0o700 });
   const log = openSync(logFile, 'w', 0o600);
-  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir };
+  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch };
   const main = join(import.meta.dir, 'detached-main.ts');
   const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
@@ -81,7 +81,8 @@ function launch({ bundle, swarmName, stateRoot, workdir }: PreparedRun, logFile:
   }
 }
 
-const flags = ['--config=/dev/null', '--no-env-file', '--no-install'];
+/** As the launcher's. */
+const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
 /** One line after the other; the empty string when there are no more. */
 function readLines(stream: ReadableStream<Uint8Array>) {

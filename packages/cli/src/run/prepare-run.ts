@@ -12,6 +12,7 @@ import {
 import { openBundle } from '../bundle/open-bundle.ts';
 import { type BundleOptions, stateRootChoice } from '../common-options.ts';
 import { printLogLine } from '../print-log-line.ts';
+import { readPlanAgain } from './read-plan-again.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkTrust } from '../trust/check-trust.ts';
@@ -22,6 +23,8 @@ export interface RunRequest extends BundleOptions {
   readonly trust: boolean;
   /** The folder tools work in, for agents that name none. */
   readonly workdir: string;
+  /** `--watch`. */
+  readonly watch?: boolean;
 }
 
 export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
@@ -55,6 +58,7 @@ export async function startRun(run: PreparedRun, terminal: Terminal, signal?: Ab
     ...plan,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
+    readPlan: () => readPlanAgain(run),
     onLog: (line) => printLogLine(line, terminal),
     ...(workspace === undefined ? {} : { workspace }),
   });

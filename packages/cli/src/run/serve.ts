@@ -1,5 +1,6 @@
 /** A swarm in the foreground, until somebody stops it. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
@@ -24,6 +25,7 @@ export async function serve(
 ): Promise<ExitCode> {
   const asked = new AbortController();
   let first: StopSignal | undefined;
+  let unwatch: () => void = () => undefined;
   let stop = () => {
     asked.abort();
   };
@@ -39,8 +41,10 @@ export async function serve(
     };
     if (asked.signal.aborted) stop();
     else onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName });
+    unwatch = await followBundle(run, control, terminal);
     await control.stopped;
   } finally {
+    unwatch();
     forget();
   }
   return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;

@@ -33,7 +33,7 @@ function launch() {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
   const frameFolder = join(folder, crypto.randomUUID());
-  const request = { name: 'agent a/default', runner: agentRunner, cwd, frameFolder };
+  const request = { name: 'agent a/default', runner: agentRunner, frameFolder };
   const child = spawnChild({ runTag }, agentLanguage, request);
   const said: FromAgent[] = [];
   const waiting = new Set<() => void>();

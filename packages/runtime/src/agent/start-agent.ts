@@ -50,8 +50,8 @@ export interface RunningAgent {
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
   /** The layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
-  /** Waits for the running turn, then lets every extension clean up; both within `graceMs`. */
-  close(graceMs?: number): Promise<void>;
+  /** Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. */
+  close(graceMs?: number, cleanUpMs?: number): Promise<void>;
 }
 
 const MOST_WAITING = 1_000;
@@ -64,13 +64,14 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const extensions = await loadAllExtensions(plan, parts);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
-  const shutDown = async (graceMs: number) => {
+  const shutDown = async (graceMs: number, cleanUpMs: number) => {
     const startedAt = clock.elapsed();
     const graceOver = Promise.withResolvers<void>();
     const callOff = clock.after(graceMs, () => graceOver.resolve());
     await Promise.race([queue.idle(), graceOver.promise]);
     callOff();
-    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+    const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
+    await extensions.cleanUp(Math.min(rest, cleanUpMs));
   };
   return {
     parts,
@@ -85,7 +86,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
+    close: (graceMs = 30_000, cleanUpMs = graceMs) => (closing ??= shutDown(graceMs, cleanUpMs)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** A Tool resource, resolved: where its module is and what it exports. */
-import type { JsonSchema } from '@goondan/types';
+import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ToolExport {
   readonly name: string;
@@ -15,6 +15,9 @@ export interface ToolExport {
 export interface DeclaredTool {
   readonly name: string;
   readonly exports: readonly ToolExport[];
+  /** What its handlers find in `ctx.config`; nothing when absent. */
+  readonly config?: JsonObject;
+  readonly configSchema?: JsonSchema;
   readonly errorMessageLimit?: number;
   /** The folder that `entry` is relative to and must not leave. */
   readonly root: string;

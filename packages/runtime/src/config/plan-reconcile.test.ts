@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
 import fc from 'fast-check';
 import type { DeclaredAgent } from './declared-agent.ts';
 import { planReconcile } from './plan-reconcile.ts';
@@ -30,6 +31,8 @@ function extension(name: string, digest: string) {
   } as const;
   return { resource, root: '/b', digest };
 }
+
+const tool = (config: JsonObject) => ({ name: 't', exports: [], root: '/b', entry: './t.ts', config });
 
 const plan = (agents: DeclaredAgent[], more: Partial<SwarmPlan> = {}): SwarmPlan => ({
   name: 'default',
@@ -67,6 +70,7 @@ describe('from one plan to another', () => {
     ['its model', agent('a', { models: { 'Model/a': { provider: 'scripted', model: 'b' } } })],
     ['an extension', agent('a', { extensions: [extension('log', '1')] })],
     ['its environment', agent('a', { environment: { A: '1' } })],
+    ['a tool', agent('a', { tools: [tool({})] })],
   ])('L-01 an agent is changed by %s', (_what, changed) => {
     expect(planReconcile(plan([agent('a')]), plan([changed])).changed).toEqual(['Agent/a']);
   });
@@ -77,6 +81,12 @@ describe('from one plan to another', () => {
     expect(planReconcile(of(one, two), of(one, two)).changed).toEqual([]);
     expect(planReconcile(of(one, two), of(one, { ...two, digest: '3' })).changed).toEqual(['Agent/a']);
     expect(planReconcile(of(one, two), of(two, one)).changed).toEqual(['Agent/a']);
+  });
+
+  test('L-01 an agent is changed by the config of its tools', () => {
+    const of = (config: JsonObject) => plan([agent('a', { tools: [tool(config)] })]);
+    expect(planReconcile(of({ a: 1 }), of({ a: 1 })).changed).toEqual([]);
+    expect(planReconcile(of({ a: 1 }), of({ a: 2 })).changed).toEqual(['Agent/a']);
   });
 
   test('L-01 what the swarm itself says is a part of its own', () => {

@@ -24,6 +24,7 @@ import {
 } from '../ipc/check/shape.ts';
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
 import { logLine, turnDelta } from '../ipc/from-agent.ts';
+import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
@@ -145,6 +146,7 @@ export const swarmGreeting: Check<SwarmGreeting> = object({
 } satisfies FieldsOf<SwarmGreeting>);
 
 export const instancesAnswer = object({ instances: listOf(instanceStatus) });
+export const deleteAnswer = object({ deleted: yes, inputs: optional(count) });
 export const deadLettersAnswer = object({ deadLetters: listOf(deadLetter) });
 export const cancelAnswer = object({ cancelled: flag });
 export const retryAnswer = object({ retried: flag });
@@ -153,6 +155,12 @@ export const approvalsAnswer = object({ approvals: listOf(approvalSummary) });
 export const approveAnswer = object({ approved: flag });
 export const denyAnswer = object({ denied: flag });
 export const restartAnswer = object({ restarted: count });
+export const reloadAnswer: Check<PlanReconcile> = object({
+  kept: listOf(name),
+  changed: listOf(name),
+  added: listOf(name),
+  removed: listOf(name),
+} satisfies FieldsOf<PlanReconcile>);
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });
 /** Of a server whose catalogue is newer than ours. */

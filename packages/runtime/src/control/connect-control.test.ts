@@ -40,8 +40,11 @@ describe('the client of a control socket', () => {
     expect(await client.approvals()).toEqual([fakeApproval]);
     expect(await client.approve(fakeApproval.id, { by: 'ann' })).toBe(true);
     expect(await client.deny('x', { by: 'ann', note: 'No.' })).toBe(false);
+    expect(await client.deleteInstance(address, { force: true })).toEqual({ inputs: 1 });
+    expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
+    expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
     expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
       ['instances'],
       ['deliver', delivery],
@@ -53,8 +56,11 @@ describe('the client of a control socket', () => {
       ['approvals'],
       ['approve', fakeApproval.id, { by: 'ann' }],
       ['deny', 'x', { by: 'ann', note: 'No.' }],
+      ['deleteInstance', address, { force: true }],
+      ['deleteInstance', address, {}],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
+      ['reload'],
     ]);
   });
 

@@ -11,9 +11,11 @@ import {
   approveAnswer,
   cancelAnswer,
   deadLettersAnswer,
+  deleteAnswer,
   denyAnswer,
   dropAnswer,
   instancesAnswer,
+  reloadAnswer,
   restartAnswer,
   retryAnswer,
   swarmGreeting,
@@ -63,6 +65,14 @@ function controlClient(socket: ControlSocket): ControlClient {
     },
     status: () => callSocket(socket, endpoints.status, swarmStatus),
     instances: async () => (await callSocket(socket, endpoints.instances, instancesAnswer)).instances,
+    async deleteInstance({ agentName, instanceKey }, options = {}) {
+      const body = { agent: agentName, instanceKey, ...options };
+      const { deleted: _, ...gone } = await callSocket(socket, endpoints.deleteInstance, deleteAnswer, {
+        body,
+        patient: true,
+      });
+      return gone;
+    },
     async deadLetters({ agent, instanceKey } = {}) {
       const query = { agent, instanceKey };
       return (await callSocket(socket, endpoints.deadLetters, deadLettersAnswer, { query })).deadLetters;
@@ -85,6 +95,7 @@ function controlClient(socket: ControlSocket): ControlClient {
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;
     },
+    reload: () => callSocket(socket, endpoints.reload, reloadAnswer, { body: {}, patient: true }),
     stop: (options = {}) => stopSwarm(socket, options),
     whenStopped: () => whenStopped(socket),
   };

@@ -11,7 +11,9 @@ import type {
   TurnDelta,
   TurnResult,
 } from '@goondan/types';
+import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { LogLine } from '../ports/log-line.ts';
+import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
 
 /** Input for an agent. */
 export interface Delivery {
@@ -173,6 +175,12 @@ export interface SwarmControl {
   status(): SwarmStatus;
   /** Those that sleep, too. */
   instances(): Promise<readonly InstanceStatus[]>;
+  /**
+   * Deletes everything of an instance, also of an agent that the swarm no longer has, between turns. Refuses while
+   * accepted inputs are not handled, unless `force`: then they are lost, and who waits for them is told. Afterwards an
+   * event begins a new conversation, also one whose id was known before.
+   */
+  deleteInstance(at: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
@@ -184,6 +192,11 @@ export interface SwarmControl {
   deny(id: string, options?: ApprovalAnswerOptions): Promise<boolean>;
   /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
+  /**
+   * Reads what the swarm is made of again and changes what has changed: processes of changed agents are replaced between
+   * turns, all others stay. One that fails changes nothing. Told as identities: `Agent/coder`.
+   */
+  reload(): Promise<PlanReconcile>;
   /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is stopped, whoever asked for it. */

@@ -85,8 +85,15 @@ const toAgent: Samples<ToAgent> = {
     },
     { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
+  'agents.changed': [
+    { type: 'agents.changed', agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }] },
+    { type: 'agents.changed', agents: [] },
+  ],
   ping: [{ type: 'ping', n: 0 }],
-  drain: [{ type: 'drain', graceMs: 30_000 }],
+  drain: [
+    { type: 'drain', graceMs: 30_000 },
+    { type: 'drain', graceMs: 30_000, cleanUpMs: 1_000 },
+  ],
 };
 
 const fromAgent: Samples<FromAgent> = {

@@ -1,6 +1,6 @@
 /** What the orchestrator says to an agent's process. */
-import type { AgentEvent, AgentInstance, ApprovalOutcome, JsonObject, TurnResult } from '@goondan/types';
-import { agentEvent, agentInstance } from './check/agent-event.ts';
+import type { AgentCard, AgentEvent, AgentInstance, ApprovalOutcome, JsonObject, TurnResult } from '@goondan/types';
+import { agentCard, agentEvent, agentInstance } from './check/agent-event.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -47,9 +47,11 @@ export type ToAgent =
   | { readonly type: 'reply.taken'; readonly eventId: string }
   | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
   | { readonly type: 'approval.ended'; readonly callId: string; readonly outcome: ApprovalEnd }
+  /** Who is in the swarm from now on. */
+  | { readonly type: 'agents.changed'; readonly agents: readonly AgentCard[] }
   | { readonly type: 'ping'; readonly n: number }
-  /** Finish the running turn, clean up, say `drained`, all within `graceMs`. */
-  | { readonly type: 'drain'; readonly graceMs: number };
+  /** Finish the running turn, clean up within `cleanUpMs` (what is left when absent), say `drained`, all within `graceMs`. */
+  | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number };
 
 const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('status', {
   accepted: () => object({ status: literal('accepted') }),
@@ -77,6 +79,7 @@ export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', 
   'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),
   'agents.listed': () => object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
   'approval.ended': () => object({ type: literal('approval.ended'), callId: name, outcome: approvalEnd }),
+  'agents.changed': () => object({ type: literal('agents.changed'), agents: listOf(agentCard) }),
   ping: () => object({ type: literal('ping'), n: count }),
-  drain: () => object({ type: literal('drain'), graceMs: count }),
+  drain: () => object({ type: literal('drain'), graceMs: count, cleanUpMs: optional(count) }),
 });

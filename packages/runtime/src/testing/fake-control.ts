@@ -128,6 +128,10 @@ export function fakeControl(): FakeControl {
       await held();
       return fakeStatus.instances;
     },
+    async deleteInstance(at: AgentAddress, options) {
+      enter('deleteInstance', at, options);
+      return { inputs: 1 };
+    },
     async deadLetters(choice) {
       enter('deadLetters', choice);
       const letter = { agent: 'entry', instanceKey: 'default', eventId: 'dead', input: 'hi', crashes: 3 };
@@ -156,6 +160,10 @@ export function fakeControl(): FakeControl {
     async restart(choice) {
       enter('restart', choice);
       return 2;
+    },
+    async reload() {
+      enter('reload');
+      return { kept: ['Swarm/fake'], changed: ['Agent/entry'], added: [], removed: [] };
     },
     async stop(options) {
       enter('stop', options);

@@ -7,8 +7,8 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/agent-children.ts';
 import type { TurnEnd } from '../control/swarm-control.ts';
+import { PlanInForce } from '../orchestrator/plan-in-force.ts';
 import { Swarm } from '../orchestrator/swarm.ts';
-import { swarmSettings } from '../orchestrator/swarm-settings.ts';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { randomIds } from '../ports/ids.ts';
@@ -23,6 +23,7 @@ import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
   readonly swarm: Swarm;
+  readonly inForce: PlanInForce;
   readonly journal: Journal;
   readonly agents: FakeAgents;
   /** What was logged. */
@@ -56,7 +57,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models })),
     policy: { ...quick, ...policy },
   };
-  const settings = swarmSettings(plan);
+  const inForce = new PlanInForce(plan);
+  const { settings } = inForce.current;
   const children = agentChildren({
     spawn: agents.spawn,
     runner: 'none',
@@ -67,8 +69,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   });
   const lines: LogLine[] = [];
   const swarm = new Swarm({
-    plan,
-    settings,
+    inForce,
     journal,
     approvals,
     ids: randomIds,
@@ -77,10 +78,10 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => void lines.push(line),
     described: () => undefined,
-    maskFor: () => (text) => text,
   });
   return {
     swarm,
+    inForce,
     journal,
     agents,
     lines,

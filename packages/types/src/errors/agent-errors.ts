@@ -48,6 +48,10 @@ export const agentErrors = {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
+  E_CURRENT_FOLDER: {
+    meaning: 'The folder in which `gdn` was typed was removed, or may not be entered.',
+    suggestion: 'Go to another folder, and type it there.',
+  },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
     suggestion: 'Correct the field the message names.',
@@ -148,6 +152,10 @@ export const agentErrors = {
     meaning: 'A layer called `next()` more than once.',
     suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
   },
+  E_OUTPUT_FILE: {
+    meaning: 'The file that a command should write is there already, or cannot be written. Nothing was changed.',
+    suggestion: 'Name another file, or one in a folder that you may write to.',
+  },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
     suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',
@@ -179,6 +187,10 @@ export const agentErrors = {
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
+  },
+  E_TOOL_CONFIG: {
+    meaning: "The tool's config does not fit its schema.",
+    suggestion: 'Correct the value the message names.',
   },
   E_TOOL_FAILED: {
     meaning: 'The tool threw an error that has no code of its own.',

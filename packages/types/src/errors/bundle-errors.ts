@@ -18,6 +18,10 @@ export const bundleErrors = {
     meaning: 'There is no bundle: no such folder, or no `goondan.yaml` in it.',
     suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
   },
+  E_BUNFIG_REFUSED: {
+    meaning: 'The `bunfig.toml` of a bundle preloads something. It was left out, as all of that file is.',
+    suggestion: 'Import it in the module that needs it, and remove the line.',
+  },
   E_ENV_FILE: {
     meaning: 'A line of a `.env` file is no `NAME=value`, or the file cannot be read. What is wrong was left out.',
     suggestion: 'Write one `NAME=value` in each line.',

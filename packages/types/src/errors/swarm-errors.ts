@@ -116,9 +116,17 @@ export const swarmErrors = {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
+  E_INSTANCE_DELETED: {
+    meaning: 'The conversation was deleted before the input was handled.',
+    suggestion: 'Nothing of it is left. Send it again if it is still wanted: that begins a new conversation.',
+  },
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_INSTANCE_PENDING: {
+    meaning: 'A conversation was not deleted, because inputs that were accepted for it are not handled yet.',
+    suggestion: 'Let the swarm handle them first, or add `--force`: then they are lost with it.',
   },
   E_INSTANCE_UNKNOWN: {
     meaning: 'There is no such conversation.',
@@ -148,6 +156,15 @@ export const swarmErrors = {
     meaning: 'A process of the swarm could not be started.',
     suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
+  E_RELOAD_SOURCE: {
+    meaning: 'A swarm that a program started was asked to reload, and the program gave no way to read its plan again.',
+    suggestion: 'Give `startSwarm` a `readPlan`, or start the swarm again.',
+  },
+  E_RELOAD_SWARM: {
+    meaning:
+      'What was read again is another swarm: a swarm keeps its name, and with it its conversations, for its life.',
+    suggestion: 'Stop the running swarm and run the other one, or give the swarm its name back.',
+  },
   E_SWARM_PLAN: {
     meaning: 'What a swarm should be started from contradicts itself or lacks something.',
     suggestion: 'Correct what the message names; it names everything at once.',
@@ -159,5 +176,9 @@ export const swarmErrors = {
   E_SWARM_STOPPED: {
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: what was accepted before is handled then.',
+  },
+  E_WATCH: {
+    meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
+    suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -6,6 +6,7 @@ import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValu
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { valueOf } from '../effects.ts';
+import { previewArguments } from '../tool-call/preview-call.ts';
 import type { RunningToolCall } from '../tool-call/running-tool-call.ts';
 import { checkToolCall } from '../tool/check-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
@@ -69,10 +70,16 @@ function recordedAnswer({ effects }: TurnRun, key: string, digest: string): Appr
   return about === digest ? outcome : undefined;
 }
 
-function named({ agent, turnId }: TurnRun, { toolCallId, toolName, ask: { stepId, spanIds } }: RunningToolCall) {
-  const { address, clock } = agent;
+function named({ agent, turnId }: TurnRun, call: RunningToolCall) {
+  const {
+    toolCallId,
+    toolName,
+    ask: { stepId, spanIds },
+  } = call;
+  const { address, clock, mask } = agent;
   const timestamp = clock.now().toISOString();
-  return { toolCallId, toolName, stepId, turnId, agentName: address.agentName, timestamp, ...spanIds.fields };
+  const args = previewArguments(call.args, mask);
+  return { toolCallId, toolName, args, stepId, turnId, agentName: address.agentName, timestamp, ...spanIds.fields };
 }
 
 function checkRequest(request: unknown): Required<ApprovalRequest> {

@@ -3,10 +3,10 @@ import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanErro
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
+import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
 import { type ExtensionParts, openExtensionApi } from './extension-api.ts';
-import { extensionConfig } from './extension-config.ts';
 
 /** An extension as an agent's plan names it. */
 export interface ExtensionDeclaration extends DeclaredExtension {
@@ -26,11 +26,16 @@ export async function loadExtension(
   const resource = checkExtensionResource(declaration.resource);
   const { name } = resource.metadata;
   const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource)));
-  const config = await extensionConfig(resource, declaration.config ?? {}, module.configSchema);
+  const config = await partConfig(
+    { identity: `Extension/${name}`, code: 'E_EXT_CONFIG' },
+    resource.spec.config ?? {},
+    declaration.config ?? {},
+    [resource.spec.configSchema, module.configSchema],
+  );
   const opened = openExtensionApi(parts, name, declaration.tier ?? 'agent');
   const listeners = collectExitListeners();
   try {
-    const returned: unknown = await module.register(opened.api, config);
+    const returned: unknown = await module.register(opened.api, config, Object.freeze({ name }));
     const own = typeof returned === 'function' ? [returned as Cleanup] : [];
     const exitListeners = listeners.collected();
     return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };

@@ -38,7 +38,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
   readonly #channel: Channel<FromAgent, ToAgent>;
-  readonly #agents: readonly AgentCard[];
+  #agents: readonly AgentCard[];
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #calls = new PendingAnswers<CallOutcome>();
@@ -58,6 +58,10 @@ export class IpcEngine implements Engine {
 
   catalog(): readonly AgentCard[] {
     return this.#agents;
+  }
+
+  agentsChanged(agents: readonly AgentCard[]): void {
+    this.#agents = agents;
   }
 
   async list(): Promise<readonly AgentInstance[]> {

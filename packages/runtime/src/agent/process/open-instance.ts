@@ -38,7 +38,7 @@ export interface OpenInstance {
   /** Runtime events to the disk. */
   flush(): Promise<void>;
   /** Finishes the turn, cleans up, closes; false when the turn did not end within `graceMs`, and then it is not closed. */
-  close(graceMs: number): Promise<boolean>;
+  close(graceMs: number, cleanUpMs?: number): Promise<boolean>;
 }
 
 /** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
@@ -87,6 +87,8 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
         return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
       case 'approval.ended':
         return reportLate(approver.ended(message.callId, message.outcome), message.callId);
+      case 'agents.changed':
+        return engine.agentsChanged(message.agents);
       case 'reply.taken':
         replies.taken(message.eventId);
         return void replies.acknowledge();
@@ -102,9 +104,9 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     hear,
     sendLeftReplies: () => replies.send(),
     flush: () => events.flush(),
-    async close(graceMs) {
+    async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;
-      await agent.close(graceMs);
+      await agent.close(graceMs, cleanUpMs);
       if (!(await settlesBefore(deadline, turns, host.clock))) return false;
       await replies.acknowledge();
       await events.close();

@@ -8,6 +8,7 @@ import { invokeTool } from '../tool/invoke-tool.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
+import { previewArguments, previewError } from './preview-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import { ToolCallContext } from './tool-call-context.ts';
 
@@ -15,9 +16,11 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   const { toolCallId, toolName, stepIndex, stepId } = ask;
   const { agent, turnId } = run;
   const startedAt = agent.clock.elapsed();
+  let args: string | undefined;
   const named = () => ({
     toolCallId,
     toolName,
+    args: (args ??= previewArguments(ask.input, agent.mask)),
     stepId,
     turnId,
     agentName: agent.address.agentName,
@@ -51,7 +54,12 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
     });
     const duration = agent.clock.elapsed() - startedAt;
-    agent.bus.tell('tool.completed', () => ({ ...named(), status: result.status, duration }));
+    agent.bus.tell('tool.completed', () => ({
+      ...named(),
+      status: result.status,
+      duration,
+      ...(result.error === undefined ? {} : { error: previewError(result.error, agent.mask) }),
+    }));
     return result;
   } catch (error) {
     const duration = agent.clock.elapsed() - startedAt;

@@ -225,10 +225,30 @@ describe('what a handler is given', () => {
     ]);
   });
 
-  test.each(['agentName', 'toolCallId', 'workdir', 'signal', 'agents'])('C-12 ctx.%s is readonly', async (field) => {
-    const ctx = await contextOf();
-    expect(Reflect.set(ctx, field, 'changed')).toBe(false);
-    expect(ctx).not.toHaveProperty(field, 'changed');
+  test.each(['agentName', 'toolCallId', 'workdir', 'config', 'signal', 'agents'])(
+    'C-12 ctx.%s is readonly',
+    async (field) => {
+      const ctx = await contextOf();
+      expect(Reflect.set(ctx, field, 'changed')).toBe(false);
+      expect(ctx).not.toHaveProperty(field, 'changed');
+    },
+  );
+
+  test('C-12 config: what the plan gives the tool, and nothing when it gives none', async () => {
+    expect((await contextOf()).config).toEqual({});
+    const config = { root: '/a', deep: { list: [1] } };
+    const seen: unknown[] = [];
+    const handler: ToolHandler = (ctx) => {
+      seen.push(structuredClone(ctx.config));
+      ctx.config.root = 'changed';
+    };
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', calls: [{ tool: 'thing__do' }, { tool: 'thing__do' }] }, { say: 'done' }],
+      tools: [{ name: 'thing', exports: [{ name: 'do', description: 'Does it.' }], handlers: { do: handler }, config }],
+    });
+    await agent.say('go');
+    // Each call has its own.
+    expect(seen).toEqual([config, config]);
   });
 
   test('C-12 the input is the arguments', async () => {

@@ -10,7 +10,7 @@ import {
   type ToolCallResult,
   type ToolContext,
 } from '@goondan/types';
-import { copyJson, NotJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
 import { errorResult } from '../tool-call/error-result.ts';
@@ -54,7 +54,7 @@ async function runHandler(
   let result: ToolCallResult;
   try {
     const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
-      tool.handler(toolContext(run, ask, inner, deadline), input),
+      tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
     result = {
       toolCallId: ask.toolCallId,
@@ -70,7 +70,13 @@ async function runHandler(
   return result;
 }
 
-function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal, deadline: Pausable): ToolContext {
+function toolContext(
+  run: TurnRun,
+  ask: ToolCallAsk,
+  { config }: RegisteredTool,
+  signal: AbortSignal,
+  deadline: Pausable,
+): ToolContext {
   const { agent, turnId, traceId } = run;
   return Object.freeze({
     ...agent.address,
@@ -78,6 +84,8 @@ function toolContext(run: TurnRun, ask: ToolCallAsk, signal: AbortSignal, deadli
     traceId,
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
+    // A copy, so that no call sees what another has done to it.
+    config: copyJsonObject(config),
     logger: agent.toolLogger,
     signal,
     agents: agentsOf(run, ask, deadline),

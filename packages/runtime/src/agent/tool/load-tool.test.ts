@@ -104,6 +104,23 @@ describe('a declared tool', () => {
     },
   );
 
+  test.each([{ max: 'many' }, { other: 1 }])(
+    'R-05 whose config does not fit its schema is refused before its module runs: %p',
+    async (config) => {
+      const entry = await moduleOf(`throw new Error('it ran');`);
+      const configSchema = { type: 'object', properties: { max: { type: 'integer' } }, additionalProperties: false };
+      expect(await refusal({ entry, config, configSchema })).toMatchObject({
+        code: 'E_TOOL_CONFIG',
+        message: expect.stringContaining('The config of Tool/weather does not fit: '),
+      });
+    },
+  );
+
+  test('R-05 whose configSchema is none is refused', async () => {
+    const refused = await refusal({ handlers: { get: () => 1 }, configSchema: { type: 'nonsense' } });
+    expect(refused).toMatchObject({ code: 'E_TOOL_CONFIG' });
+  });
+
   test('R-05 with a bad export name is refused', async () => {
     const bad = [{ name: 'get__now', description: 'Bad.' }];
     expect(await refusal({ exports: bad, handlers: { get__now: () => 1 } })).toMatchObject({ code: 'E_TOOL_NAME' });

@@ -2,6 +2,7 @@
 import { GoondanError, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
+import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
@@ -14,6 +15,9 @@ export interface ToolDeclaration extends Partial<DeclaredTool> {
 }
 
 export async function loadTool(declaration: ToolDeclaration, registry: ToolRegistry): Promise<void> {
+  const { name, config = {}, configSchema } = declaration;
+  const part = { identity: `Tool/${name}`, code: 'E_TOOL_CONFIG' } as const;
+  const checked = await partConfig(part, config, {}, [configSchema]);
   const handlers = declaration.handlers ?? (await importHandlers(declaration));
   for (const each of declaration.exports) {
     const handler = Object.hasOwn(handlers, each.name) ? handlers[each.name] : undefined;
@@ -31,6 +35,7 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
       parallel: each.parallel ?? false,
       idempotent: each.idempotent ?? false,
       effects: each.effects ?? 'external',
+      config: checked,
       errorMessageLimit: declaration.errorMessageLimit,
     });
   }

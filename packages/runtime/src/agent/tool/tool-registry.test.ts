@@ -14,6 +14,7 @@ const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
   parallel: false,
   idempotent: false,
   effects: 'external',
+  config: {},
   errorMessageLimit: undefined,
 });
 

@@ -1,5 +1,5 @@
 /** The tools an agent has: those its plan declares and those its extensions register. */
-import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
+import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 
@@ -12,6 +12,8 @@ export interface RegisteredTool {
   /** May be run again when a crash left its outcome unknown. */
   readonly idempotent: boolean;
   readonly effects: 'none' | 'local' | 'external';
+  /** `ctx.config` of its handler. */
+  readonly config: JsonObject;
   readonly errorMessageLimit: number | undefined;
   /** The extension that registered it; undefined for a declared tool. */
   readonly extension: string | undefined;
@@ -58,6 +60,8 @@ export class ToolRegistry {
       parallel: readOnly,
       idempotent: idempotent || readOnly,
       effects,
+      // What registers a tool knows its own.
+      config: {},
       errorMessageLimit: undefined,
       extension,
     });

@@ -25,8 +25,8 @@ const head = (kind: string, name = 'a') => `apiVersion: goondan.ai/v1\nkind: ${k
 const model = `${head('Model', 'm')}spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }\n`;
 const agent = (name: string, more = '') =>
   `${head('Agent', name)}spec: { modelConfig: { modelRef: Model/m }${more} }\n`;
-const tool = (name: string) =>
-  `${head('Tool', name)}spec: { entry: ./t.ts, exports: [{ name: get, description: x }] }\n`;
+const tool = (name: string, more = '') =>
+  `${head('Tool', name)}spec: { entry: ./t.ts, exports: [{ name: get, description: x }]${more} }\n`;
 const extension = (name: string, more = '') => `${head('Extension', name)}spec: { entry: ./e.ts${more} }\n`;
 const swarm = (agents = 'Agent/a', more = '') =>
   `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [${agents}]${more} }\n`;
@@ -365,6 +365,25 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
+    title: 'an extension under another name that is taken',
+    yaml: documents(
+      extension('log'),
+      extension('other'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/other, as: log }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'spec.extensions lists Extension/log twice.',
+  },
+  {
+    title: 'another name that is none',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, as: ‸Not_a/name }]'),
+    ),
+    code: 'E_RESOURCE_NAME',
+    message: '"Not_a/name" is not a name for an extension.',
+  },
+  {
     title: 'a prompt that is not there',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸./prompt.md }'),
     code: 'E_PROMPT_FILE',
@@ -442,6 +461,18 @@ const swarms: Mistake[] = [
       extension('log'),
       agent('a', ', extensions: [Extension/log]'),
       swarm('Agent/a', ', extensions: [‸Extension/log]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+  },
+  {
+    title: 'another name that an agent has already',
+    yaml: documents(
+      model,
+      extension('log'),
+      extension('other'),
+      agent('a', ', extensions: [Extension/log]'),
+      swarm('Agent/a', ', extensions: [‸{ ref: Extension/other, as: log }]'),
     ),
     code: 'E_REF_TWICE',
     message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
@@ -623,6 +654,45 @@ const toolsAndExtensions: Mistake[] = [
   {
     title: 'a value from the environment that is malformed, deep in a config',
     yaml: extension('log', ', config: { a: [{ b: { ‸valueFrom: { secret: X } } }] }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'valueFrom must be exactly { env: NAME }, alone in its object.',
+  },
+  {
+    title: 'a config of a tool that does not fit, by the agent',
+    yaml: documents(
+      tool('shell', ', config: { max: 1 }, configSchema: { properties: { max: { type: number } } }'),
+      agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: Tool/shell, config: { max: ‸many } }]'),
+    ),
+    code: 'E_TOOL_CONFIG',
+    message: 'The config of Tool/shell does not fit: max must be number.',
+  },
+  {
+    title: 'a config of a tool that does not fit, by the tool itself',
+    yaml: documents(
+      tool('shell', ', config: { max: ‸many }, configSchema: { properties: { max: { type: number } } }'),
+      agentSpec('modelConfig: { modelRef: Model/m }\ntools: [Tool/shell]'),
+    ),
+    code: 'E_TOOL_CONFIG',
+    message: 'The config of Tool/shell does not fit: max must be number.',
+  },
+  {
+    title: 'a config schema of a tool that is none',
+    yaml: tool('shell', ', configSchema: { required: ‸config }'),
+    code: 'E_TOOL_CONFIG',
+    message: 'spec.configSchema is no JSON Schema: required must be array.',
+  },
+  {
+    title: 'a malformed value in the config of a tool',
+    yaml: tool('shell', ', config: { a: { ‸valueFrom: {} } }'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'valueFrom must be exactly { env: NAME }, alone in its object.',
+  },
+  {
+    title: 'a malformed value in the config that an agent gives a tool',
+    yaml: documents(
+      tool('shell'),
+      agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: Tool/shell, config: { ‸valueFrom: X } }]'),
+    ),
     code: 'E_RESOURCE_INVALID',
     message: 'valueFrom must be exactly { env: NAME }, alone in its object.',
   },

@@ -5,7 +5,7 @@ import { providerVariables, type ProviderVariables } from '../provider-variables
 import type { LoadedResource } from './bundle.ts';
 import type { ValueSource } from './kinds/fields.ts';
 import type { Path } from './place.ts';
-import { parseModelName } from './references.ts';
+import { configOf, type ListItem, parseModelName } from './references.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -95,14 +95,14 @@ export function fillConfig(config: JsonObject, get: (variable: string, path: Pat
 }
 
 function configsOf({ kind, resource }: LoadedResource): { path: Path; config: JsonObject }[] {
-  if (kind === 'Extension' || kind === 'Connection') {
+  if (kind === 'Extension' || kind === 'Tool' || kind === 'Connection') {
     return resource.spec.config === undefined ? [] : [{ path: ['spec', 'config'], config: resource.spec.config }];
   }
-  if (kind !== 'Agent' && kind !== 'Swarm') return [];
-  return (resource.spec.extensions ?? []).flatMap((item, index) => {
-    const config = typeof item === 'object' && 'config' in item ? item.config : undefined;
-    return config === undefined ? [] : [{ path: ['spec', 'extensions', index, 'config'], config }];
-  });
+  const ofItems = (field: string, items: readonly ListItem[] = []) =>
+    items.map((item, index) => ({ path: ['spec', field, index, 'config'], config: configOf(item) }));
+  if (kind === 'Swarm') return ofItems('extensions', resource.spec.extensions);
+  if (kind !== 'Agent') return [];
+  return [...ofItems('extensions', resource.spec.extensions), ...ofItems('tools', resource.spec.tools)];
 }
 
 interface FoundValue {

@@ -38,7 +38,8 @@ const ask = (
 });
 
 const agents = ['a', 'b', 'c', 'd', 'e'];
-const broker = (limits: Partial<CallLimits> = {}) => new CallBroker(agents, { ...defaultCallLimits, ...limits });
+const broker = (limits: Partial<CallLimits> = {}) =>
+  new CallBroker(() => ({ agents, limits: { ...defaultCallLimits, ...limits } }));
 
 const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });
 
@@ -271,10 +272,10 @@ describe('a chain', () => {
 
   test('requests may be nested 16 deep', () => {
     const names = Array.from({ length: 18 }, (_, index) => `n${index}`);
-    const calls = new CallBroker(names);
+    const calls = new CallBroker(() => ({ agents: names, limits: defaultCallLimits }));
     const path = names.map((name) => at(name));
     expect(errors(askAlong(calls, path.slice(0, 17)))).toEqual([]);
-    const [error] = errors(askAlong(new CallBroker(names), path));
+    const [error] = errors(askAlong(new CallBroker(() => ({ agents: names, limits: defaultCallLimits })), path));
     expect(error?.code).toBe('E_AGENT_DEPTH');
     expect(error?.message).toContain('n16 → n17 (instance "default")');
   });

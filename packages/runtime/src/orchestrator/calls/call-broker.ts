@@ -19,9 +19,8 @@ import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { isSameAddress } from '../address-key.ts';
-import type { CallAction, CallFrame, CallLimits, CallMoment } from './call.ts';
-import { defaultCallLimits } from './call.ts';
-import { checkCall } from './check-call.ts';
+import type { CallAction, CallFrame, CallMoment } from './call.ts';
+import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { formatChain } from './format-chain.ts';
 import { type OpenCall, OpenCalls } from './open-calls.ts';
@@ -29,16 +28,14 @@ import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
 
 export class CallBroker {
-  readonly #agents: readonly string[];
-  readonly #limits: CallLimits;
+  readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
   readonly #finished: FinishedCalls;
 
-  /** `agents`: the names of the swarm's agents. */
-  constructor(agents: readonly string[], limits: CallLimits = defaultCallLimits) {
-    this.#agents = agents;
-    this.#limits = limits;
-    this.#finished = new FinishedCalls(limits.finishedCalls);
+  /** `rules` are asked at every call: they may change. */
+  constructor(rules: () => CallRules) {
+    this.#rules = rules;
+    this.#finished = new FinishedCalls(rules().limits.finishedCalls);
   }
 
   /** A frame from the process of `caller`, where the turn of `during` runs. */
@@ -55,9 +52,7 @@ export class CallBroker {
     if (open !== undefined) return this.#join(open, frame.callId);
 
     const refusal =
-      checkCall({ agents: this.#agents, limits: this.#limits }, caller, during, frame) ??
-      this.#checkCircle(caller, frame) ??
-      this.#checkRoom(caller);
+      checkCall(this.#rules(), caller, during, frame) ?? this.#checkCircle(caller, frame) ?? this.#checkRoom(caller);
     if (refusal !== undefined) return end({ status: 'failed', error: refusal });
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
@@ -141,7 +136,7 @@ export class CallBroker {
   }
 
   #join(call: OpenCall, callId: string): CallAction[] {
-    if (call.callIds.size >= this.#limits.waitersPerCall) {
+    if (call.callIds.size >= this.#rules().limits.waitersPerCall) {
       return [
         endOf(call.caller, callId, failed('E_CALLS_FULL', `${call.callIds.size} frames wait for this call already.`)),
       ];
@@ -162,15 +157,15 @@ export class CallBroker {
 
   #checkRoom(caller: AgentAddress): FrameError | undefined {
     const own = this.#open.ofCaller(caller).length;
-    if (own >= this.#limits.openCallsPerCaller) {
+    if (own >= this.#rules().limits.openCallsPerCaller) {
       return { code: 'E_CALLS_FULL', message: `${own} calls of agent "${caller.agentName}" are under way already.` };
     }
-    if (this.#open.size < this.#limits.openCalls) return undefined;
+    if (this.#open.size < this.#rules().limits.openCalls) return undefined;
     return { code: 'E_CALLS_FULL', message: `${this.#open.size} calls between agents are under way already.` };
   }
 
   #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
-    const { kind, to: callee, callId, timeoutMs = this.#limits.requestTimeoutMs } = frame;
+    const { kind, to: callee, callId, timeoutMs = this.#rules().limits.requestTimeoutMs } = frame;
     this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, callIds: new Set([callId]) });
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
     if (kind === 'send') return [deliver];

@@ -21,7 +21,7 @@ function open(over: Partial<ConnectionPlan> = {}, write: () => Promise<void> = a
   const accept = acceptHeard(
     { ...plan, ...over },
     {
-      entryAgent: 'coder',
+      entryAgent: () => 'coder',
       newTraceId: () => 'f'.repeat(32),
       accept: async (to, event) => {
         accepted.push([to, event]);
@@ -83,7 +83,7 @@ describe('an event of a connector', () => {
     const { events: _, ...undeclared } = plan;
     const accept = acceptHeard(
       { ...undeclared, rules: [{ route: {} }] },
-      { entryAgent: 'coder', newTraceId: () => 't', accept: async () => undefined },
+      { entryAgent: () => 'coder', newTraceId: () => 't', accept: async () => undefined },
     );
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });

@@ -18,7 +18,7 @@ export type AcceptEvent = (to: AgentAddress, event: AgentEvent) => Promise<void>
 
 export interface Ingress {
   /** Gets what names no agent. */
-  readonly entryAgent: string;
+  readonly entryAgent: () => string;
   readonly newTraceId: () => string;
   readonly accept: AcceptEvent;
 }
@@ -31,7 +31,7 @@ export function acceptHeard(plan: ConnectionPlan, { entryAgent, newTraceId, acce
   return async (id, event) => {
     if (underWay >= MOST_UNDER_WAY) throw fullError();
     checkDeclared(plan, event);
-    const routed = routeEvent(plan.rules, event, entryAgent);
+    const routed = routeEvent(plan.rules, event, entryAgent());
     if (routed.type === 'refusal') throw fromFrameError(routed.error);
     underWay += 1;
     try {

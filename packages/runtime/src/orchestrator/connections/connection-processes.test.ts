@@ -136,7 +136,7 @@ function open(
         return made;
       },
     },
-    ingress: { entryAgent: 'coder', newTraceId: () => crypto.randomUUID().replaceAll('-', ''), accept },
+    ingress: { entryAgent: () => 'coder', newTraceId: () => crypto.randomUUID().replaceAll('-', ''), accept },
     listeners: {
       report: (line) => lines.push(line),
       onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),

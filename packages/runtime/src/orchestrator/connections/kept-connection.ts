@@ -160,8 +160,8 @@ export class KeptConnection {
     return spawn(connectorLanguage, {
       name: `connection ${connection}`,
       runner,
-      cwd: makeWorkFolder(connection),
       frameFolder: frameFolderFor(connection),
+      args: [makeWorkFolder(connection)],
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) =>
         onOutput(connection, output.kind === 'line' ? { ...output, text: mask(output.text) } : output),

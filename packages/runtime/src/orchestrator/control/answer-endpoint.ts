@@ -8,6 +8,7 @@ import {
   cancelBody,
   choiceQuery,
   deadLetterBody,
+  deleteBody,
   deliveryBody,
   nothing,
   readQuery,
@@ -29,6 +30,13 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   swarm: get(nothing, ({ control }): SwarmGreeting => ({ protocol: PROTOCOL_VERSION, status: control.status() })),
   status: get(nothing, ({ control }) => control.status()),
   instances: get(nothing, async ({ control }) => ({ instances: await control.instances() })),
+  deleteInstance: post(
+    { query: nothing, body: deleteBody },
+    async ({ control }, { body: { agent, instanceKey, ...options } }) => ({
+      deleted: true,
+      ...(await control.deleteInstance({ agentName: agent, instanceKey }, options)),
+    }),
+  ),
   events: get(watchQuery, (host, { query, request }) => watchEvents(host, query, request.signal)),
   deadLetters: get(choiceQuery, async ({ control }, { query }) => ({ deadLetters: await control.deadLetters(query) })),
   deliver: post({ query: turnQuery, body: deliveryBody, longest: 'longestDelivery' }, async (host, asked) =>
@@ -62,6 +70,7 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   restart: post({ query: nothing, body: restartBody }, async ({ control }, { body }) => ({
     restarted: await control.restart(body),
   })),
+  reload: post({ query: nothing, body: nothing }, ({ control }) => control.reload()),
   stop: post({ query: nothing, body: stopBody }, (host, asked) =>
     stopSwarm(host, asked.body, { asStream: wantsEvents(asked), left: asked.request.signal }),
   ),

@@ -4,7 +4,9 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import { pendingInputs } from '../../workspace/journal/instance-refusals.ts';
+import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Swarm } from '../swarm.ts';
@@ -27,17 +29,20 @@ export interface LocalControlParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly entryAgent: string;
-  readonly graceMs: number;
+  /** Gets what names no agent. */
+  entryAgent(): string;
+  /** For what has to go, when nobody says how long. */
+  graceMs(): number;
   /** Everything about the swarm that does not change, and its connections. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
+  reload(): Promise<PlanReconcile>;
   /** Ends everything. Asked again it hurries. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
 }
 
 export function localControl(parts: LocalControlParts): SwarmControl {
-  const { swarm, journal, entryAgent } = parts;
+  const { swarm, journal } = parts;
   let isStopping = false;
 
   const control: SwarmControl = {
@@ -47,7 +52,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     cancel,
     status: () => ({
       ...parts.describe(),
-      entryAgent,
+      entryAgent: parts.entryAgent(),
       agents: swarm.agents,
       instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
     }),
@@ -57,6 +62,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
         return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describe(instance);
       });
     },
+    deleteInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
@@ -64,8 +70,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     approve: (id, options) => answer(id, 'approved', options),
     deny: (id, options) => answer(id, 'denied', options),
     restart,
+    reload: async () => {
+      if (isStopping) throw stopped('nothing is changed any more');
+      return parts.reload();
+    },
     stopped: parts.stopped,
-    stop: async ({ graceMs = parts.graceMs } = {}) => {
+    stop: async ({ graceMs = parts.graceMs() } = {}) => {
       isStopping = true;
       await parts.stop(graceMs);
     },
@@ -74,7 +84,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 
   async function deliver(delivery: Delivery, isAwaited: boolean): Promise<Acceptance> {
     if (isStopping) throw stopped('nothing is accepted any more');
-    const { to, event } = makeEvent(delivery, entryAgent, parts);
+    const { to, event } = makeEvent(delivery, parts.entryAgent(), parts);
     const { duplicate } = await swarm.accept(to, event, isAwaited);
     const { id: eventId, traceId } = event;
     return {
@@ -90,7 +100,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 
   async function ask(delivery: Delivery, { signal, onAccepted, onNotice }: AskOptions = {}): Promise<TurnEnd> {
     signal?.throwIfAborted();
-    const { to, event } = makeEvent(delivery, entryAgent, parts);
+    const { to, event } = makeEvent(delivery, parts.entryAgent(), parts);
     // Before it is accepted: its turn may be over when that is known.
     const waiter = swarm.waiters.wait(to, event.id);
     const filter = { agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id };
@@ -127,7 +137,10 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = 'cancelled by a client'): boolean {
-    const address = checkAddress({ agentName: at.agent ?? entryAgent, instanceKey: at.instanceKey ?? 'default' });
+    const address = checkAddress({
+      agentName: at.agent ?? parts.entryAgent(),
+      instanceKey: at.instanceKey ?? 'default',
+    });
     const instance = swarm.instances.find(address);
     const eventId = at.eventId ?? instance?.running?.id;
     const isThere = instance?.state.queue.some(
@@ -136,6 +149,14 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     if (eventId === undefined || isThere !== true) return false;
     swarm.instances.post(address, { type: 'cancel', eventId, reason });
     return true;
+  }
+
+  async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {
+    if (isStopping) throw stopped('nothing is deleted any more');
+    const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
+    // Else its process would be ended first, and refused would be all the same.
+    if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
+    return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
   }
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {
@@ -171,7 +192,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.deadLetters.drop(at, eventId));
     return true;
   }
 
@@ -183,7 +204,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
       await journal.reset(at);
       // A turn that begins again asks again.
       swarm.approvals.turnFinished(at);
@@ -194,7 +215,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
       // Who asks for it may have mended what made it crash.
       swarm.instances.post(at, { type: 'forgive' });
     });

@@ -117,7 +117,7 @@ export class Instance {
       case 'process.spawn':
         return this.#spawn(action.process);
       case 'process.drain':
-        return this.say({ type: 'drain', graceMs: Math.round(action.graceMs) });
+        return this.say(drainFrame(action));
       case 'process.kill':
         return this.#process?.kill();
       case 'turn.send': {
@@ -211,6 +211,11 @@ export class Instance {
 }
 
 const nothingTold = { stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+
+function drainFrame({ graceMs, cleanUpMs }: Extract<InstanceAction, { type: 'process.drain' }>): ToAgent {
+  const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs: Math.round(cleanUpMs) };
+  return { type: 'drain', graceMs: Math.round(graceMs), ...cleanUp };
+}
 
 function statusOf({ phase }: InstanceState): AgentInstance['status'] {
   switch (phase.name) {

@@ -4,7 +4,8 @@ import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import { CallBroker } from '../calls/call-broker.ts';
-import type { CallAction, CallFrame, CallLimits } from '../calls/call.ts';
+import type { CallAction, CallFrame } from '../calls/call.ts';
+import type { CallRules } from '../calls/check-call.ts';
 import type { Instances } from '../instances/instances.ts';
 import { NamedTimers } from '../named-timers.ts';
 
@@ -21,8 +22,8 @@ export class AgentCalls {
   readonly #host: AgentCallsHost;
   readonly #timers: NamedTimers<string>;
 
-  constructor(agents: readonly string[], limits: CallLimits, instances: Instances, host: AgentCallsHost) {
-    this.#broker = new CallBroker(agents, limits);
+  constructor(rules: () => CallRules, instances: Instances, host: AgentCallsHost) {
+    this.#broker = new CallBroker(rules);
     this.#instances = instances;
     this.#host = host;
     this.#timers = new NamedTimers(host.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));

@@ -15,7 +15,7 @@ import {
 
 export function drain(
   state: InstanceState,
-  { graceMs, afterwards }: Extract<InstanceInput, { type: 'drain' }>,
+  { graceMs, cleanUpMs, afterwards }: Extract<InstanceInput, { type: 'drain' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
@@ -28,7 +28,7 @@ export function drain(
     case 'starting':
     case 'ready':
     case 'busy':
-      return leave(state, graceMs, afterwards, moment);
+      return leave(state, { graceMs, cleanUpMs }, afterwards, moment);
     case 'draining':
       return hurry(state, phase, { graceMs, afterwards }, moment);
     case 'killed':
@@ -38,8 +38,18 @@ export function drain(
   }
 }
 
+export interface Grace {
+  readonly graceMs: number;
+  readonly cleanUpMs?: number | undefined;
+}
+
 /** Asks the process to go. */
-export function leave(state: InstanceState, graceMs: number, afterwards: Afterwards, { now }: Moment): InstanceStep {
+export function leave(
+  state: InstanceState,
+  { graceMs, cleanUpMs }: Grace,
+  afterwards: Afterwards,
+  { now }: Moment,
+): InstanceStep {
   const { phase } = state;
   const leaving = { hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) };
   if (graceMs <= 0) {
@@ -53,7 +63,7 @@ export function leave(state: InstanceState, graceMs: number, afterwards: Afterwa
     state: enter(state, { name: 'draining', deadline, ...leaving }),
     actions: [
       ...clearTimerOf(phase),
-      { type: 'process.drain', process: state.spawned, graceMs },
+      { type: 'process.drain', process: state.spawned, graceMs, ...(cleanUpMs === undefined ? {} : { cleanUpMs }) },
       setTimer('grace', deadline),
     ],
   };
@@ -82,5 +92,5 @@ function hurry(
 ): InstanceStep {
   const afterwards = phase.afterwards === 'stop' ? 'stop' : asked.afterwards;
   if (moment.now + asked.graceMs >= phase.deadline) return stay(enter(state, { ...phase, afterwards }));
-  return leave(state, asked.graceMs, afterwards, moment);
+  return leave(state, asked, afterwards, moment);
 }

@@ -3,8 +3,8 @@ import type { Bundle, Scope } from '../bundle.ts';
 import type { Finding } from '../bundle-problem.ts';
 import type { Environment } from '../values.ts';
 import { checkAgents } from './check-agents.ts';
+import { checkConfigs } from './check-configs.ts';
 import { checkConnections } from './check-connections.ts';
-import { checkExtensionConfigs } from './check-extension-configs.ts';
 import { checkModels } from './check-models.ts';
 import { checkNames } from './check-names.ts';
 import { checkPackages } from './check-packages.ts';
@@ -25,7 +25,7 @@ export async function checkScopes(
 ): Promise<Finding[]> {
   const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...check(scope).take(MOST_PROBLEMS + 1)]));
   for (const scope of scopes) findings.push(...(await checkTools(scope)));
-  findings.push(...(await checkExtensionConfigs(scopes)));
+  findings.push(...(await checkConfigs(scopes)));
   findings.push(...checkValues(scopes, environment, environmentFile).take(MOST_PROBLEMS + 1));
   return findings;
 }

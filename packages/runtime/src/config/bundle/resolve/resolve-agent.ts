@@ -7,7 +7,7 @@ import type { DeclaredTool } from '../../declared-tool.ts';
 import { AGENT_TOOLS } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource, type FoundResource } from '../find-resource.ts';
-import { parseReference, referenceOf } from '../references.ts';
+import { configOf, newNameOf, parseReference, referenceOf } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -37,7 +37,7 @@ export function resolveAgent({ scope, loaded }: FoundResource<'Agent'>, around: 
     models,
     modelRef,
     params: spec.modelConfig.params && defined(spec.modelConfig.params),
-    tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item)),
+    tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item, values)),
     agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, item)) || undefined,
     extensions: extensions.filter((extension) => extension !== undefined),
     policy: spec.policy && defined(spec.policy),
@@ -60,13 +60,12 @@ function resolveExtension(
   const found = findResource(scope, 'Extension', referenceOf(item))?.loaded;
   if (found === undefined) return undefined;
   const { apiVersion, kind, spec } = found.resource;
-  const over = typeof item === 'object' && 'config' in item ? (item.config ?? {}) : {};
-  const config = values.config(spec.config ?? {}, over, found.identity);
+  const config = values.config(spec.config ?? {}, configOf(item), found.identity);
   return defined({
     resource: {
       apiVersion,
       kind,
-      metadata: { name: found.name },
+      metadata: { name: newNameOf(item) ?? found.name },
       spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
     },
     root: found.folder,
@@ -75,13 +74,22 @@ function resolveExtension(
   });
 }
 
-function resolveTool(scope: Scope, item: ToolItem): DeclaredTool[] {
+function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
   if (found === undefined) return [];
-  const { entry, exports, errorMessageLimit } = found.resource.spec;
-  const { name, folder, digest } = found;
+  const { entry, exports, config = {}, configSchema, errorMessageLimit } = found.resource.spec;
+  const { name, folder, digest, identity } = found;
   return [
-    defined({ name, exports: exports.map((each) => defined(each)), errorMessageLimit, root: folder, entry, digest }),
+    defined({
+      name,
+      exports: exports.map((each) => defined(each)),
+      config: values.config(config, configOf(item), identity),
+      configSchema,
+      errorMessageLimit,
+      root: folder,
+      entry,
+      digest,
+    }),
   ];
 }
 

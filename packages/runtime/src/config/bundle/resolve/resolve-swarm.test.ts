@@ -98,6 +98,25 @@ describe('a swarm from a bundle', () => {
     expect(plan.agents[1]?.secrets).toEqual(['guard-token-123']);
   });
 
+  test('X-11 an extension that is listed twice has two names, and a config for each', async () => {
+    const logging = `${head('Extension', 'log')}spec: { entry: ./log.ts, config: { level: info } }\n`;
+    const items = '[Extension/log, { ref: Extension/log, as: loud, config: { level: debug } }]';
+    const { plan } = await resolve({
+      'goondan.yaml': documents(
+        `${head('Model', 'm')}${script}`,
+        logging,
+        agent(`{ modelConfig: { modelRef: Model/m }, extensions: ${items} }`),
+        swarm(),
+      ),
+      'log.ts': 'export function register() {}\n',
+    });
+    const listed = plan.agents[0]?.extensions?.map(({ resource: { metadata, spec } }) => [metadata.name, spec.config]);
+    expect(listed).toEqual([
+      ['log', { level: 'info' }],
+      ['loud', { level: 'debug' }],
+    ]);
+  });
+
   test('R-04 a bundle that is not valid is not resolved, and says everything', async () => {
     const refused = await refusal({
       'goondan.yaml': documents(agent('{ modelConfig: { modelRef: Model/x } }'), swarm(', oops: 1')),
@@ -222,6 +241,28 @@ describe('values', () => {
     expect(plan.agents[0]?.extensions?.[0]?.resource.spec.config).toEqual({
       auth: { token: 'ours', kind: 'x' },
       list: ['l'],
+    });
+  });
+
+  test('R-04 fill the config of a tool, which the agent completes, and are secrets of that agent', async () => {
+    const yaml = documents(
+      `${head('Model', 'm')}${script}`,
+      `${head('Tool', 't')}spec: { entry: ./t.ts, exports: [{ name: do, description: x }], config: { auth: { token: { valueFrom: { env: THEIRS } }, kind: x }, list: [1] }, configSchema: { type: object } }\n`,
+      agent(
+        '{ modelConfig: { modelRef: Model/m }, tools: [{ ref: Tool/t, config: { auth: { token: { valueFrom: { env: OURS } } }, list: [2] } }] }',
+      ),
+      swarm(),
+    );
+    const files = { 'goondan.yaml': yaml, 't.ts': 'export const handlers = {};\n' };
+    const { plan, secrets } = await resolve(files, { environment: { OURS: 'ours-secret' } });
+    expect(plan.agents[0]).toMatchObject({
+      tools: [{ config: { auth: { token: 'ours-secret', kind: 'x' }, list: [2] }, configSchema: { type: 'object' } }],
+      secrets: ['ours-secret'],
+    });
+    expect(secrets).toEqual(['ours-secret']);
+    expect(resolve(files, {})).rejects.toMatchObject({
+      code: 'E_ENV_MISSING',
+      message: 'An environment variable is not set: OURS (Tool/t).',
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type ExtensionModule, type JsonObject, type JsonSchema } from '@goondan/types';
-import { extension, scriptedAgent } from '../../testing/index.ts';
-import type { ExtensionDeclaration } from './load-extension.ts';
+import { extension, scriptedAgent } from '../testing/index.ts';
+import type { ExtensionDeclaration } from './extension/load-extension.ts';
 
 const schema: JsonSchema = {
   type: 'object',

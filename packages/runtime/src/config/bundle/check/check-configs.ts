@@ -1,10 +1,10 @@
 /**
- * The config an extension gets, against the schema its resource declares, for every agent and swarm that lists it.
+ * The config an extension or a tool gets, against the schema its resource declares, for everyone who lists it.
  *
  * The bundle may not be trusted yet, so nothing is run that could be made to run for ever: texts are not matched against
  * patterns, and schemas that refer to themselves are left to the agent's own process, which checks everything again.
  */
-import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { compileSchema, findSchemaProblems, type SchemaCheck } from '../../../json/json-schema.ts';
 import { mergeConfig } from '../../merge-config.ts';
@@ -12,35 +12,63 @@ import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import type { Path, Place } from '../place.ts';
-import { referenceOf } from '../references.ts';
+import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { fillConfig } from '../values.ts';
 
-type LoadedExtension = LoadedResourceOf<'Extension'>;
+/** What takes a config from whoever lists it. */
+type ConfiguredKind = 'Extension' | 'Tool';
+type Configured = LoadedResourceOf<ConfiguredKind>;
 
-export async function checkExtensionConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
+const codes = { Extension: 'E_EXT_CONFIG', Tool: 'E_TOOL_CONFIG' } as const satisfies Record<ConfiguredKind, ErrorCode>;
+
+export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const checks = new Map<LoadedExtension, SchemaCheck>();
-  for (const loaded of scopes.flatMap((scope) => resourcesOf(scope, 'Extension'))) {
+  const checks = new Map<Configured, SchemaCheck>();
+  for (const loaded of scopes.flatMap((scope) => [...resourcesOf(scope, 'Extension'), ...resourcesOf(scope, 'Tool')])) {
     const found = await readSchema(loaded);
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }
-  for (const scope of scopes) {
-    for (const user of [...resourcesOf(scope, 'Agent'), ...resourcesOf(scope, 'Swarm')]) {
-      for (const [index, item] of (user.resource.spec.extensions ?? []).entries()) {
-        const extension = findResource(scope, 'Extension', referenceOf(item))?.loaded;
-        const check = extension === undefined ? undefined : checks.get(extension);
-        if (extension === undefined || check === undefined) continue;
-        const over = typeof item === 'object' && 'config' in item ? (item.config ?? {}) : {};
-        findings.push(...checkUse(extension, check, { user, index, over }));
-      }
-    }
+  for (const use of scopes.flatMap((scope) => [...listUses(scope)])) {
+    const check = checks.get(use.listed);
+    if (check !== undefined) findings.push(...checkUse(check, use));
   }
   return findings;
 }
 
-async function readSchema(loaded: LoadedExtension): Promise<SchemaCheck | Finding | undefined> {
-  const { resource, document, identity } = loaded;
+/** An item of a list, and the config it has there. */
+interface Use {
+  readonly user: LoadedResourceOf<'Agent' | 'Swarm'>;
+  readonly field: 'extensions' | 'tools';
+  readonly index: number;
+  readonly listed: Configured;
+  readonly over: JsonObject;
+}
+
+function* listUses(scope: Scope): Generator<Use> {
+  for (const agent of resourcesOf(scope, 'Agent')) {
+    yield* usesOf(scope, agent, 'extensions', agent.resource.spec.extensions);
+    yield* usesOf(scope, agent, 'tools', agent.resource.spec.tools);
+  }
+  for (const swarm of resourcesOf(scope, 'Swarm')) {
+    yield* usesOf(scope, swarm, 'extensions', swarm.resource.spec.extensions);
+  }
+}
+
+function* usesOf(
+  scope: Scope,
+  user: Use['user'],
+  field: Use['field'],
+  items: readonly ListItem[] = [],
+): Generator<Use> {
+  for (const [index, item] of items.entries()) {
+    const listed = findResource(scope, field === 'tools' ? 'Tool' : 'Extension', referenceOf(item))?.loaded;
+    if (listed !== undefined) yield { user, field, index, listed, over: configOf(item) };
+  }
+}
+
+async function readSchema(loaded: Configured): Promise<SchemaCheck | Finding | undefined> {
+  const { kind, resource, document, identity } = loaded;
   const { configSchema } = resource.spec;
   if (configSchema === undefined) return undefined;
   const [problem] = await findSchemaProblems(configSchema);
@@ -51,38 +79,31 @@ async function readSchema(loaded: LoadedExtension): Promise<SchemaCheck | Findin
   }
   const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
   const message = `spec.configSchema is no JSON Schema: ${problem.message}.`;
-  return errorAt(place, 'E_EXT_CONFIG', message, { resource: identity, suggestion: 'Correct the schema.' });
+  return errorAt(place, codes[kind], message, { resource: identity, suggestion: 'Correct the schema.' });
 }
 
-/** An item of `spec.extensions`, and the config it has there. */
-interface Use {
-  readonly user: LoadedResourceOf<'Agent' | 'Swarm'>;
-  readonly index: number;
-  readonly over: JsonObject;
-}
-
-function checkUse(extension: LoadedExtension, check: SchemaCheck, use: Use): Finding[] {
-  const { config = {} } = extension.resource.spec;
+function checkUse(check: SchemaCheck, use: Use): Finding[] {
+  const { listed, user } = use;
   const unknown: string[] = [];
-  const filled = fillConfig(mergeConfig(config, use.over), (_variable, path) => {
+  const filled = fillConfig(mergeConfig(listed.resource.spec.config ?? {}, use.over), (_variable, path) => {
     unknown.push(path.join('.'));
     return '';
   });
   return check(filled)
     .filter(({ path }) => !unknown.includes(path.join('.')))
     .map(({ path, message }) => {
-      const text = `The config of ${extension.identity} does not fit: ${message}.`;
-      return errorAt(placeOf(extension, use, path), 'E_EXT_CONFIG', text, { resource: use.user.identity });
+      const text = `The config of ${listed.identity} does not fit: ${message}.`;
+      return errorAt(placeOf(use, path), codes[listed.kind], text, { resource: user.identity });
     });
 }
 
-/** Where the value was written that counts: by the user of the extension, or in the extension's resource. */
-function placeOf(extension: LoadedExtension, { user, index, over }: Use, keys: readonly string[]): Place {
-  const own = extension.resource.spec.config ?? {};
+/** Where the value was written that counts: by who lists it, or in the resource itself. */
+function placeOf({ user, field, index, listed, over }: Use, keys: readonly string[]): Place {
+  const own = listed.resource.spec.config ?? {};
   if (valueAt(over, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {
-    return extension.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
+    return listed.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
   }
-  return user.document.placeOf(['spec', 'extensions', index, 'config', ...toPath(over, keys)]);
+  return user.document.placeOf(['spec', field, index, 'config', ...toPath(over, keys)]);
 }
 
 /** The validator names all steps by texts; those into lists are numbers. */

@@ -1,0 +1,57 @@
+/** The config a part of an agent gets: the agent's share over the resource's, checked against every schema there is. */
+import { type ErrorCode, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
+import { mergeConfig } from '../config/merge-config.ts';
+import { copyJsonObject, isPlainObject, NotJson } from '../json/copy-json.ts';
+import { compileSchema, type SchemaCheck } from '../json/json-schema.ts';
+import { toTurnError } from './pipeline/turn-error.ts';
+
+/** Whose config it is, and what is thrown when it does not fit. */
+export interface ConfiguredPart {
+  /** `Kind/name`. */
+  readonly identity: string;
+  readonly code: ErrorCode;
+}
+
+/** A copy of its own. `schemas` may be anything, because modules are foreign. Throws the part's code. */
+export async function partConfig(
+  part: ConfiguredPart,
+  under: JsonObject,
+  over: JsonObject,
+  schemas: readonly unknown[],
+): Promise<JsonObject> {
+  const config = mergeChecked(part, under, over);
+  for (const schema of schemas) {
+    if (schema === undefined) continue;
+    const check = await compileConfigSchema(part, schema);
+    const problems = check(config);
+    if (problems.length === 0) continue;
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError(part.code, `The config of ${part.identity} does not fit: ${said}.`);
+  }
+  return config;
+}
+
+function mergeChecked({ identity, code }: ConfiguredPart, under: JsonObject, over: JsonObject): JsonObject {
+  try {
+    const options = { omitUndefined: true };
+    return mergeConfig(copyJsonObject(under, options), copyJsonObject(over, options));
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError(code, `The config of ${identity}: ${error.message}.`);
+  }
+}
+
+async function compileConfigSchema({ identity, code }: ConfiguredPart, schema: unknown): Promise<SchemaCheck> {
+  if (!isPlainObject(schema)) {
+    throw new GoondanError(code, `The configSchema of ${identity} is not a JSON Schema object.`, {
+      suggestion: 'Export a plain JSON Schema, such as `{ type: "object" }`.',
+    });
+  }
+  try {
+    // An object is all the validator asks for; what is in it is the validator's to judge.
+    return await compileSchema(schema as JsonSchema, `the config of ${identity}`);
+  } catch (error) {
+    const suggestion = 'Correct configSchema.';
+    throw new GoondanError(code, toTurnError(error).message, { suggestion, cause: error });
+  }
+}
