@@ -11,7 +11,7 @@ export type {
 } from './agent/conversation/conversation-store.ts';
 export { fold } from './agent/conversation/fold.ts';
 export { memoryStore } from './agent/conversation/memory-store.ts';
-export { textOf } from './agent/conversation/text-of.ts';
+export { textOf } from '@goondan/types';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';

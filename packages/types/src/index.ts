@@ -14,5 +14,6 @@ export * from './model-message.ts';
 export * from './model.ts';
 export * from './runtime-events.ts';
 export * from './step.ts';
+export * from './text-of.ts';
 export * from './tool.ts';
 export * from './turn.ts';

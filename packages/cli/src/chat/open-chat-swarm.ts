@@ -1,23 +1,19 @@
 /** Whom the chat talks to: the swarm that is up already, or one that is started for it and ends with it. */
 import {
   type AskOptions,
-  type Clock,
   type ControlClient,
   type Delivery,
   type PlanReconcile,
-  sleep,
   type SwarmControl,
   type SwarmNotice,
   type SwarmStatus,
-  systemClock,
   type TurnEnd,
   type WatchFilter,
 } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
 import { printLogLine } from '../print-log-line.ts';
-import { goneCodes } from '../swarm/between-swarms.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { betweenSwarms } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ChatSwarm {
@@ -32,33 +28,17 @@ export interface ChatSwarm {
   readonly stop: ((options?: { readonly graceMs?: number }) => Promise<void>) | undefined;
 }
 
-/** For a swarm that is just coming up, or on its way out, in another process. */
-const PATIENCE_MS = 30_000;
-const AGAIN_MS = 100;
-
 /**
  * What the swarm logs goes to `terminal`, wherever it runs.
  *
  * **Errors** — those of `startRun` and `attachSwarm`.
  */
-export async function openChatSwarm(
-  run: PreparedRun,
-  terminal: Terminal,
-  signal: AbortSignal,
-  clock: Clock = systemClock,
-): Promise<ChatSwarm> {
-  const deadline = clock.elapsed() + PATIENCE_MS;
-  for (;;) {
-    try {
-      const running = await attachSwarm(run);
-      if (running !== undefined) return await attached(running, terminal);
-      return started((await startRun(run, terminal, signal)).control);
-    } catch (error) {
-      const isInBetween = error instanceof GoondanError && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
-      if (!isInBetween || signal.aborted || clock.elapsed() > deadline) throw error;
-    }
-    await sleep(clock, AGAIN_MS, signal);
-  }
+export function openChatSwarm(run: PreparedRun, terminal: Terminal, signal: AbortSignal): Promise<ChatSwarm> {
+  return betweenSwarms(async () => {
+    const running = await attachSwarm(run);
+    if (running !== undefined) return attached(running, terminal);
+    return started((await startRun(run, terminal, signal)).control);
+  }, signal);
 }
 
 async function attached(client: ControlClient, terminal: Terminal): Promise<ChatSwarm> {

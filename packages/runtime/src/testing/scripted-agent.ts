@@ -1,22 +1,22 @@
 /**
  * One agent in one process on the scripted model: run extensions and tools for real, and look at everything they did.
  */
-import type {
-  AgentEvent,
-  ExtensionRegister,
-  JsonObject,
-  Message,
-  MiddlewareKind,
-  RuntimeEventName,
-  RuntimeEvents,
-  TurnDelta,
+import {
+  type AgentEvent,
+  type ExtensionRegister,
+  type JsonObject,
+  type Message,
+  type MiddlewareKind,
+  type RuntimeEventName,
+  type RuntimeEvents,
+  type TurnDelta,
+  textOf,
 } from '@goondan/types';
 import type { AgentPlan } from '../agent/agent-plan.ts';
 import type { Engine } from '../agent/agents-api/engine.ts';
 import type { Approver } from '../agent/approval/approver.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
-import { textOf } from '../agent/conversation/text-of.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
 import type { LogLine } from '../log/log-sink.ts';
 import type { Model } from '../agent/model/model-port.ts';

@@ -47,8 +47,12 @@ export const swarmErrors = {
     suggestion: 'See what waits with `gdn approve`.',
   },
   E_CALLS_FULL: {
-    meaning: 'As many requests and sends between agents are under way as may be.',
+    meaning: 'As many requests, sends and asks of connectors are under way as may be.',
     suggestion: 'Wait for some of them to end before asking for more.',
+  },
+  E_CONNECTOR_CONFIG: {
+    meaning: 'The config of a connection does not fit what its connector expects, or a secret it needs is missing.',
+    suggestion: 'Correct what the message names, in `spec.config` or `spec.secrets` of the Connection.',
   },
   E_CONNECTOR_ENDED: {
     meaning: 'A connector failed, or its process ended, while it listened. It is started again.',

@@ -70,15 +70,10 @@ function recordedAnswer({ effects }: TurnRun, key: string, digest: string): Appr
   return about === digest ? outcome : undefined;
 }
 
-function named({ agent, turnId }: TurnRun, call: RunningToolCall) {
-  const {
-    toolCallId,
-    toolName,
-    ask: { stepId, spanIds },
-  } = call;
-  const { address, clock, mask } = agent;
+function named({ agent, turnId }: TurnRun, { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall) {
+  const { address, clock } = agent;
+  const args = previewArguments(input, agent.mask);
   const timestamp = clock.now().toISOString();
-  const args = previewArguments(call.args, mask);
   return { toolCallId, toolName, args, stepId, turnId, agentName: address.agentName, timestamp, ...spanIds.fields };
 }
 

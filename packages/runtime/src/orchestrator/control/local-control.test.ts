@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { textOf } from '../../agent/conversation/text-of.ts';
+import { textOf } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
