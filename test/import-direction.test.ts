@@ -13,12 +13,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
   runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'yaml', 'zod', 'bun', 'node'],
-  base: ['@goondan/types', 'bun', 'node'],
-  cli: ['@goondan/types', '@goondan/runtime', 'commander', 'picocolors', 'bun', 'node'],
+  base: ['@goondan/types', '@modelcontextprotocol/client', 'bun', 'node'],
+  cli: ['@goondan/types', '@goondan/runtime', '@goondan/base/mcp', 'commander', 'picocolors', 'bun', 'node'],
 };
 
 /** Of these, each is imported by one file only: the rest of the code asks that file. */
-const importedByOneFile: readonly string[] = ['ajv', ...providerPackages];
+const importedByOneFile: readonly string[] = ['ajv', '@modelcontextprotocol/client', ...providerPackages];
 
 /** Of these, only files below one folder may know: they are kept out of the processes of agents and connectors. */
 const importedBelow: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addReloadCommand } from './commands/reload.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -54,6 +55,7 @@ const commands = [
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addMcpCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,
@@ -80,7 +82,10 @@ Exit codes:
 
 /** As scripts give them when a variable is not set: nobody means the empty name. */
 function refuseEmptyValues(command: Command): void {
-  const empty = command.options.find((option) => command.getOptionValue(option.attributeName()) === '');
+  const empty = command.options.find((option) => {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    return value === '' || (Array.isArray(value) && value.includes(''));
+  });
   if (empty !== undefined) command.error(`option '${empty.flags}' argument '' is invalid. It is empty.`);
   const index = command.args.indexOf('');
   const name = command.registeredArguments[index]?.name();

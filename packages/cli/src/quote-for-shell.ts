@@ -1,4 +1,4 @@
-/** A word of a command line as a shell reads it back. */
+/** So that it can be typed as one word. */
 export function quoteForShell(text: string): string {
   return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 // Real processes: what `gdn` shows of conversations, logs and dead letters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -47,17 +47,143 @@ describe('gdn instance', () => {
   test('one that is not there: exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, stderr, exitCode } = await gdn('instance show host other');
-    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
+    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: host has no conversation "other".\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-    expect((await gdn('run --trust --input Hi')).exitCode).toBe(0);
-    expect((await gdn('instance show host defualt')).stderr).toBe(
-      'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
-        'Did you mean `default`? `gdn instance list` shows what there is.\n',
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const mistyped = await gdn('instance export host defualt');
+    expect(mistyped.stderr).toContain('\nDid you mean host "default"?');
+    expect({ stdout: mistyped.stdout, exitCode: mistyped.exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('export: everything of one conversation, on standard output or in a file that only its owner can read', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    for (const input of ['Hi', 'Ho']) await place.run('run', 'bundle', '--trust', '--input', input);
+    const asleep = await json('instance export host default --history');
+    const shown = await json('instance show host default --json');
+    expect(asleep).toMatchObject({ formatVersion: 1, ...shown, version: 2, inputs: [], deadLetters: [] });
+    expect(asleep.history.map(({ result }: { result: { finishReason: string } }) => result.finishReason)).toEqual([
+      'text_response',
+      'text_response',
+    ]);
+    expect(asleep.history[0].events.map(({ author }: { author: { kind: string } }) => author.kind)).toEqual([
+      'input',
+      'model',
+    ]);
+
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const file = join(place.folder, 'out.json');
+    expect((await gdn(`instance export host default --history --output ${file}`)).stdout).toBe(
+      `Wrote 4 messages and 2 turns to ${file}.\n`,
     );
-    expect((await gdn('instance show hots default')).stderr).toBe(
-      'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations.\n' +
-        'Did you mean `host`? `gdn instance list` shows what there is.\n',
+    const { exportedAt: _, ...awake } = await Bun.file(file).json();
+    expect({ ...awake, exportedAt: asleep.exportedAt }).toEqual(asleep);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await gdn('stop')).exitCode).toBe(0);
+
+    const again = await gdn(`instance export host default --output ${file}`);
+    expect(again.stderr).toBe(
+      `E_OUTPUT_FILE: "${file}" is there already, and was left alone.\nChoose another name, or add \`--force\` to replace it.\n`,
     );
+    expect(again.exitCode).toBe(3);
+    expect(await json(`instance export host default --output ${file} --force --json`)).toEqual({
+      file,
+      messages: 4,
+      turns: 0,
+    });
+    expect(await Bun.file(file).json()).not.toHaveProperty('history');
+    expect((await gdn('instance export host default --force')).exitCode).toBe(2);
+  });
+});
+
+describe('gdn instance delete', () => {
+  test('without a running swarm: asks at a terminal, else needs --yes; the next input begins anew', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const silent = await gdn('instance delete host default');
+    expect(silent.stderr).toBe(
+      'E_USAGE: To delete conversation "default" of host (2 messages) for good, say so.\n' +
+        'Type `gdn instance delete host default --yes`.\n',
+    );
+    expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];
+    const whenSeen = '[y/N] ';
+    for (const keys of ['\r', 'n\r', '\x03', '\x04']) {
+      const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys }]);
+      expect(screen).toContain(
+        'Delete conversation "default" of host (2 messages) for good, with its history and its scratch folder? [y/N] ',
+      );
+      expect(screen).toContain('E_CANCELLED: Nothing was deleted.');
+      expect(exitCode).toBe(130);
+    }
+    expect(await json('instance list --json')).toHaveLength(1);
+    const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys: 'y\r' }]);
+    expect(screen).toContain('Deleted conversation "default" of host.\n');
+    expect(exitCode).toBe(0);
+    expect(await json('instance list --json')).toEqual([]);
+    expect((await gdn('instance delete host default --yes')).stderr).toStartWith('E_INSTANCE_UNKNOWN: ');
+    await place.run('run', 'bundle', '--trust', '--input', 'Ho');
+    expect((await gdn('instance show host default')).stdout).toBe('user  Ho\nassistant  You said: Ho\n');
+  });
+
+  test('of a running swarm, which goes on without it; an id that was accepted before is a new input', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    await gdn('send --input Hi --id mail-1 --wait');
+    const [before] = (await json('status --json')).agents;
+    expect(await json('instance delete host default --yes --json')).toEqual({
+      deleted: true,
+      agent: 'host',
+      instanceKey: 'default',
+      inputs: 0,
+    });
+    expect(() => process.kill(before.pid, 0)).toThrow();
+    expect(await json('instance list --json')).toEqual([]);
+    expect((await json('send --input Again --id mail-1 --wait --json')).response).toBe('You said: Again');
+    expect((await json('instance show host default --json')).messages).toHaveLength(2);
+    expect((await gdn('logs --agent host')).stdout).toContain('Its conversation was deleted.');
+    expect((await gdn('stop')).exitCode).toBe(0);
+  });
+
+  test('accepted inputs that are not handled are not lost, unless that is said', async () => {
+    const slow = `import { setTimeout } from 'node:timers/promises';
+      export const register = (api) => api.pipeline.register('turn', async (ctx) => {
+        await setTimeout(60_000, undefined, { signal: ctx.signal }).catch(() => undefined);
+        return ctx.next();
+      });`;
+    const swarm = 'policy: { shutdown: { gracePeriodSeconds: 1 } }';
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, swarm }), 'tell-tale.ts': slow });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    for (const id of ['one', 'two']) expect((await gdn(`send --input Hi --id ${id}`)).exitCode).toBe(0);
+    const pending =
+      'E_INSTANCE_PENDING: Conversation "default" of host has 2 accepted inputs that are not handled yet.\n';
+    const refused = await gdn('instance delete host default --yes');
+    expect(refused.stderr).toStartWith(pending);
+    expect(refused.exitCode).toBe(1);
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect((await gdn('instance delete host default --yes')).stderr).toStartWith(pending);
+    expect((await gdn('instance delete host default --force')).stderr).toContain(
+      '(0 messages, 2 accepted inputs that are not handled yet)',
+    );
+    expect((await gdn('instance delete host default --yes --force')).stdout).toBe(
+      'Deleted conversation "default" of host, and 2 accepted inputs with it.\n',
+    );
+    expect(await json('instance list --json')).toEqual([]);
+  });
+
+  test('damaged files go with --force; a deletion that was interrupted is finished by the next start', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
+    const instances = join(place.stateRoot, 'workspaces', workspace, 'instances');
+    cpSync(join(instances, 'host~default'), join(instances, '.deleted-before'), { recursive: true });
+    truncateSync(join(instances, 'host~default', 'metadata.json'), 40);
+    const refused = await gdn('instance delete host default --yes');
+    expect(refused.stderr).toMatch(/^E_STORE_CORRUPT: .*\n.*`--force`\.\n$/);
+    expect((await gdn('instance delete host default --yes --force')).exitCode).toBe(0);
+    expect(readdirSync(instances)).toEqual([]);
+    mkdirSync(join(instances, '.deleted-before'));
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'Ho')).stdout).toBe('You said: Ho\n');
+    expect(readdirSync(instances)).toEqual(['host~default']);
   });
 });
 

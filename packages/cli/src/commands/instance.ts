@@ -4,11 +4,13 @@ import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
+import { addInstanceDeleteCommand } from './instance-delete.ts';
+import { addInstanceExportCommand } from './instance-export.ts';
 
 export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('instance')
-    .summary('look at conversations')
+    .summary('look at conversations, write them out, delete them')
     .description('Conversations as they are on disk, whether the swarm runs or not.')
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
 
@@ -35,6 +37,9 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
       await showInstance(agent, instanceKey, options, terminal);
       finish(exitCodes.ok);
     });
+
+  addInstanceExportCommand(group, terminal, finish);
+  addInstanceDeleteCommand(group, terminal, finish);
 }
 
 async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {

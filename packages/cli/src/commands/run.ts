@@ -43,17 +43,31 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
-      checkTogether(command, options);
+      checkTogether(command, options, terminal);
       finish(await run(bundleFolder(argument, options), options, terminal));
     });
 }
 
-function checkTogether(command: Command, { input, detach, watch, agent, instance }: RunOptions): void {
+function checkTogether(command: Command, options: RunOptions, terminal: Terminal): void {
+  const { input, detach, watch, agent, instance } = options;
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
-  if (input !== undefined) return;
+  if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
-  if (alone !== undefined) command.error(`option '${alone}' needs option '--input'`);
+  if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
+}
+
+/** Somebody sits at both ends, and wants neither a program's answer nor to get the terminal back. */
+function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Terminal): boolean {
+  return input === undefined && detach !== true && json !== true && isWatched && isTyped;
+}
+
+/** Whom to ask. */
+function partnerOf({ agent, instance }: { agent: string | undefined; instance: string | undefined }) {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
 }
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
@@ -64,16 +78,16 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));
   }
+  if (input === undefined && isChat(options, terminal)) {
+    const { runChat } = await import('../chat/run-chat.ts');
+    return runChat(prepared, partnerOf({ agent, instance }), terminal);
+  }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = {
-    input: await readInput(input, terminal),
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  };
+  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 

@@ -1,15 +1,9 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
-import { existsSync } from 'node:fs';
-import {
-  closestName,
-  type ConversationSnapshot,
-  durableStore,
-  type InstanceStatus,
-  type Journal,
-  workspaceFolder,
-} from '@goondan/runtime';
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { ConversationSnapshot, InstanceStatus, Journal } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { unknownInstance } from './unknown-instance.ts';
+import { withJournal } from './with-journal.ts';
 
 /** What `gdn instance list --json` prints of each. Fields are added, never renamed. */
 export interface ListedInstance {
@@ -33,42 +27,23 @@ export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]
 }
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
-export async function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
+export function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
+  return withInstance(place, at, (journal) => journal.read(at));
+}
+
+/** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
+export async function withInstance<Value>(
+  place: SwarmPlace,
+  at: AgentAddress,
+  read: (journal: Journal) => Promise<Value>,
+): Promise<Value> {
   const found = await withJournal(place, undefined, async (journal) => {
     const known = await journal.instances();
     if (!known.some((each) => keyOf(each) === keyOf(at))) throw unknownInstance(at, known);
-    return journal.read(at);
+    return { value: await read(journal) };
   });
   if (found === undefined) throw unknownInstance(at, []);
-  return found;
-}
-
-/** With what was probably meant: another conversation of that agent, or one of another agent. */
-function unknownInstance({ agentName, instanceKey }: AgentAddress, known: readonly AgentAddress[]): GoondanError {
-  const keys = known.filter((each) => each.agentName === agentName).map((each) => each.instanceKey);
-  const agents = [...new Set(known.map((each) => each.agentName))];
-  const meant = keys.length > 0 ? closestName(instanceKey, keys) : closestName(agentName, agents);
-  const what = keys.length > 0 ? `no conversation "${instanceKey}"` : 'no conversations';
-  return new GoondanError('E_INSTANCE_UNKNOWN', `Agent "${agentName}" has ${what}.`, {
-    ...(meant === undefined
-      ? {}
-      : { suggestion: `Did you mean \`${meant}\`? \`gdn instance list\` shows what there is.` }),
-  });
-}
-
-/** Reading takes no lock, and a workspace that is not there is not made. */
-async function withJournal<Value>(
-  place: SwarmPlace,
-  nothing: Value,
-  read: (journal: Journal) => Promise<Value>,
-): Promise<Value> {
-  if (!existsSync(workspaceFolder(place.stateRoot, place.workspaceId))) return nothing;
-  const journal = await durableStore(place);
-  try {
-    return await read(journal);
-  } finally {
-    await journal.close();
-  }
+  return found.value;
 }
 
 async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus['status']>> {

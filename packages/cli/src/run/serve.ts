@@ -1,8 +1,6 @@
 /** A swarm in the foreground, until somebody stops it. */
-import { describeChanges, type SwarmControl } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportFailure } from '../report-error.ts';
+import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
@@ -43,26 +41,11 @@ export async function serve(
     };
     if (asked.signal.aborted) stop();
     else onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName });
-    unwatch = await watchServed(run, control, terminal);
+    unwatch = await followBundle(run, control, terminal);
     await control.stopped;
   } finally {
     unwatch();
     forget();
   }
   return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
-}
-
-async function watchServed(run: PreparedRun, control: SwarmControl, terminal: Terminal): Promise<() => void> {
-  if (run.watch !== true) return () => undefined;
-  const { watchBundle } = await import('../watch/watch-bundle.ts');
-  return watchBundle({
-    folder: run.bundle.folder,
-    stateRoot: run.stateRoot,
-    reload: () => control.reload(),
-    onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
-    // Why nothing was changed is in the log, and so on the terminal, already; that nothing is watched any more is not.
-    onRefused: (error) => {
-      if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);
-    },
-  });
 }

@@ -114,6 +114,7 @@ export const swarmGreeting: Check<SwarmGreeting> = object({
 } satisfies FieldsOf<SwarmGreeting>);
 
 export const instancesAnswer = object({ instances: listOf(instanceStatus) });
+export const deleteAnswer = object({ deleted: yes, inputs: optional(count) });
 export const deadLettersAnswer = object({ deadLetters: listOf(deadLetter) });
 export const cancelAnswer = object({ cancelled: flag });
 export const retryAnswer = object({ retried: flag });

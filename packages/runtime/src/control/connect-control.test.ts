@@ -37,6 +37,8 @@ describe('the client of a control socket', () => {
     expect(await client.deadLetters()).toHaveLength(1);
     expect(await client.retryDeadLetter(address, 'dead')).toBe(true);
     expect(await client.dropDeadLetter(address, 'x')).toBe(false);
+    expect(await client.deleteInstance(address, { force: true })).toEqual({ inputs: 1 });
+    expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
     expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
@@ -48,6 +50,8 @@ describe('the client of a control socket', () => {
       ['deadLetters', {}],
       ['retryDeadLetter', address, 'dead'],
       ['dropDeadLetter', address, 'x'],
+      ['deleteInstance', address, { force: true }],
+      ['deleteInstance', address, {}],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
       ['reload'],

@@ -9,6 +9,7 @@ import {
   acceptance,
   cancelAnswer,
   deadLettersAnswer,
+  deleteAnswer,
   dropAnswer,
   instancesAnswer,
   reloadAnswer,
@@ -61,6 +62,14 @@ function controlClient(socket: ControlSocket): ControlClient {
     },
     status: () => callSocket(socket, endpoints.status, swarmStatus),
     instances: async () => (await callSocket(socket, endpoints.instances, instancesAnswer)).instances,
+    async deleteInstance({ agentName, instanceKey }, options = {}) {
+      const body = { agent: agentName, instanceKey, ...options };
+      const { deleted: _, ...gone } = await callSocket(socket, endpoints.deleteInstance, deleteAnswer, {
+        body,
+        patient: true,
+      });
+      return gone;
+    },
     async deadLetters({ agent, instanceKey } = {}) {
       const query = { agent, instanceKey };
       return (await callSocket(socket, endpoints.deadLetters, deadLettersAnswer, { query })).deadLetters;

@@ -1,6 +1,7 @@
 /** A running swarm, as whoever talks to its control socket sees it: `SwarmControl`, with a wire in between. */
 import type { AgentAddress } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { DeletedInstance } from '../workspace/journal/journal.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
@@ -30,6 +31,7 @@ export interface ControlClient {
   cancel(...parameters: Parameters<SwarmControl['cancel']>): Promise<boolean>;
   status(): Promise<SwarmStatus>;
   instances(): Promise<readonly InstanceStatus[]>;
+  deleteInstance(...parameters: Parameters<SwarmControl['deleteInstance']>): Promise<DeletedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;

@@ -13,6 +13,7 @@ export const endpoints = {
   swarm: { method: 'GET', path: '/v1/swarm' },
   status: { method: 'GET', path: '/v1/status' },
   instances: { method: 'GET', path: '/v1/instances' },
+  deleteInstance: { method: 'POST', path: '/v1/instances/delete' },
   deliver: { method: 'POST', path: '/v1/deliver' },
   ask: { method: 'POST', path: '/v1/ask' },
   events: { method: 'GET', path: '/v1/events' },

@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentInstance, JsonObject, TokenUsage, TurnDelta, TurnResult } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { LogLine } from '../ports/log-line.ts';
+import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
 
 /** Input for an agent. */
 export interface Delivery {
@@ -125,6 +126,12 @@ export interface SwarmControl {
   status(): SwarmStatus;
   /** Those that sleep, too. */
   instances(): Promise<readonly InstanceStatus[]>;
+  /**
+   * Deletes everything of an instance, also of an agent that the swarm no longer has, between turns. Refuses while
+   * accepted inputs are not handled, unless `force`: then they are lost, and who waits for them is told. Afterwards an
+   * event begins a new conversation, also one whose id was known before.
+   */
+  deleteInstance(at: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;

@@ -29,6 +29,7 @@ import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { type AgentChildren, agentChildren } from './agent-children.ts';
+import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localControl } from './control/local-control.ts';
 import { serveControl } from './control/serve-control.ts';
@@ -175,6 +176,7 @@ async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: S
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const journal = await durableStore({ stateRoot, workspaceId, warn });
   endings.add(() => journal.close());
+  await journal.sweep();
   return journal;
 }
 
@@ -247,6 +249,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
       entryAgent: () => inForce.current.entryAgent,
       newTraceId,
       accept: async (to, event) => void (await swarm.accept(to, event, false)),
+      ask: (to, event, options) => askAgent(swarm, to, event, options),
     },
     listeners: {
       report: (line) => swarm.log(line),
@@ -266,11 +269,14 @@ interface Drained {
   readonly name: string;
 }
 
+/** Of the grace period, for connections: whoever waits there for a turn must not take all of it from the clean-up. */
+const CONNECTIONS_SHARE = 0.75;
+
 /** Connections first: nothing new comes in while the rest is finished. */
 async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
-  await connections.drain(graceMs);
+  await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   swarm.waiters.failAll(
     new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),

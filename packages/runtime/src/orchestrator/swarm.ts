@@ -25,6 +25,7 @@ import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { PlanInForce } from './plan-in-force.ts';
+import type { Grace } from './supervision/drain-process.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
@@ -101,6 +102,19 @@ export class Swarm {
     const accepted = await this.#mailboxes.accept(to, event, isAwaited);
     this.#remember(to);
     return accepted;
+  }
+
+  /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
+  async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
+    const takeOff = async () => {
+      const removed = await remove();
+      const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
+      this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
+      this.#known.delete(addressKey(address));
+      this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      return removed;
+    };
+    return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
   /**

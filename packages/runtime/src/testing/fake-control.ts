@@ -127,6 +127,10 @@ export function fakeControl(): FakeControl {
       await held();
       return fakeStatus.instances;
     },
+    async deleteInstance(at: AgentAddress, options) {
+      enter('deleteInstance', at, options);
+      return { inputs: 1 };
+    },
     async deadLetters(choice) {
       enter('deadLetters', choice);
       const letter = { agent: 'entry', instanceKey: 'default', eventId: 'dead', input: 'hi', crashes: 3 };

@@ -34,7 +34,7 @@ export const storeErrors = {
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
     suggestion:
-      'A copy of the damaged file is beside it. Restore it from a backup, or delete the instance to start over.',
+      'A copy of the damaged file is beside it. Restore it from a backup, or start over with `gdn instance delete --force`.',
   },
   E_STORE_FORMAT: {
     meaning: 'The state of an agent instance was written in a format this version does not know.',

@@ -35,8 +35,12 @@ export const swarmErrors = {
     suggestion: 'Use one of the names the message lists.',
   },
   E_CALLS_FULL: {
-    meaning: 'As many requests and sends between agents are under way as may be.',
+    meaning: 'As many requests, sends and asks of connectors are under way as may be.',
     suggestion: 'Wait for some of them to end before asking for more.',
+  },
+  E_CONNECTOR_CONFIG: {
+    meaning: 'The config of a connection does not fit what its connector expects, or a secret it needs is missing.',
+    suggestion: 'Correct what the message names, in `spec.config` or `spec.secrets` of the Connection.',
   },
   E_CONNECTOR_ENDED: {
     meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
@@ -104,9 +108,17 @@ export const swarmErrors = {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
+  E_INSTANCE_DELETED: {
+    meaning: 'The conversation was deleted before the input was handled.',
+    suggestion: 'Nothing of it is left. Send it again if it is still wanted: that begins a new conversation.',
+  },
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_INSTANCE_PENDING: {
+    meaning: 'A conversation was not deleted, because inputs that were accepted for it are not handled yet.',
+    suggestion: 'Let the swarm handle them first, or add `--force`: then they are lost with it.',
   },
   E_INSTANCE_UNKNOWN: {
     meaning: 'There is no such conversation.',

@@ -7,6 +7,7 @@ import {
   cancelBody,
   choiceQuery,
   deadLetterBody,
+  deleteBody,
   deliveryBody,
   nothing,
   readQuery,
@@ -28,6 +29,13 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   swarm: get(nothing, ({ control }): SwarmGreeting => ({ protocol: PROTOCOL_VERSION, status: control.status() })),
   status: get(nothing, ({ control }) => control.status()),
   instances: get(nothing, async ({ control }) => ({ instances: await control.instances() })),
+  deleteInstance: post(
+    { query: nothing, body: deleteBody },
+    async ({ control }, { body: { agent, instanceKey, ...options } }) => ({
+      deleted: true,
+      ...(await control.deleteInstance({ agentName: agent, instanceKey }, options)),
+    }),
+  ),
   events: get(watchQuery, (host, { query, request }) => watchEvents(host, query, request.signal)),
   deadLetters: get(choiceQuery, async ({ control }, { query }) => ({ deadLetters: await control.deadLetters(query) })),
   deliver: post({ query: turnQuery, body: deliveryBody, longest: 'longestDelivery' }, async (host, asked) =>

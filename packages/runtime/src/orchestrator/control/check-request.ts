@@ -34,6 +34,7 @@ export const deliveryBody: Check<Delivery> = exactObject({
 const choice = { agent: optional(name), instanceKey: optional(name) } satisfies FieldsOf<InstanceChoice>;
 
 export const cancelBody = exactObject({ ...choice, eventId: optional(name), reason: optional(text) });
+export const deleteBody = exactObject({ agent: name, instanceKey: name, force: optional(flag) });
 export const deadLetterBody = exactObject({ agent: name, instanceKey: name, eventId: name });
 export const restartBody = exactObject({ ...choice, fresh: optional(flag) });
 export const stopBody = exactObject({ graceMs: optional(count) });

@@ -76,6 +76,17 @@ export function pathsIn(folder: string): InstancePaths {
   };
 }
 
+/** What becomes of the folder of an instance that was deleted, until it is gone. No instance's folder has such a name. */
+export function deletedFolder(instances: string, id: string): string {
+  return `${instances}/${DELETED}${id}`;
+}
+
+export function isDeletedFolder(name: string): boolean {
+  return name.startsWith(DELETED);
+}
+
+const DELETED = '.deleted-';
+
 /** What a file is written as before it takes its place. */
 export function nextOf(path: string): string {
   return `${path}.next`;

@@ -1,5 +1,6 @@
 /** `kind: Agent` — a model with a prompt, tools and extensions. */
 import { z } from 'zod';
+import { resourceNamePattern } from '../../resource-name.ts';
 import { config, environment, listItem, reference, resource, text } from './fields.ts';
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
@@ -24,7 +25,14 @@ const prompt = z
   })
   .describe('What its model is told first.');
 
+const otherName = text.meta({
+  description:
+    'What it is called here: its state, its layers and its tools have this name. So one can be listed twice.',
+  pattern: resourceNamePattern.source,
+});
+
 export const extensionItem = listItem('Extension', {
+  as: otherName.optional(),
   config: config.optional().describe("Merged over the resource's own: objects deep, the rest replaced."),
 });
 

@@ -7,7 +7,7 @@ import type { DeclaredTool } from '../../declared-tool.ts';
 import { AGENT_TOOLS } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource, type FoundResource } from '../find-resource.ts';
-import { configOf, parseReference, referenceOf } from '../references.ts';
+import { configOf, newNameOf, parseReference, referenceOf } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -65,7 +65,7 @@ function resolveExtension(
     resource: {
       apiVersion,
       kind,
-      metadata: { name: found.name },
+      metadata: { name: newNameOf(item) ?? found.name },
       spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
     },
     root: found.folder,
