@@ -9,6 +9,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
@@ -55,6 +56,7 @@ const commands = [
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addPackageCommand,
   addMcpCommand,
   addValidateCommand,
   addExplainCommand,

@@ -10,14 +10,16 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person watches standard error: long work may show there that it goes on. */
+  readonly showsProgress: boolean;
+  /** A person sits at standard input. */
+  readonly isTyped: boolean;
   /** How wide a line may be; `undefined` when nobody watches. */
   readonly columns: number | undefined;
   /** For programs: `--json`. */
   readonly errorsAsJson: boolean;
   /** Of an error that nobody foresaw, show where it happened: `GOONDAN_DEBUG`. */
   readonly showsStack: boolean;
-  /** A person sits at standard input. */
-  readonly isTyped: boolean;
   /** A person sits at standard input and sees standard error: they can be asked. */
   readonly canAsk: boolean;
   /** For standard output. */
@@ -60,10 +62,11 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
       isMidLine = false;
     },
     isWatched: stdout.isTTY === true,
+    showsProgress: stderr.isTTY === true,
+    isTyped: stdin?.isTTY === true,
     columns: stdout.isTTY === true ? stdout.columns : undefined,
     errorsAsJson: json,
     showsStack: Boolean(env.GOONDAN_DEBUG),
-    isTyped: stdin?.isTTY === true,
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),
