@@ -1,6 +1,7 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
 import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addApproveCommands } from './commands/approve.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -49,6 +50,7 @@ const commands = [
   addRunCommand,
   addSendCommand,
   addStatusCommand,
+  addApproveCommands,
   addCancelCommand,
   addReloadCommand,
   addRestartCommand,

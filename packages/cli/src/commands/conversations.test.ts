@@ -318,9 +318,9 @@ describe('gdn deadletter', () => {
       ['host default bad-2', '"bad-2" of host (default)'],
       ['host other bad-1', '"bad-1" of host (other)'],
     ]) {
-      const { stdout, stderr, exitCode } = await gdn(`deadletter ${order} ${line} --json`);
+      const { stdout, stderr, exitCode } = await gdn(`deadletter ${order} ${line}`);
       expect(stderr).toStartWith(`E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`);
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     }
   }
 });

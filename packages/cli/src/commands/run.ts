@@ -96,4 +96,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  for (const { connection, problem = 'it has not said why' } of served.waiting ?? []) {
+    terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
+  }
 }
