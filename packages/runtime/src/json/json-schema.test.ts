@@ -57,6 +57,7 @@ describe('a schema', () => {
     const check = await compileSchema(
       {
         if: { properties: { type: { const: 'a' } } },
+        // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
         then: { required: ['name'] },
         else: { properties: { name: false } },
       },
