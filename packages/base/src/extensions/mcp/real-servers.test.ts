@@ -191,7 +191,7 @@ describe('server-everything', () => {
       const { url } = web;
       const sessions = new Set<string>();
       const forgotten = new Set<string>();
-      await using proxy = Bun.serve({
+      using proxy = Bun.serve({
         port: 0,
         hostname: '127.0.0.1',
         idleTimeout: 0,
