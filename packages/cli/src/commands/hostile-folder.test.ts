@@ -121,6 +121,7 @@ const commands: readonly (readonly [line: string, invalid: number, armed: number
   ['restart', 4, 3],
   ['deadletter list', 4, 3],
   ['stop', 4, 3],
+  ['reload', 4, 3],
   ['demo', 0, 0],
   ['--help', 0, 0],
 ];

@@ -1,8 +1,7 @@
 /** A swarm in the foreground, until somebody stops it. */
-import { describeChanges, type SwarmControl } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportFailure } from '../report-error.ts';
+import { awaitConnections } from './await-connections.ts';
+import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
@@ -13,6 +12,8 @@ export interface ServedSwarm {
   /** Its folder. */
   readonly workspace: string;
   readonly swarm: string;
+  /** Its connections that do not listen yet, and why; absent when all do. */
+  readonly waiting?: readonly { readonly connection: string; readonly problem?: string }[];
 }
 
 /**
@@ -37,13 +38,19 @@ export async function serve(
   });
   try {
     const { control } = await startRun(run, terminal, asked.signal);
-    stop = () => {
+    const stopSwarm = () => {
       // How it ends is told by `stopped`.
       control.stop().catch(() => undefined);
     };
-    if (asked.signal.aborted) stop();
-    else onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName });
-    unwatch = await watchServed(run, control, terminal);
+    stop = () => {
+      asked.abort();
+      stopSwarm();
+    };
+    if (asked.signal.aborted) stopSwarm();
+    const waiting = await awaitConnections(control, asked.signal);
+    if (!asked.signal.aborted)
+      onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName, ...describe(waiting) });
+    unwatch = await followBundle(run, control, terminal);
     await control.stopped;
   } finally {
     unwatch();
@@ -52,17 +59,9 @@ export async function serve(
   return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
 }
 
-async function watchServed(run: PreparedRun, control: SwarmControl, terminal: Terminal): Promise<() => void> {
-  if (run.watch !== true) return () => undefined;
-  const { watchBundle } = await import('../watch/watch-bundle.ts');
-  return watchBundle({
-    folder: run.bundle.folder,
-    stateRoot: run.stateRoot,
-    reload: () => control.reload(),
-    onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
-    // Why nothing was changed is in the log, and so on the terminal, already; that nothing is watched any more is not.
-    onRefused: (error) => {
-      if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);
-    },
-  });
+function describe(waiting: Awaited<ReturnType<typeof awaitConnections>>): Pick<ServedSwarm, 'waiting'> {
+  if (waiting.length === 0) return {};
+  return {
+    waiting: waiting.map(({ connection, problem }) => ({ connection, ...(problem === undefined ? {} : { problem }) })),
+  };
 }

@@ -52,10 +52,10 @@ export class GdnPlace {
     return ended(this.startWith(options, ...args));
   }
 
-  /** What a person would see, typing `keys` when `whenSeen` is on the screen. */
+  /** What a person would see, typing `keys` when `whenSeen` is on the screen; `onSeen` is told. */
   async runOnTerminal(
     args: readonly string[],
-    typing: { whenSeen: string; keys: string }[] = [],
+    typing: { whenSeen: string; keys?: string; onSeen?: () => void }[] = [],
     { env = {}, cwd = this.folder }: Omit<StartOptions, 'stdin'> = {},
   ) {
     let screen = '';
@@ -70,7 +70,8 @@ export class GdnPlace {
           const [next] = left;
           if (next === undefined || !screen.includes(next.whenSeen)) return;
           left.shift();
-          terminal.write(next.keys);
+          next.onSeen?.();
+          if (next.keys !== undefined) terminal.write(next.keys);
         },
       },
     });

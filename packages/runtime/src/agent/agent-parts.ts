@@ -2,6 +2,7 @@
 import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import type { Engine } from './agents-api/engine.ts';
+import type { Approver } from './approval/approver.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
@@ -36,6 +37,7 @@ export interface AgentParts {
   readonly bus: EventBus;
   readonly store: ConversationStore;
   readonly engine: Engine;
+  readonly approver: Approver;
   readonly clock: Clock;
   readonly mask: Mask;
   readonly log: Log;

@@ -8,6 +8,7 @@ import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { Engine } from './agents-api/engine.ts';
 import { noEngine } from './agents-api/no-engine.ts';
+import { type Approver, noApprover } from './approval/approver.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import { EventBus } from './extension/event-bus.ts';
@@ -31,6 +32,8 @@ import { TurnQueue } from './turn-queue.ts';
 export interface AgentPorts {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
+  /** Who is asked when a layer wants the word of a person. */
+  readonly approver?: Approver;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
   /** Where models look for keys and addresses their resource does not have. */
@@ -151,6 +154,7 @@ async function assemble(
     ),
     store,
     engine: ports.engine ?? noEngine,
+    approver: ports.approver ?? noApprover,
     clock,
     mask,
     log,

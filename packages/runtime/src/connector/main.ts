@@ -16,6 +16,7 @@ const run = new ConnectorRun({
   channel: connectToParent(connectorLanguage, frameFolder),
   clock: systemClock,
   ids: randomIds,
+  folder: process.cwd(),
   exit: (code) => process.exit(code),
 });
 process.on('uncaughtException', (error) => void run.fail(error));

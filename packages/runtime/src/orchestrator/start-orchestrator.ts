@@ -17,11 +17,14 @@ import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { SwarmControl } from '../control/swarm-control.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
+import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -29,6 +32,7 @@ import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { type AgentChildren, agentChildren } from './agent-children.ts';
+import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localControl } from './control/local-control.ts';
 import { serveControl } from './control/serve-control.ts';
@@ -101,7 +105,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
   const children = openChildren(starting, spawn, runFolder);
-  const swarm = openSwarm(starting, { journal, children, log });
+  const approvals = await openApprovals(starting, log);
+  const swarm = openSwarm(starting, { journal, children, approvals, log });
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const stopping = new Stopping(async (graceMs, hurry) => {
@@ -175,6 +180,7 @@ async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: S
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const journal = await durableStore({ stateRoot, workspaceId, warn });
   endings.add(() => journal.close());
+  await journal.sweep();
   return journal;
 }
 
@@ -204,9 +210,24 @@ function openChildren({ inForce, clock, endings }: Starting, spawn: Spawn, folde
   return children;
 }
 
+async function openApprovals({ stateRoot, workspaceId, clock, endings }: Starting, log: StartLog) {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
+  const ports = { fs: systemFs, clock, processes: systemProcesses, warn };
+  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId });
+  endings.add(() => file.close());
+  return file;
+}
+
+interface SwarmPlaces {
+  readonly journal: Journal;
+  readonly children: AgentChildren;
+  readonly approvals: ApprovalFile;
+  readonly log: StartLog;
+}
+
 function openSwarm(
-  { inForce, clock, stateRoot, workspaceId, endings }: Starting,
-  { journal, children, log }: { journal: Journal; children: AgentChildren; log: StartLog },
+  { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
+  { journal, children, approvals, log }: SwarmPlaces,
 ): Swarm {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
@@ -214,7 +235,9 @@ function openSwarm(
   const swarm = new Swarm({
     inForce,
     journal,
+    approvals,
     clock,
+    ids,
     store: { stateRoot, workspaceId },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => log.write(line),
@@ -247,6 +270,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
       entryAgent: () => inForce.current.entryAgent,
       newTraceId,
       accept: async (to, event) => void (await swarm.accept(to, event, false)),
+      ask: (to, event, options) => askAgent(swarm, to, event, options),
     },
     listeners: {
       report: (line) => swarm.log(line),
@@ -266,11 +290,14 @@ interface Drained {
   readonly name: string;
 }
 
+/** Of the grace period, for connections: whoever waits there for a turn must not take all of it from the clean-up. */
+const CONNECTIONS_SHARE = 0.75;
+
 /** Connections first: nothing new comes in while the rest is finished. */
 async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
-  await connections.drain(graceMs);
+  await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   swarm.waiters.failAll(
     new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),

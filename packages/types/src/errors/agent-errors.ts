@@ -6,6 +6,27 @@ export const agentErrors = {
     meaning: 'The agent is shut down and takes no more input.',
     suggestion: 'Start it again.',
   },
+  E_APPROVAL_CHANGED: {
+    meaning: 'The arguments of a tool call are not the ones that were approved, so the tool was not run.',
+    suggestion:
+      'Let the layer that changes arguments stand outside of the one that asks: swarm-wide, with a lower priority.',
+  },
+  E_APPROVAL_DENIED: {
+    meaning: 'A person, or a rule, did not allow this tool call.',
+    suggestion: 'Do not try the same again. Find another way, or ask the user.',
+  },
+  E_APPROVAL_EXPIRED: {
+    meaning: 'Nobody approved this tool call in time.',
+    suggestion: 'Tell the user what was meant to be done. They can ask for it again.',
+  },
+  E_APPROVAL_NOBODY: {
+    meaning: 'A tool call needs the word of a person, and this agent runs where nobody can be asked.',
+    suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
+  },
+  E_APPROVAL_REQUEST: {
+    meaning: 'A question for a person is malformed, or about arguments that are too long to be judged.',
+    suggestion: 'Correct what the message names.',
+  },
   E_BUN_MISSING: {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
     suggestion:
@@ -265,6 +286,10 @@ export const agentErrors = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_UNEXPECTED: {
+    meaning: 'Something went wrong that `gdn` did not foresee: a mistake of its own, or trouble with the system.',
+    suggestion: 'Run it again with `GOONDAN_DEBUG=1` to see where it happened, and report that.',
+  },
   E_UNTRUSTED: {
     meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
     suggestion:
@@ -272,6 +297,6 @@ export const agentErrors = {
   },
   E_USAGE: {
     meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
-    suggestion: 'Run it with `--help` to see what there is.',
+    suggestion: 'Look at what the command takes, with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

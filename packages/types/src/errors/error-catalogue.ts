@@ -7,12 +7,14 @@ import { bundleErrors } from './bundle-errors.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { storeErrors } from './store-errors.ts';
 import { swarmErrors } from './swarm-errors.ts';
+import { toolErrors } from './tool-errors.ts';
 
 export const errorCatalogue = {
   ...agentErrors,
   ...bundleErrors,
   ...storeErrors,
   ...swarmErrors,
+  ...toolErrors,
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -47,7 +47,7 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
+  const reply: unknown = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
       messages: ownMessages ?? messages,
       tools: tools.items,

@@ -9,7 +9,7 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ports/spawn.ts';
 import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { AcceptEvent } from './accept-heard.ts';
+import type { AcceptEvent, AskEvent } from './accept-heard.ts';
 import { Connections } from './connections.ts';
 
 const policy = {
@@ -36,9 +36,12 @@ const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
 interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: AcceptEvent;
+  readonly ask?: AskEvent;
 }
 
-function open({ plans = [planOf('one')], accept = async () => undefined, ...options }: Options = {}) {
+const never = () => new Promise<never>(() => undefined);
+
+function open({ plans = [planOf('one')], accept = async () => undefined, ask = never, ...options }: Options = {}) {
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
   const lines: LogLine[] = [];
@@ -52,7 +55,7 @@ function open({ plans = [planOf('one')], accept = async () => undefined, ...opti
       frameFolderFor: (connection) => `/frames/${connection}`,
       makeWorkFolder: (connection) => `/scratch/${connection}`,
     },
-    ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept },
+    ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept, ask },
     listeners: { report: (line) => lines.push(line), onOutput: (...each) => output.push(each) },
     policy,
   });
@@ -96,6 +99,7 @@ describe('the connections of a swarm', () => {
           events: ['message'],
           config: { port: 1 },
           secrets: { token: 'sk-live-12345' },
+          agents: ['coder'],
         },
       },
     ]);

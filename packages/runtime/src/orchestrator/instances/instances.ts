@@ -62,6 +62,8 @@ export class Instances {
         else this.#enterLine(key, address);
       },
       releaseSlot: ({ key }) => {
+        const held = this.#held.get(key);
+        if (held !== undefined) held.asked = false;
         this.#line.delete(key);
         this.#undeclared.delete(key);
       },

@@ -66,6 +66,11 @@ export class Mailboxes {
     });
   }
 
+  /** Runs `action` while nothing is being accepted for the instance: what was is with it, what comes waits. */
+  between<Value>(to: AgentAddress, action: () => Promise<Value>): Promise<Value> {
+    return this.#inOrder(to, action);
+  }
+
   close(): void {
     this.#isClosed = true;
   }

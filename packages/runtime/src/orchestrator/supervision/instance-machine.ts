@@ -4,7 +4,8 @@
  * Invariants (the other files of a step cite them):
  * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered without a process only.
  * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
- * 3. An event leaves the queue by its own `turn.done` and by nothing else: a crash sends the same event again.
+ * 3. An event leaves the queue by its own `turn.done`, or because it is no longer in the inbox (`discard`), and by
+ *    nothing else: a crash sends the same event again.
  * 4. Events are sent in the order in which they came; an event that came again while it is queued is the same one.
  * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
  * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done.
@@ -19,7 +20,7 @@ import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess } from './lose-process.ts';
-import { acceptWork, becomeReady, cancelEvent, finishTurn } from './run-turns.ts';
+import { acceptWork, becomeReady, cancelEvent, discard, finishTurn } from './run-turns.ts';
 import { failStart, forgive, seekProcess, startError, takeSlot } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
@@ -46,6 +47,8 @@ export function stepInstance(
       return drain(state, input, moment);
     case 'forgive':
       return forgive(state, moment);
+    case 'discard':
+      return discard(state, input);
     case 'timer':
       return ring(state, input.timer, moment);
     default:

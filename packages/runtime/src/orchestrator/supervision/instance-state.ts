@@ -82,6 +82,8 @@ export type InstanceInput =
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
   /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
   | { readonly type: 'forgive' }
+  /** Its conversation is gone, and every event with it. Only one without a process follows. */
+  | { readonly type: 'discard'; readonly error: FrameError }
   /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
   /** `cleanUpMs`: how much of it is for cleaning up, when a turn may take long; all that is left when absent. */
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly afterwards: Afterwards }

@@ -1,6 +1,6 @@
 /** `kind: Connector` — a module that listens to the outside. */
 import { z } from 'zod';
-import { entry, resource, text } from './fields.ts';
+import { entry, jsonSchema, resource, text } from './fields.ts';
 
 const event = z.union([
   text,
@@ -19,5 +19,6 @@ export const connector = resource(
       .array(event)
       .optional()
       .describe('What it may emit; anything when absent. A rule that matches another name is an error.'),
+    configSchema: jsonSchema.optional().describe('JSON Schema of the config of its Connections.'),
   }),
 );

@@ -1,0 +1,18 @@
+/** For tests: the command lines of everything that runs on this machine and has this text in it. Linux only. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export function runningCommands(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+    .map((pid) => readCommandLine(pid))
+    .filter((line) => line.includes(text));
+}
+
+function readCommandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    // Gone meanwhile.
+    return '';
+  }
+}

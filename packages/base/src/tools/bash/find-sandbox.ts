@@ -1,0 +1,35 @@
+/** Whether bubblewrap works here. Installed is not enough: many systems and containers forbid it to make a namespace. */
+import { sandboxArguments } from './sandbox-arguments.ts';
+
+export type Sandbox =
+  { readonly works: true; readonly program: string } | { readonly works: false; readonly why: string };
+
+const PROBE_MS = 5_000;
+
+/** Tries what a command would get, with the network or without it, because the latter alone may be forbidden. */
+export async function findSandbox(network: boolean, path = process.env.PATH ?? ''): Promise<Sandbox> {
+  const program = Bun.which('bwrap', { PATH: path });
+  if (program === null) return { works: false, why: 'bubblewrap (bwrap) is not installed' };
+  const room = { workdir: '/', cwd: '/', home: '/root', network, readable: [], writable: [] };
+  const { exitCode, said } = await probe([program, ...sandboxArguments(room), 'true'], path);
+  if (exitCode === 0) return { works: true, program };
+  return { works: false, why: `bubblewrap is installed and does not work here (${said || `exit code ${exitCode}`})` };
+}
+
+async function probe(command: string[], path: string): Promise<{ exitCode: number | null; said: string }> {
+  try {
+    const child = Bun.spawn(command, {
+      env: { PATH: path },
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+      timeout: PROBE_MS,
+      killSignal: 'SIGKILL',
+    });
+    const said = (await child.stderr.text()).trim().slice(0, 300);
+    await child.exited;
+    return { exitCode: child.exitCode, said };
+  } catch (error) {
+    return { exitCode: null, said: error instanceof Error ? error.message : String(error) };
+  }
+}

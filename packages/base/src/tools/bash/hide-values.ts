@@ -1,0 +1,49 @@
+/** Replaces values in a stream of bytes, also where one is cut in two. */
+
+/** Shorter ones are no secrets: replacing them would maul ordinary text. */
+const SHORTEST = 8;
+const HIDDEN = Buffer.from('***');
+
+export interface ValueHider {
+  /** What can be said to hold no part of a value. */
+  push(chunk: Uint8Array): Buffer<ArrayBuffer>;
+  /** The rest. */
+  end(): Buffer<ArrayBuffer>;
+}
+
+export function hideValues(values: readonly string[]): ValueHider {
+  // Longest first, so that a value that contains another one goes as a whole.
+  const wanted = values
+    .filter((value) => value.length >= SHORTEST)
+    .map((value) => Buffer.from(value))
+    .toSorted((a, b) => b.length - a.length);
+  const longest = wanted[0]?.length ?? 1;
+  let held = Buffer.alloc(0);
+  return {
+    push: (chunk) => take(Buffer.concat([held, chunk]), longest - 1),
+    end: () => take(held, 0),
+  };
+
+  /** Values may still begin in the last `open` bytes: those wait for more. */
+  function take(bytes: Buffer, open: number): Buffer<ArrayBuffer> {
+    const limit = bytes.length - open;
+    const pieces: Buffer[] = [];
+    let from = 0;
+    for (let found = findFirst(bytes, from, limit); found !== undefined; found = findFirst(bytes, from, limit)) {
+      pieces.push(bytes.subarray(from, found.at), HIDDEN);
+      from = found.at + found.length;
+    }
+    const to = Math.max(from, limit);
+    held = Buffer.from(bytes.subarray(to));
+    return Buffer.concat([...pieces, bytes.subarray(from, to)]);
+  }
+
+  function findFirst(bytes: Buffer, from: number, limit: number): { at: number; length: number } | undefined {
+    let first: { at: number; length: number } | undefined;
+    for (const value of wanted) {
+      const at = bytes.indexOf(value, from);
+      if (at !== -1 && at < Math.min(limit, first?.at ?? limit)) first = { at, length: value.length };
+    }
+    return first;
+  }
+}

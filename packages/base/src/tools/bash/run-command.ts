@@ -1,0 +1,175 @@
+/**
+ * Runs one command and gives what came of it. Invariants:
+ *
+ * 1. Nothing the command started outlives the call: not past its limit, not when the turn is cancelled, not when the
+ *    command ends and leaves something in the background, not when this process exits.
+ * 2. A command that fails is a result. Only what keeps it from starting is an error.
+ */
+import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { resolve, sep } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { endTree, killTreeNow } from '../../process-tree/end-tree.ts';
+import { newProcessTag, type ProcessTag, type TreeRoot } from '../../process-tree/read-tree.ts';
+import type { BashConfig } from './bash-config.ts';
+import { OutputCollector } from './collect-output.ts';
+import { commandEnvironment } from './command-environment.ts';
+import type { Sandbox } from './find-sandbox.ts';
+import { sandboxArguments } from './sandbox-arguments.ts';
+import type { SpillFolder } from './spill-folder.ts';
+
+export interface CommandAsk {
+  readonly command: string;
+  readonly timeoutMs?: number;
+  /** Relative to the working folder, and inside it. */
+  readonly cwd?: string;
+}
+
+export interface CommandPlace {
+  readonly workdir: string;
+  readonly config: BashConfig;
+  /** How to run it; what does not work is not used. */
+  readonly sandbox: Sandbox;
+  readonly spill: SpillFolder;
+  readonly signal: AbortSignal;
+  /** This process's own, of which a command gets little. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** JSON, as the model reads it. */
+// A type, because an interface is no JsonObject.
+export type CommandResult = {
+  /** `null` when a signal ended it. */
+  exitCode: number | null;
+  signal?: string;
+  timedOut?: boolean;
+  limitMs?: number;
+  durationMs: number;
+  stdout: string;
+  stderr: string;
+  /** Where the stream is, when it was too long to show. */
+  stdoutFile?: string;
+  stderrFile?: string;
+  sandbox: 'bubblewrap' | 'none';
+  notice?: string;
+};
+
+/** Between being asked to end and being killed. */
+const GRACE_MS = 500;
+/** For the end of the output, when everything that could write is gone. */
+const LAST_OUTPUT_MS = 500;
+
+export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<CommandResult> {
+  const { config, signal } = place;
+  signal.throwIfAborted();
+  const limitMs = Math.min(ask.timeoutMs ?? config.timeoutMs, config.maxTimeoutMs);
+  const tag = newProcessTag();
+  const startedAt = performance.now();
+  const child = await start(ask, place, tag);
+  const root = { pid: child.pid, tag };
+  const output = collect(child, place);
+  const ending = await waitFor(child, root, { limitMs, signal, isSandboxed: place.sandbox.works });
+  const { stdout, stderr } = await output.finish();
+  signal.throwIfAborted();
+  return {
+    exitCode: child.exitCode,
+    ...(child.signalCode === null ? {} : { signal: String(child.signalCode) }),
+    ...(ending === 'late' ? { timedOut: true, limitMs } : {}),
+    durationMs: Math.round(performance.now() - startedAt),
+    stdout: stdout.text,
+    stderr: stderr.text,
+    ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
+    ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
+    sandbox: place.sandbox.works ? 'bubblewrap' : 'none',
+    ...(place.sandbox.works ? {} : { notice: `unsandboxed: ${place.sandbox.why}` }),
+  };
+}
+
+type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
+
+async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Promise<Child> {
+  const { config, sandbox, environment } = place;
+  const workdir = await realpath(place.workdir).catch((error: unknown) => {
+    throw cannotStart(`there is no working folder "${place.workdir}"`, error);
+  });
+  const cwd = await findFolder(workdir, ask.cwd ?? '.');
+  if (ask.command.includes('\0')) throw cannotStart('a command cannot hold a NUL');
+  const bash = Bun.which('bash', { PATH: environment.PATH ?? '' });
+  if (bash === null) throw cannotStart('there is no bash in PATH');
+  const env = commandEnvironment(environment, config.env, tag);
+  const command = [bash, '--noprofile', '--norc', '-c', ask.command];
+  const options = { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', detached: true } as const;
+  try {
+    if (!sandbox.works) return Bun.spawn(command, { ...options, cwd, env });
+    const home = env.HOME ?? homedir();
+    const plan = { ...config, workdir, cwd, home, readable: [...config.readable, place.spill.path] };
+    const { TMPDIR: _outside, ...inside } = env;
+    return Bun.spawn([sandbox.program, ...sandboxArguments(plan), '--', ...command], { ...options, cwd, env: inside });
+  } catch (error) {
+    throw cannotStart(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+/** A folder for order, not for safety: a command without a sandbox goes where it likes. */
+async function findFolder(workdir: string, cwd: string): Promise<string> {
+  const wanted = resolve(workdir, cwd);
+  const found = await realpath(wanted).catch(() => undefined);
+  if (found === undefined || !(await stat(found)).isDirectory()) throw cannotStart(`there is no folder "${cwd}"`);
+  if (found === workdir || found.startsWith(workdir === sep ? sep : workdir + sep)) return found;
+  throw cannotStart(`"${cwd}" is not inside the working folder`);
+}
+
+function cannotStart(problem: string, cause?: unknown): GoondanError {
+  return new GoondanError('E_COMMAND_START', `The command cannot be started: ${problem}.`, { cause });
+}
+
+function collect(child: Child, { config, spill }: CommandPlace) {
+  const over = new AbortController();
+  const of = (stream: 'stdout' | 'stderr') => {
+    const collector = new OutputCollector({
+      shownBytes: config.outputLimit,
+      spilledBytes: config.spillLimit,
+      hidden: Object.values(config.env),
+      newFile: () => spill.newFile(stream),
+    });
+    return { collector, read: collector.read(child[stream], over.signal) };
+  };
+  const [stdout, stderr] = [of('stdout'), of('stderr')];
+  return {
+    async finish() {
+      const late = setTimeout(() => over.abort(), LAST_OUTPUT_MS);
+      // A pipe that breaks ends the output and nothing else.
+      await Promise.allSettled([stdout.read, stderr.read]);
+      clearTimeout(late);
+      return { stdout: stdout.collector.finish(), stderr: stderr.collector.finish() };
+    },
+  };
+}
+
+interface Bounds {
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  readonly isSandboxed: boolean;
+}
+
+/** Until the command and everything it started is gone, by itself or by force. */
+async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'exited' | 'late' | 'cancelled'> {
+  const onExit = () => killTreeNow(root);
+  process.once('exit', onExit);
+  const ended = Promise.withResolvers<'late' | 'cancelled'>();
+  const onAbort = () => ended.resolve('cancelled');
+  bounds.signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => ended.resolve('late'), bounds.limitMs);
+  try {
+    const ending = await Promise.race([child.exited.then(() => 'exited' as const), ended.promise]);
+    // bubblewrap itself is not asked: it would go at once and take those with it who could still answer.
+    const notAsked = bounds.isSandboxed ? root.pid : undefined;
+    await endTree(root, { graceMs: ending === 'exited' ? 0 : GRACE_MS, notAsked });
+    await Promise.race([child.exited, Bun.sleep(LAST_OUTPUT_MS)]);
+    return ending;
+  } finally {
+    clearTimeout(timer);
+    bounds.signal.removeEventListener('abort', onAbort);
+    process.off('exit', onExit);
+  }
+}

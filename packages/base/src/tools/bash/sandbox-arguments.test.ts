@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import { sandboxArguments, type SandboxPlan } from './sandbox-arguments.ts';
+
+const plan: SandboxPlan = {
+  workdir: '/home/me/project',
+  cwd: '/home/me/project/src',
+  home: '/home/me',
+  network: false,
+  readable: [],
+  writable: [],
+};
+
+/** What is put where, in order. */
+function mountsOf(more: Partial<SandboxPlan> = {}): string[] {
+  const list = sandboxArguments({ ...plan, ...more });
+  return list.flatMap((flag, index) =>
+    /^--(?:tmpfs|ro-bind|bind)/.test(flag) ? [`${flag} ${list[index + 1] ?? ''}`] : [],
+  );
+}
+
+describe('what bubblewrap is told', () => {
+  test('a working folder inside an empty home comes after it', () => {
+    const mounts = mountsOf();
+    expect(mounts).toContain('--tmpfs /home/me');
+    expect(mounts.indexOf('--bind /home/me/project')).toBeGreaterThan(mounts.indexOf('--tmpfs /home/me'));
+  });
+
+  test.each(['/', '/home/me', '/tmp', '/tmp/x', '/usr/src/x', '/etc'])(
+    'the working folder %s can be written, wherever it is',
+    (workdir) => {
+      const over = mountsOf({ workdir, cwd: workdir });
+      const own = over.indexOf(`--bind ${workdir}`);
+      expect(own).not.toBe(-1);
+      // Nothing that comes later hides it.
+      for (const later of over.slice(own + 1)) {
+        const path = later.split(' ')[1] ?? '';
+        expect(workdir === path || workdir.startsWith(`${path}/`)).toBe(false);
+      }
+    },
+  );
+
+  test('what is named inside the working folder is as it is named', () => {
+    const mounts = mountsOf({ readable: ['.git'], workdir: '/w' });
+    expect(mounts.indexOf('--ro-bind-try /w/.git')).toBeGreaterThan(mounts.indexOf('--bind /w'));
+    const everything = mountsOf({ workdir: '/' });
+    expect(everything.indexOf('--ro-bind-try /usr')).toBeGreaterThan(everything.indexOf('--bind /'));
+  });
+
+  test('other paths are relative to the working folder, or to the home', () => {
+    const mounts = mountsOf({ readable: ['../other', '~/.cargo', '/data'], writable: ['~'] });
+    expect(mounts).toEqual(
+      expect.arrayContaining([
+        '--ro-bind-try /home/me/other',
+        '--ro-bind-try /home/me/.cargo',
+        '--ro-bind-try /data',
+        '--bind-try /home/me',
+      ]),
+    );
+  });
+
+  test('the network is shared only when it is allowed', () => {
+    expect(sandboxArguments(plan)).not.toContain('--share-net');
+    expect(sandboxArguments({ ...plan, network: true })).toContain('--share-net');
+    expect(sandboxArguments(plan)).toEqual(expect.arrayContaining(['--unshare-all', '--die-with-parent']));
+  });
+});

@@ -1,0 +1,14 @@
+/** Bytes as text that can be shown anywhere: what is no UTF-8 becomes �, control characters become pictures of them. */
+export function toSafeText(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
+  return text.replaceAll(controls, (character) => pictureOf(character.charCodeAt(0)));
+}
+
+// Not tab and newline. The last ones turn the direction of the text around them.
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+function pictureOf(code: number): string {
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
+}
