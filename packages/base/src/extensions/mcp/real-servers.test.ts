@@ -226,7 +226,7 @@ describe('server-everything', () => {
     const environment = JSON.parse((await call('get-env')) as string) as Record<string, string>;
     expect(environment).toMatchObject({ DECLARED: 'yes', PATH: process.env.PATH ?? '' });
     const known =
-      /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|LC_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|GOONDAN_(?:RUN|CHILD)|DECLARED)$/;
+      /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|LC_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|GOONDAN_(?:RUN|CHILD|COMMAND)|DECLARED)$/;
     expect(Object.keys(environment).filter((name) => !known.test(name))).toEqual([]);
   });
 });
