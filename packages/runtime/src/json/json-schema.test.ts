@@ -54,10 +54,15 @@ describe('a schema', () => {
   });
 
   test('X-05 with branches says what is wrong in the branch, and only that', async () => {
-    const schema: JsonSchema = JSON.parse(
-      '{"if":{"properties":{"type":{"const":"a"}}},"then":{"required":["name"]},"else":{"properties":{"name":false}}}',
+    const check = await compileSchema(
+      {
+        if: { properties: { type: { const: 'a' } } },
+        // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+        then: { required: ['name'] },
+        else: { properties: { name: false } },
+      },
+      'it',
     );
-    const check = await compileSchema(schema, 'a test');
     const messages = (value: unknown) => check(value).map(({ message }) => message);
     expect(messages({ type: 'a' })).toEqual(["the value must have required property 'name'"]);
     expect(messages({ type: 'b', name: 'x' })).toEqual(['name does not belong here']);
