@@ -23,6 +23,7 @@ export function exitCodeOf(code: string | undefined): ExitCode {
 
 const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_AGENT_UNKNOWN: exitCodes.setup,
+  E_APPROVAL_BELOW_AGENT: exitCodes.setup,
   E_BUNDLE_INVALID: exitCodes.invalid,
   E_BUNDLE_MISSING: exitCodes.setup,
   E_CANCELLED: exitCodes.interrupted,
@@ -30,6 +31,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_CONTROL_PATH: exitCodes.setup,
   E_CONTROL_VERSION: exitCodes.setup,
   E_CURRENT_FOLDER: exitCodes.setup,
+  E_DEAD_LETTER_UNKNOWN: exitCodes.setup,
   E_ENV_MISSING: exitCodes.setup,
   E_INIT_FOLDER: exitCodes.setup,
   E_INSTANCE_KEY: exitCodes.usage,
@@ -41,6 +43,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_PACKAGE_FILE: exitCodes.setup,
   E_PACKAGE_INVALID: exitCodes.invalid,
   E_PACKAGE_MISSING: exitCodes.setup,
+  E_STATE_ROOT: exitCodes.setup,
   E_SWARM_PLAN: exitCodes.invalid,
   E_SWARM_RUNNING: exitCodes.setup,
   E_SWARM_UNKNOWN: exitCodes.setup,

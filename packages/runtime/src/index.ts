@@ -47,6 +47,9 @@ export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } fr
 export type { SwarmGreeting } from './control/endpoints.ts';
 export type {
   Acceptance,
+  ApprovalAnswerOptions,
+  ApprovalNotice,
+  ApprovalSummary,
   AskOptions,
   ConnectionStatus,
   DeadLetterSummary,
@@ -65,6 +68,7 @@ export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
 export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
+export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';

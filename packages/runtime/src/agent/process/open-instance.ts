@@ -13,6 +13,7 @@ import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
 import { InstanceJournal } from './instance-journal.ts';
+import { IpcApprover } from './ipc-approver.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { LeftReplies } from './left-replies.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -49,6 +50,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
   const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
+  const approver = new IpcApprover(channel);
   const replies = new LeftReplies({
     journal,
     channel,
@@ -57,7 +59,13 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   });
   const agent = await startAgent(
     { ...start.agent, ...start.address },
-    { store: journal.store(() => replies.found()), engine, clock: host.clock, logSink: (line) => log.send(line) },
+    {
+      store: journal.store(() => replies.found()),
+      engine,
+      approver,
+      clock: host.clock,
+      logSink: (line) => log.send(line),
+    },
   );
   const events = recordEvents(agent, journal, parts);
   const turns = new AskedTurns({
@@ -77,6 +85,8 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
         return reportLate(engine.callEnded(message.callId, message.outcome), message.callId);
       case 'agents.listed':
         return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
+      case 'approval.ended':
+        return reportLate(approver.ended(message.callId, message.outcome), message.callId);
       case 'agents.changed':
         return engine.agentsChanged(message.agents);
       case 'reply.taken':
