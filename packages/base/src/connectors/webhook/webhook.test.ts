@@ -86,6 +86,13 @@ describe('a delivery of GitHub', () => {
     expect(events[0]?.properties).toMatchObject({ number: 7, action: 'opened' });
   });
 
+  test('has no property that is an object, or too long for a key', async () => {
+    const properties = { issue: 'body.issue', long: 'body.long', open: 'body.open', gone: 'body.gone' };
+    const { url, events } = await open({ config: { ...config, properties } });
+    await post(url, github({}, JSON.stringify({ issue: {}, long: 'x'.repeat(1_001), open: false, gone: null })));
+    expect(events[0]?.properties).toEqual({ event: 'issues', open: false, gone: null });
+  });
+
   test('that is long is cut for the agent', async () => {
     const { url, events } = await open({ config: { ...config, inputLimit: 100, input: '{{body.text}}' } });
     await post(url, github({}, JSON.stringify({ text: 'x'.repeat(200) })));
@@ -262,6 +269,7 @@ describe('a delivery with an HMAC of its own', () => {
     ['a time to come', () => send({}, body, now(62))],
     ['a time in milliseconds', () => send({}, body, String(Date.now()))],
     ['a time that is none', () => send({}, body, 'now')],
+    ['a time in another notation', () => send({}, body, `0x${Number(now()).toString(16)}`)],
     ['a negative time', () => send({}, body, `-${now()}`)],
   ])('with %s: 401, and no event', async (_, sent) => {
     const { url, events } = await open({ config });
