@@ -93,8 +93,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    close: (graceMs = 30_000, cleanUpMs = graceMs, onLeft) =>
-      (closing ??= shutDown(graceMs, cleanUpMs, onLeft)),
+    close: (graceMs = 30_000, cleanUpMs = graceMs, onLeft) => (closing ??= shutDown(graceMs, cleanUpMs, onLeft)),
   };
 }
 
