@@ -11,17 +11,22 @@ const QUIET_MS = 500;
 
 /** Running turns may finish, unless the person left in the middle of one. Ctrl-C hurries, and once more does not wait. */
 export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, folder: string, terminal: Terminal): Promise<void> {
-  const { stop } = swarm;
+  const { stop, leave } = swarm;
+  leave();
   if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
   if (stop === undefined) return;
   const told = new AbortController();
-  const forget = onStopSignal(() => {
+  const forget = onStopSignal((signal) => {
+    // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
+    if (signal === 'SIGHUP') return;
     if (told.signal.aborted) process.exit(exitCodes.interrupted);
     told.abort();
     // How it ends is told by the first.
     stop().catch(() => undefined);
   });
-  const callOff = systemClock.after(QUIET_MS, () => terminal.printError('Running turns may finish. Ctrl-C hurries.\n'));
+  const callOff = systemClock.after(QUIET_MS, () => {
+    if (end !== 'gone') terminal.printError('Running turns may finish. Ctrl-C hurries.\n');
+  });
   try {
     await stop(end === 'interrupted' ? { graceMs: 0 } : {});
   } finally {

@@ -14,7 +14,6 @@ import { leaveSwarm } from './leave-swarm.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
 import { type CommandParts, openConversation, runCommand } from './run-command.ts';
-import { line } from './screen/line.ts';
 
 /** Whom to talk to first. */
 export interface ChatPartner {
@@ -69,20 +68,21 @@ async function talk(
     openScreen: (hooks) => openScreen(hooks, terminal),
     runCommand: (command, asked) => runCommand(command, asked, parts),
   });
-  const forget = onStopSignal((signal) => (signal === 'SIGINT' ? chat.interrupt() : chat.leave('left')));
+  const forget = onStopSignal((signal) => chat.signalled(signal));
   swarm.stopped.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
-  const unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
+  let unwatch = () => {};
   try {
+    unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     chat.screen.open();
     onOpen(chat);
     await openConversation(at, chat, parts);
-    if (swarm.stop === undefined)
-      chat.screen.print(line('It was up already, and keeps running when you leave.', 'dim'));
+    if (swarm.stop === undefined) chat.note('The swarm was up already, and keeps running when you leave.');
+    chat.note('/help lists what you can type.');
     return await chat.ended;
   } finally {
     unwatch();
     forget();
-    chat.screen.close();
+    chat.close();
   }
 }
 

@@ -80,6 +80,52 @@ export const agentErrors = {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
   },
+  E_MCP_CALL: {
+    meaning: 'An MCP server refused what it was asked, or answered with an error of the protocol.',
+    suggestion: 'Read what the server says; check the arguments, and its credentials in `headers` or `env`.',
+  },
+  E_MCP_CONNECT: {
+    meaning: 'An MCP server could not be started or reached, or the connection to it broke.',
+    suggestion:
+      'Check its command or url; what it printed is in `gdn logs`. It is tried again by itself and with the next call.',
+  },
+  E_MCP_EXISTS: {
+    meaning: 'The `.mcp.json` of the bundle has a server of that name already.',
+    suggestion: 'Take another name, or overwrite it with `--force`.',
+  },
+  E_MCP_FILE: {
+    meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing or malformed, or does not have the server it is asked for.',
+    suggestion: 'Correct what the message names; `gdn mcp add` and `gdn mcp approve` write these files.',
+  },
+  E_MCP_SCOPE: {
+    meaning: 'The config of an MCP server asks for a connection that all instances of an agent share.',
+    suggestion: 'Use `attach: { scope: instance }`: each instance has a connection of its own.',
+  },
+  E_MCP_TIMEOUT: {
+    meaning: 'An MCP server did not answer in time.',
+    suggestion: 'Raise `timeouts` in the config of the extension, or see what keeps the server busy.',
+  },
+  E_MCP_TOOL: {
+    meaning: 'A tool of an MCP server ran and reported an error.',
+    suggestion: 'Read what the tool says, and call it again with other arguments if that helps.',
+  },
+  E_MCP_TOOL_CHANGED: {
+    meaning: 'A tool of an MCP server is withheld: it is not what was first seen or approved.',
+    suggestion: 'Look at what has changed, then approve it with `gdn mcp approve`.',
+  },
+  E_MCP_TOOL_GONE: {
+    meaning: 'A tool was called that the MCP server does not have any more.',
+    suggestion: 'Use one of the tools that are offered.',
+  },
+  E_MCP_UNKNOWN: {
+    meaning: 'There is no MCP server of that name in the bundle.',
+    suggestion: '`gdn mcp list` shows those there are.',
+  },
+  E_MCP_VARIABLE: {
+    meaning: 'The description of an MCP server names a variable that is not set.',
+    suggestion:
+      "Declare it in `environment` of the agent: an agent's process sees only what is declared. Or write `${NAME:-otherwise}`.",
+  },
   E_MESSAGE_DUPLICATE: {
     meaning: 'A message event brings an id that a current message already has.',
     suggestion: 'Give the new message its own id, or emit `replace`.',
@@ -240,6 +286,10 @@ export const agentErrors = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_UNEXPECTED: {
+    meaning: 'Something went wrong that `gdn` did not foresee: a mistake of its own, or trouble with the system.',
+    suggestion: 'Run it again with `GOONDAN_DEBUG=1` to see where it happened, and report that.',
+  },
   E_UNTRUSTED: {
     meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
     suggestion:
@@ -247,6 +297,6 @@ export const agentErrors = {
   },
   E_USAGE: {
     meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
-    suggestion: 'Run it with `--help` to see what there is.',
+    suggestion: 'Look at what the command takes, with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

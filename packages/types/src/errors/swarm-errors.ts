@@ -111,6 +111,46 @@ export const swarmErrors = {
     meaning: 'There is no dead letter of this id.',
     suggestion: 'See which ones there are, with `gdn deadletter list`.',
   },
+  E_HTTP_AUTH: {
+    meaning: 'A request to a connector brought no token, or a wrong one.',
+    suggestion: 'Send `Authorization: Bearer …` with the token that the Connection has in `secrets`.',
+  },
+  E_HTTP_BODY: {
+    meaning: 'The body of a request to a connector is not what it takes.',
+    suggestion: 'Correct what the message names.',
+  },
+  E_HTTP_FULL: {
+    meaning: 'A connector answers as many requests at once as it may.',
+    suggestion: 'Send it again later, or raise `maxConcurrent` of the connection.',
+  },
+  E_HTTP_METHOD: {
+    meaning: 'A connector does not take this method here.',
+    suggestion: 'Use the method the message names.',
+  },
+  E_HTTP_ORIGIN: {
+    meaning: 'A request came from a page of a browser, or for another host, to a connector that asks for no token.',
+    suggestion: 'Give the connection a token instead of `insecure: true`.',
+  },
+  E_HTTP_PATH: {
+    meaning: 'A connector has nothing at this path.',
+    suggestion: 'Check the address of the request, and `path` of the connection.',
+  },
+  E_HTTP_SIZE: {
+    meaning: 'The body of a request to a connector is too long.',
+    suggestion: 'Send less, or put what is large where the agent can fetch it.',
+  },
+  E_HTTP_SLOW: {
+    meaning: 'The body of a request to a connector did not come in time.',
+    suggestion: 'Send it again.',
+  },
+  E_HTTP_TIMEOUT: {
+    meaning: 'The turn of a request was not over when the time to wait for it was.',
+    suggestion: 'Ask again with the same id to get the answer, or raise `timeoutSeconds` of the connection.',
+  },
+  E_HTTP_TYPE: {
+    meaning: 'The body of a request to a connector is of another type than it takes.',
+    suggestion: 'Send JSON, with `Content-Type: application/json`.',
+  },
   E_INGRESS_KEY: {
     meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
     suggestion:
