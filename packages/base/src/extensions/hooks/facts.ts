@@ -42,9 +42,9 @@ export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallR
 
 /** What a command gets to read, in the words that other agents' hooks use. */
 export function commandInput(point: HookPoint, facts: JsonObject): JsonObject {
-  const { tool, event, agentName, instanceKey, workdir, result } = facts;
+  const { tool, event, workdir, result } = facts;
   return {
-    session_id: `${String(agentName)}/${String(instanceKey)}`,
+    session_id: `${textAt(facts, 'agentName')}/${textAt(facts, 'instanceKey')}`,
     cwd: workdir ?? null,
     hook_event_name: eventNames[point],
     ...(isObject(tool) ? { tool_name: tool.name ?? null, tool_input: tool.args ?? null } : {}),
@@ -77,6 +77,11 @@ function textOf({ responseMessage }: TurnResult): string {
 /** Dates become texts, and what is undefined is left out. */
 function toJson(value: object): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function textAt(facts: JsonObject, key: string): string {
+  const value = facts[key];
+  return typeof value === 'string' ? value : '';
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
