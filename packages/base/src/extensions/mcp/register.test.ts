@@ -72,7 +72,7 @@ describe('the tools of a server', () => {
     place.setTools('fail', 'refuse', 'hang');
     await start({ timeouts: { callMs: 300 } });
     expect(await call('fail')).toBe('E_MCP_TOOL it did not work');
-    expect(await call('refuse')).toBe('E_MCP_CALL MCP server "files": not today');
+    expect(await call('refuse')).toBe('E_MCP_CALL MCP server "files": not today.');
     expect(await call('hang')).toBe('E_MCP_TIMEOUT MCP server "files": no answer within 300 ms.');
   });
 

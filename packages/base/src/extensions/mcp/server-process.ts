@@ -118,7 +118,7 @@ export class ServerProcess<Message> {
       message = this.#parse(line);
     } catch {
       // Servers print where they should not; that is worth a line of the log, and no reason to give up.
-      return this.#keep(line.slice(0, LONGEST_LINE));
+      return this.#keep(line);
     }
     this.onmessage?.(message);
   }
@@ -131,7 +131,7 @@ export class ServerProcess<Message> {
         for (const line of lines.push(chunk)) {
           count += 1;
           if (count <= MOST_LINES) this.#keep(line);
-          else this.#remember(line);
+          else this.#remember(line.slice(0, LONGEST_LINE));
         }
         if (lines.isTooLong) lines.skipLine();
       }
@@ -143,8 +143,10 @@ export class ServerProcess<Message> {
 
   #keep(line: string): void {
     if (line === '') return;
-    this.#remember(line);
-    this.#onServerLine(line);
+    // One that came whole may be longer than what is waited for.
+    const kept = line.slice(0, LONGEST_LINE);
+    this.#remember(kept);
+    this.#onServerLine(kept);
   }
 
   #remember(line: string): void {
