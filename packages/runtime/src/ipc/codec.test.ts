@@ -72,6 +72,10 @@ const toAgent: Samples<ToAgent> = {
       instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }],
     },
   ],
+  'turn.held': [
+    { type: 'turn.held', eventId: 'event-1', isHeld: true },
+    { type: 'turn.held', eventId: 'event-1', isHeld: false },
+  ],
   'approval.ended': [
     {
       type: 'approval.ended',
@@ -144,7 +148,7 @@ const fromAgent: Samples<FromAgent> = {
   'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
   'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
   pong: [{ type: 'pong', n: 7 }],
-  drained: [{ type: 'drained' }],
+  drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
   dropped: [{ type: 'dropped', counts }],
 };
 

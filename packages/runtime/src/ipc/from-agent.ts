@@ -107,8 +107,8 @@ export type FromAgent =
   /** The answer is kept with the turn. */
   | { readonly type: 'approval.taken'; readonly id: string }
   | { readonly type: 'pong'; readonly n: number }
-  /** The last message: nothing runs and everything is cleaned up. */
-  | { readonly type: 'drained' }
+  /** The last message: everything is cleaned up, and nothing runs but a turn that waits for people and is left there. */
+  | { readonly type: 'drained'; readonly leavesTurn?: boolean }
   /** Sent by the channel itself. */
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
@@ -194,6 +194,6 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
   'approval.withdrawn': () => object({ type: literal('approval.withdrawn'), callId: name }),
   'approval.taken': () => object({ type: literal('approval.taken'), id: name }),
   pong: () => object({ type: literal('pong'), n: count }),
-  drained: () => object({ type: literal('drained') }),
+  drained: () => object({ type: literal('drained'), leavesTurn: optional(flag) }),
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 });

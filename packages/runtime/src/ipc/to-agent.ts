@@ -47,6 +47,8 @@ export type ToAgent =
   | { readonly type: 'reply.taken'; readonly eventId: string }
   | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
   | { readonly type: 'approval.ended'; readonly callId: string; readonly outcome: ApprovalEnd }
+  /** An agent that the turn of this event asked waits for people, or no longer does: its deadlines stand still with it. */
+  | { readonly type: 'turn.held'; readonly eventId: string; readonly isHeld: boolean }
   /** Who is in the swarm from now on. */
   | { readonly type: 'agents.changed'; readonly agents: readonly AgentCard[] }
   | { readonly type: 'ping'; readonly n: number }
@@ -78,6 +80,7 @@ export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', 
   'call.ended': () => object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
   'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),
   'agents.listed': () => object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
+  'turn.held': () => object({ type: literal('turn.held'), eventId: name, isHeld: flag }),
   'approval.ended': () => object({ type: literal('approval.ended'), callId: name, outcome: approvalEnd }),
   'agents.changed': () => object({ type: literal('agents.changed'), agents: listOf(agentCard) }),
   ping: () => object({ type: literal('ping'), n: count }),

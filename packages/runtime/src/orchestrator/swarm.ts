@@ -17,6 +17,7 @@ import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
+import { HeldInstances } from './approvals/held-instances.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -65,6 +66,7 @@ export class Swarm {
   readonly #known = new Map<string, AgentAddress>();
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
+  readonly #held: HeldInstances;
 
   constructor(parts: SwarmParts) {
     const { inForce, clock, journal } = parts;
@@ -90,6 +92,7 @@ export class Swarm {
       processGone: ({ address }) => {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
+        this.#held.processGone(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -101,7 +104,7 @@ export class Swarm {
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => inForce.current.masks.get(agentName) ?? ((text) => text),
       report: (level, event, message, at) => this.report(level, event, message, at),
-      changed: () => undefined,
+      changed: () => this.#held.update(),
     });
     this.#mailboxes = new Mailboxes(journal, this.instances, () => this.agents);
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
@@ -109,6 +112,13 @@ export class Swarm {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
       report: (level, event, message) => this.report(level, event, message),
+      changed: () => this.#held.update(),
+    });
+    this.#held = new HeldInstances({
+      asking: () => this.approvals.asking(),
+      callersOf: (address) => this.#calls.callersOf(address),
+      holdRequests: (held) => this.#calls.hold(held),
+      tell: (address, isHeld) => this.#tellHeld(address, isHeld),
     });
   }
 
@@ -178,7 +188,7 @@ export class Swarm {
       const word = rest === 0 ? 'end' : 'go';
       const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
       for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#calls.isAwaited(instance.address))) continue;
+        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
         told.set(instance, word);
         this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
       }
@@ -199,6 +209,14 @@ export class Swarm {
     this.approvals.close();
   }
 
+  /** One that has left its turn no longer waits; the next start asks again. */
+  #isAwaitedBySomebody({ address }: Instance): boolean {
+    return this.#calls.callersOf(address).some((caller) => {
+      const waiting = this.instances.find(caller);
+      return waiting !== undefined && waiting.state.phase.name !== 'stopped';
+    });
+  }
+
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
     this.log({
       time: this.#parts.clock.now().toISOString(),
@@ -207,6 +225,13 @@ export class Swarm {
       ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
       event,
     });
+  }
+
+  #tellHeld(address: AgentAddress, isHeld: boolean): boolean {
+    const instance = this.instances.find(address);
+    if (instance?.running === undefined) return false;
+    instance.say({ type: 'turn.held', eventId: instance.running.id, isHeld });
+    return true;
   }
 
   #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {

@@ -53,7 +53,7 @@ async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuest
   agent.bus.tell('approval.asked', () => ({ ...named(run, call), reason: question.reason }));
   clock.pause();
   try {
-    const { id, decision, by, note } = await agent.approver.ask(question, signal);
+    const { id, decision, by, note } = await agent.activity.question(() => agent.approver.ask(question, signal));
     agent.bus.tell('approval.decided', () => ({ ...named(run, call), ...defined({ decision, by }) }));
     return defined({ id, decision, by, note });
   } finally {

@@ -48,6 +48,11 @@ export class IpcApprover implements Approver {
     this.#channel.send({ type: 'approval.taken', id }).catch(() => undefined);
   }
 
+  /** Nothing that is said from now on reaches the turn: whoever waits, waits for ever. */
+  close(): void {
+    this.#questions.forgetAll();
+  }
+
   /** False when nobody waits for it any more. */
   ended(callId: string, end: ApprovalEnd): boolean {
     return this.#questions.answer(callId, end);

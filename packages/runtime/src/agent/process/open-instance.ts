@@ -37,8 +37,11 @@ export interface OpenInstance {
   sendLeftReplies(): Promise<void>;
   /** Runtime events to the disk. */
   flush(): Promise<void>;
-  /** Finishes the turn, cleans up, closes; false when the turn did not end within `graceMs`, and then it is not closed. */
-  close(graceMs: number, cleanUpMs?: number): Promise<boolean>;
+  /**
+   * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
+   * `late`: it did not end within `graceMs`, and nothing is closed.
+   */
+  close(graceMs: number, cleanUpMs?: number): Promise<'closed' | 'left' | 'late'>;
 }
 
 /** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
@@ -75,7 +78,16 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
 
+  /** From here on nothing reaches the turn: it must not go on when what it needs is cleaned up and closed. */
+  let isLeft = false;
+  function leave(): void {
+    isLeft = true;
+    approver.close();
+    engine.close();
+  }
+
   function hear(message: InstanceMessage): void {
+    if (isLeft) return;
     switch (message.type) {
       case 'turn':
         return turns.ask(message);
@@ -85,6 +97,8 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
         return reportLate(engine.callEnded(message.callId, message.outcome), message.callId);
       case 'agents.listed':
         return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
+      case 'turn.held':
+        return turns.hold(message.eventId, message.isHeld);
       case 'approval.ended':
         return reportLate(approver.ended(message.callId, message.outcome), message.callId);
       case 'agents.changed':
@@ -106,12 +120,12 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     flush: () => events.flush(),
     async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;
-      await agent.close(graceMs, cleanUpMs);
-      if (!(await settlesBefore(deadline, turns, host.clock))) return false;
-      await replies.acknowledge();
+      await agent.close(graceMs, cleanUpMs, leave);
+      if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
+      if (!isLeft) await replies.acknowledge();
       await events.close();
       await journal.close();
-      return true;
+      return isLeft ? 'left' : 'closed';
     },
   };
 }
