@@ -89,11 +89,14 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = { input: await readInput(input), ...partnerOf({ agent, instance }) };
+  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  for (const { connection, problem = 'it has not said why' } of served.waiting ?? []) {
+    terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
+  }
 }

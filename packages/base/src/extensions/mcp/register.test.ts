@@ -245,6 +245,16 @@ describe('a server that goes', () => {
     expect(result.error?.message).toContain('Its process ended with code 4. It said: no license');
   });
 
+  test('B-06 one that does not say hello is given up, and ended', async () => {
+    place.write('server.sh', 'echo $$ > pid; exec sleep 1000');
+    const transport = { type: 'stdio', command: 'sh', args: ['server.sh'] };
+    await start({ transport, required: true, timeouts: { connectMs: 500 } });
+    const { result } = await agent.say('hi');
+    expect(result.error?.code).toBe('E_MCP_TIMEOUT');
+    const pid = Number(await Bun.file(`${place.folder}/pid`).text());
+    await until(() => !isAlive(pid));
+  });
+
   test('B-06 when the agent closes, its server and all it started are gone', async () => {
     place.setTools('grandchild', 'look');
     await start();
