@@ -12,7 +12,7 @@ import {
   type ToolCallResult,
   type TurnMiddlewareContext,
 } from '@goondan/types';
-import { matchesAny } from '../tool-search/matches-any.ts';
+import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { commandInput, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { type Hook, type HookPoint, type HooksConfig, nameOf } from './hook.ts';
@@ -65,7 +65,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   async function runAll(point: HookPoint, ctx: Ctx, facts: Facts): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {
-      if ('toolName' in ctx && hook.tool !== undefined && !matchesAny(ctx.toolName, [hook.tool])) continue;
+      if ('toolName' in ctx && hook.tool !== undefined && compileGlob(hook.tool)(ctx.toolName) !== true) continue;
       await run(hook, ctx, facts());
     }
   }

@@ -6,6 +6,7 @@
  * 2. What a person has approved counts more than what was seen first.
  * 3. With `trust: pinned` only what is approved is offered; with `trust: any` whatever the server lists.
  */
+import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolFilter, Trust } from './mcp-settings.ts';
@@ -91,12 +92,6 @@ function findChange(
 }
 
 function passes(name: string, { allow, deny = [] }: ToolFilter): boolean {
-  const matches = (pattern: string) => toExpression(pattern).test(name);
+  const matches = (pattern: string) => compileGlob(pattern)(name) === true;
   return !deny.some(matches) && (allow === undefined || allow.some(matches));
-}
-
-/** `*` is any number of characters, `?` is one. */
-function toExpression(pattern: string): RegExp {
-  const literal = pattern.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
-  return new RegExp(`^${literal.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
 }
