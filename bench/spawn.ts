@@ -83,7 +83,7 @@ async function printMemory(folder: string): Promise<void> {
 function launch(folder: string) {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
-  const request = { name: 'bench', runner: agentRunner, cwd, frameFolder: `${cwd}-frames` };
+  const request = { name: 'bench', runner: agentRunner, frameFolder: `${cwd}-frames` };
   const child = spawnChild(host, agentLanguage, request);
   const waiting = new Map<FromAgent['type'], () => void>();
   child.channel.onMessage((message) => waiting.get(message.type)?.());

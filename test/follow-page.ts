@@ -1,6 +1,7 @@
 // A page of the documentation, as a reader would follow it: its files are written, its commands are typed, and the
 // answers compared.
 import { expect } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { readRepository, repository } from './read-repository.ts';
@@ -16,8 +17,10 @@ export async function followPage(path: string, place: GdnPlace): Promise<void> {
     if (step.does === 'write') {
       expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
       await place.write('.', { [step.file]: step.text });
+    } else if (step.does === 'change') {
+      await place.write('.', { [step.file]: change(readFileSync(join(place.folder, step.file), 'utf8'), step) });
     } else if (step.does === 'read') {
-      expect(withoutNumbers(said)).toBe(withoutNumbers(step.text));
+      expect(withoutChance(said)).toBe(withoutChance(step.text));
     } else {
       const { stdout, stderr, exitCode } = await type(step.command, place);
       expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
@@ -34,6 +37,8 @@ type Step =
   | { readonly does: 'type'; readonly command: string }
   /** A block that names where its text stands in this repository, and where the reader puts it. */
   | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
+  /** Lines of a file the reader has: with a minus they go, with a plus they come. */
+  | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
   /** What the last command has said. */
   | { readonly does: 'read'; readonly text: string };
 
@@ -41,6 +46,11 @@ export function readSteps(page: string): Step[] {
   return [...page.matchAll(/^```(.*)\n([\s\S]*?\n)```$/gm)].flatMap(([, info = '', text = '']): Step[] => {
     const [language, source, file] = info.split(' ');
     if (language === 'text') return [{ does: 'read', text }];
+    if (language === 'diff') {
+      const lines = text.trimEnd().split('\n');
+      const without = (sign: string) => lines.flatMap((line) => (line.startsWith(sign) ? [] : [`${line.slice(1)}\n`]));
+      return [{ does: 'change', file: source ?? '', before: without('+').join(''), after: without('-').join('') }];
+    }
     if (language === 'sh')
       return text
         .trimEnd()
@@ -62,7 +72,13 @@ async function type(command: string, place: GdnPlace) {
   return { stdout, stderr, exitCode };
 }
 
-/** A die falls as it likes. */
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/\d+/g, 'N');
+export function change(text: string, { file, before, after }: { file: string; before: string; after: string }): string {
+  const parts = text.split(before);
+  if (parts.length !== 2) throw new Error(`${file} has the lines ${parts.length - 1} times: ${before}`);
+  return parts.join(after);
+}
+
+/** A die falls as it likes, and time goes by. */
+function withoutChance(text: string): string {
+  return text.replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day').replaceAll(/rolled \d+/g, 'rolled a number');
 }

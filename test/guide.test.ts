@@ -1,10 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
-import { followPage, readSteps } from './follow-page.ts';
-import { listRepository } from './read-repository.ts';
+import { change, followPage, readSteps } from './follow-page.ts';
+import { listRepository, repository } from './read-repository.ts';
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
+beforeEach(() => {
+  place = new GdnPlace();
+  // The reader sits in a clone in which `npm ci` was typed.
+  symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
+});
 // Long enough to end what a page leaves running when one of its commands fails.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
@@ -19,12 +25,21 @@ describe('the guide and the pages of the base library', () => {
 
   test('is read block by block', () => {
     const text =
-      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n';
+      '```sh\ngdn a\ngdn b | cat\n```\n\n```ts x/y.ts z/y.ts\ncode\n```\n\n```yaml\nno: file\n```\n\n```text\nanswer\n```\n\n' +
+      '```diff z/y.ts\n same\n-old\n+new\n```\n';
     expect(readSteps(text)).toEqual([
       { does: 'type', command: 'gdn a' },
       { does: 'type', command: 'gdn b | cat' },
       { does: 'write', source: 'x/y.ts', file: 'z/y.ts', text: 'code\n' },
       { does: 'read', text: 'answer\n' },
+      { does: 'change', file: 'z/y.ts', before: 'same\nold\n', after: 'same\nnew\n' },
     ]);
+  });
+
+  test('changes a file where the lines stand, once', () => {
+    const step = { file: 'y', before: 'same\nold\n', after: 'same\nnew\n' };
+    expect(change('first\nsame\nold\nlast\n', step)).toBe('first\nsame\nnew\nlast\n');
+    expect(() => change('nothing\n', step)).toThrow('y has the lines 0 times');
+    expect(() => change('same\nold\nsame\nold\n', step)).toThrow('y has the lines 2 times');
   });
 });

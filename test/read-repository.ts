@@ -23,5 +23,6 @@ export function listRepository(pattern: string): string[] {
 }
 
 export function isTest(path: string): boolean {
-  return /\.test\.tsx?$/.test(path);
+  // What only tests import is not shipped either.
+  return /\.test\.tsx?$/.test(path) || /^packages\/base\/src\/.*\/testing\//.test(path);
 }

@@ -8,8 +8,9 @@ const pages = join(folder, '..', '..', 'docs', 'base');
 
 const places = { Extension: 'extensions', Tool: 'tools', Connector: 'connectors' } as const;
 
-describe('the manifest of @goondan/base', async () => {
-  const { errors, warnings, resources } = await loadBundle(folder, { environment: {} });
+const { errors, warnings, resources } = await loadBundle(folder, { environment: {} });
+
+describe('the manifest of @goondan/base', () => {
   const parts = resources.flatMap(({ kind, name }) =>
     kind === 'Extension' || kind === 'Tool' || kind === 'Connector' ? [{ kind, name, place: places[kind] }] : [],
   );

@@ -3,7 +3,9 @@
  * The `gdn` command as npm installs it: plain Node, because Node is what whoever typed `npm ci` has. It finds Bun, runs
  * `src/main.ts` on it, and is otherwise not there:
  * 1. Arguments, standard streams, signals and the way it ended pass through unchanged.
- * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import.
+ * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import,
+ *    and no `tsconfig.json` or `package.json`, with which Bun would find another program than ours. So Bun starts
+ *    elsewhere, and is told the folder as its first argument.
  * 3. When the launcher dies, whatever it started dies too.
  */
 import { spawn } from 'node:child_process';
@@ -26,8 +28,15 @@ function run(bun) {
     return refuse(`Bun, which runs gdn, is not installed for ${process.platform}-${process.arch}.`);
   }
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const flags = [`--config=${devNull}`, '--no-env-file', '--no-install', '--no-orphans'];
-  const child = spawn(bun, [...flags, main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const flags = [
+    `--config=${devNull}`,
+    `--tsconfig-override=${devNull}`,
+    '--no-env-file',
+    '--no-install',
+    '--no-orphans',
+  ];
+  const args = [...flags, main, currentFolder(), ...process.argv.slice(2)];
+  const child = spawn(bun, args, { cwd: '/', stdio: 'inherit' });
 
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.
@@ -35,6 +44,15 @@ function run(bun) {
   for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
   child.on('error', (error) => refuse(`Bun, which runs gdn, cannot be started: ${error.message}.`));
   child.on('exit', endLike);
+}
+
+/** Empty when it was removed under us; `main.ts` says so. */
+function currentFolder() {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
 }
 
 function endLike(code, signal) {
@@ -50,6 +68,7 @@ function refuse(problem) {
   const code = 'E_BUN_MISSING';
   const suggestion =
     'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.';
-  process.stderr.write(`${code}: ${problem}\n${suggestion}\n`);
+  const forPrograms = JSON.stringify({ error: { code, message: problem, suggestion } });
+  process.stderr.write(process.argv.includes('--json') ? `${forPrograms}\n` : `${code}: ${problem}\n${suggestion}\n`);
   process.exit(wrongSetup);
 }

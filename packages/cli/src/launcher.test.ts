@@ -11,7 +11,7 @@ const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-launcher-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 const mainSource = `
-const [mode, value] = process.argv.slice(2);
+const [folder, mode, value] = process.argv.slice(2);
 if (mode === 'exit') process.exit(Number(value));
 if (mode === 'die') process.kill(process.pid, value);
 if (mode === 'read') process.stdout.write(await Bun.stdin.text());
@@ -25,7 +25,7 @@ if (mode === 'wait') {
 }
 if (mode === 'report') {
   const { preloaded } = globalThis;
-  console.log(JSON.stringify({ args: process.argv.slice(2), secret: process.env.SECRET, preloaded }));
+  console.log(JSON.stringify({ folder, args: process.argv.slice(3), secret: process.env.SECRET, preloaded }));
 }
 `;
 
@@ -35,8 +35,9 @@ type BunPlace = 'bun package' | 'platform package' | 'nowhere';
 describe('gdn launcher', () => {
   test('passes arguments on as they are', async () => {
     const args = ['report', '--version', '-x', '', 'two words', '--', '$HOME', '한국어'];
-    const { stdout, exitCode } = await runToEnd(await install('bun package'), args);
-    expect(JSON.parse(stdout)).toEqual({ args });
+    const place = await install('bun package');
+    const { stdout, exitCode } = await runToEnd(place, args);
+    expect(JSON.parse(stdout)).toEqual({ folder: place, args });
     expect(exitCode).toBe(0);
   });
 
@@ -100,18 +101,40 @@ describe('gdn launcher', () => {
     expect(await lines.next()).toBe('');
   });
 
-  test('uses neither bunfig.toml nor .env of the current folder', async () => {
+  test('nothing of the current folder decides what runs', async () => {
     const place = await install('bun package');
     const hostile = join(place, 'hostile');
     await Bun.write(join(hostile, 'preload.ts'), 'globalThis.preloaded = true;');
     await Bun.write(join(hostile, 'bunfig.toml'), 'preload = ["./preload.ts"]');
     await Bun.write(join(hostile, '.env'), 'SECRET=from-the-folder');
+    const main = join(place, 'src', 'main.ts');
+    const bare = () => Bun.spawn([process.execPath, main, hostile, 'report'], { cwd: hostile, stderr: 'pipe' });
+    const expected = { folder: hostile, args: ['report'] };
+    expect(await bare().stdout.json()).toEqual({ ...expected, secret: 'from-the-folder', preloaded: true });
 
-    const bare = Bun.spawn([process.execPath, join(place, 'src', 'main.ts'), 'report'], { cwd: hostile });
-    expect(await bare.stdout.json()).toEqual({ args: ['report'], secret: 'from-the-folder', preloaded: true });
+    // Bun looks for the program it was told to run by the paths of the folder it is in.
+    await Bun.write(join(hostile, 'other.ts'), `console.log('"another program"');`);
+    const paths = { '*': ['./other.ts'] };
+    await Bun.write(join(hostile, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
+    expect(await bare().stdout.json()).toBe('another program');
+    await Bun.write(join(hostile, 'package.json'), '{ "nonsense');
+    expect(await bare().stderr.text()).toContain('error: ');
 
-    const { stdout } = await runToEnd(place, ['report'], hostile);
-    expect(JSON.parse(stdout)).toEqual({ args: ['report'] });
+    const { stdout, stderr } = await runToEnd(place, ['report'], hostile);
+    expect(JSON.parse(stdout)).toEqual(expected);
+    expect(stderr).toBe('');
+  });
+
+  test('nothing of the folder above it either, into which npm has installed it', async () => {
+    const project = await install('bun package');
+    const place = join(project, 'node_modules', 'cli');
+    for (const name of ['bin', 'src']) cpSync(join(project, name), join(place, name), { recursive: true });
+    await Bun.write(join(place, 'src', 'main.ts'), `import 'dependency';`);
+    await Bun.write(join(project, 'node_modules', 'dependency', 'index.ts'), `console.log('the package');`);
+    await Bun.write(join(project, 'other.ts'), `console.log('another module');`);
+    const paths = { dependency: ['./other.ts'] };
+    await Bun.write(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
+    expect((await runToEnd(place, [])).stdout).toBe('the package\n');
   });
 
   test('finds Bun in the package of the platform when install scripts were blocked', async () => {
@@ -125,6 +148,8 @@ describe('gdn launcher', () => {
     expect(stderr).toStartWith('E_BUN_MISSING: ');
     expect(stderr).toContain(errorCatalogue.E_BUN_MISSING.suggestion);
     expect(exitCode).toBe(3);
+    const forPrograms = await runToEnd(await install('nowhere'), ['report', '--json']);
+    expect(JSON.parse(forPrograms.stderr)).toMatchObject({ error: { code: 'E_BUN_MISSING' } });
   });
 
   test('E_BUN_MISSING when Bun cannot be started', async () => {

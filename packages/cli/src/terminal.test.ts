@@ -25,6 +25,31 @@ describe('openTerminal', () => {
     expect(open({ stdout: true, stderr: undefined, env: {} }).isWatched).toBe(true);
     expect(open({ stdout: undefined, stderr: true, env: {} }).isWatched).toBe(false);
   });
+
+  test.each([
+    [
+      'on one screen, what is said beside an answer has a line of its own',
+      true,
+      true,
+      'Good\nwarn: x\nnight\nwarn: y\n',
+    ],
+    ['elsewhere nothing is added', true, undefined, 'Goodwarn: x\nnight\nwarn: y\n'],
+    ['nor in a pipe', undefined, true, 'Goodwarn: x\nnight\nwarn: y\n'],
+  ])('%s', (_name, stdout, stderr, expected) => {
+    let screen = '';
+    const write = (text: string) => void (screen += text);
+    const { print, printError } = openTerminal({
+      stdout: { ...stream(stdout), write },
+      stderr: { ...stream(stderr), write },
+      env: {},
+    });
+    print('Good');
+    print('');
+    printError('warn: x\n');
+    print('night\n');
+    printError('warn: y\n');
+    expect(screen).toBe(expected);
+  });
 });
 
 interface Streams {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { textOf } from '@goondan/types';
 import type { ResourceDefinition } from './define-swarm.ts';
 import { defineSwarm } from './define-swarm.ts';
 import { startSwarm } from './start-swarm.ts';
 import { temporaryBundle } from './testing/temporary-bundle.ts';
-import { textOf } from './agent/conversation/text-of.ts';
 
 const resources: ResourceDefinition[] = [
   {

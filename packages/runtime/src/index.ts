@@ -1,6 +1,7 @@
 /** What embedders use: start an agent or a swarm, give it events, watch it, keep its conversations where you like. */
 export type { AgentPlan } from './agent/agent-plan.ts';
 export type { Engine } from './agent/agents-api/engine.ts';
+export type { ApprovalAnswer, ApprovalQuestion, Approver } from './agent/approval/approver.ts';
 export type {
   BaseDelta,
   ConversationSnapshot,
@@ -10,7 +11,7 @@ export type {
 } from './agent/conversation/conversation-store.ts';
 export { fold } from './agent/conversation/fold.ts';
 export { memoryStore } from './agent/conversation/memory-store.ts';
-export { textOf } from './agent/conversation/text-of.ts';
+export { textOf } from '@goondan/types';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
@@ -24,6 +25,8 @@ export type { DeltaListener } from './agent/turn/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
+export { findBundlePackage } from './config/bundle/files/find-package.ts';
+export { findPackageUses, type PackageUse } from './config/bundle/find-package-uses.ts';
 export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
 export { type DeclaredAgents, declaredAgents } from './config/bundle/resolve/declared-agents.ts';
@@ -44,6 +47,9 @@ export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } fr
 export type { SwarmGreeting } from './control/endpoints.ts';
 export type {
   Acceptance,
+  ApprovalAnswerOptions,
+  ApprovalNotice,
+  ApprovalSummary,
   AskOptions,
   ConnectionStatus,
   DeadLetterSummary,
@@ -60,9 +66,12 @@ export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefi
 export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
+export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
+export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
@@ -72,8 +81,10 @@ export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } fro
 export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
+export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
-export type { Journal } from './workspace/journal/journal.ts';
+export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';

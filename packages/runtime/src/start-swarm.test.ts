@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from './agent/conversation/text-of.ts';
+import { textOf } from '@goondan/types';
 import { connectControl } from './control/connect-control.ts';
 import type { SwarmControl } from './control/swarm-control.ts';
 import type { LogLine } from './ports/log-line.ts';

@@ -9,6 +9,8 @@ import { stateRoot } from './workspace/layout/state-root.ts';
 import { workspaceId } from './workspace/layout/workspace-id.ts';
 
 export interface StartSwarmOptions extends SwarmPlan {
+  /** Reads the plan again, for `reload()`; what it throws is why nothing changes. */
+  readonly readPlan?: () => Promise<SwarmPlan>;
   /** Where conversations are kept: `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
   readonly stateRoot?: string;
   /** Swarms that name the same workspace share their conversations. */
@@ -33,7 +35,7 @@ export interface StartSwarmOptions extends SwarmPlan {
  * await swarm.stop();
  */
 export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
-  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, ...plan } = options;
+  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, ...plan } = options;
   const environment = process.env.GOONDAN_STATE_ROOT;
   return startOrchestrator({
     plan,
@@ -48,5 +50,6 @@ export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
       ...(workspace === undefined ? {} : { workspace }),
     }),
     ...(onLog === undefined ? {} : { onLog }),
+    ...(readPlan === undefined ? {} : { readPlan }),
   });
 }

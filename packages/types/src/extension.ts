@@ -39,6 +39,12 @@ export interface ExtensionApi {
   readonly logger: Console;
 }
 
+/** Who an extension is in the agent that loads it. */
+export interface ExtensionIdentity {
+  /** The name of its resource, or the one the agent's list gives it with `as`. */
+  readonly name: string;
+}
+
 /** Run on shutdown and on hot swap, because `beforeExit` does not fire on SIGTERM. */
 export type Cleanup = () => void | Promise<void>;
 
@@ -46,7 +52,8 @@ export type Cleanup = () => void | Promise<void>;
  * The entry of an extension.
  *
  * **When it fires** — once when the agent starts, in the order of `spec.extensions`; it is awaited before the next.
- * **Rules** — register layers here; tools may come later. May return a cleanup function.
+ * **Rules** — register layers here; tools may come later. May return a cleanup function. Who it is, is for extensions
+ * that one agent may list more than once.
  * **Errors** — a throw fails the agent's start with `E_EXT_INIT`.
  *
  * @example
@@ -58,6 +65,7 @@ export type Cleanup = () => void | Promise<void>;
 export type ExtensionRegister<Config = JsonObject> = (
   api: ExtensionApi,
   config: Config,
+  identity: ExtensionIdentity,
 ) => void | Cleanup | Promise<void | Cleanup>;
 
 export interface ExtensionModule {

@@ -1,5 +1,6 @@
 export * from './agent-event.ts';
 export * from './agents-api.ts';
+export * from './approval.ts';
 export * from './connector.ts';
 export * from './create-message.ts';
 export * from './errors/error-catalogue.ts';
@@ -13,5 +14,6 @@ export * from './model-message.ts';
 export * from './model.ts';
 export * from './runtime-events.ts';
 export * from './step.ts';
+export * from './text-of.ts';
 export * from './tool.ts';
 export * from './turn.ts';

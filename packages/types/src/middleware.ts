@@ -7,12 +7,13 @@
  */
 import type { AgentEvent } from './agent-event.ts';
 import type { MiddlewareAgentsApi } from './agents-api.ts';
+import type { ApprovalApi } from './approval.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ConversationState, MessageEvent } from './message.ts';
 import type { ModelMessage } from './model-message.ts';
 import type { GenerateRequest, ModelParams, ModelReply } from './model.ts';
 import type { StepResult } from './step.ts';
-import type { ToolCallResult, ToolCatalogItem } from './tool.ts';
+import type { ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
 import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 
 export type StandardKind = 'turn' | 'step' | 'toolCall';
@@ -103,7 +104,13 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
   /** `{resource}__{export}`. */
   readonly toolName: string;
   readonly toolCallId: string;
+  /**
+   * What the declaration of the tool says it does to the outside. `external` when it says nothing, and for tools that
+   * extensions register: what those say about themselves may be a stranger's word.
+   */
+  readonly effects: NonNullable<ToolAnnotations['effects']>;
   readonly signal: AbortSignal;
+  readonly approval: ApprovalApi;
   args: JsonObject;
   metadata: Record<string, JsonValue>;
   next(): Promise<ToolCallResult>;

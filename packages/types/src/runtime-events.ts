@@ -1,4 +1,5 @@
 /** What the runtime tells `api.events` listeners. One payload object each; times are ISO strings, durations in ms. */
+import type { ApprovalOutcome } from './approval.ts';
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
 
@@ -50,6 +51,8 @@ export interface StepFailed extends StepStarted {
 export interface ToolCalled extends SpanFields {
   toolCallId: string;
   toolName: string;
+  /** What was asked for, as JSON, for people: secrets masked, cut after 200 characters. */
+  args: string;
   stepId: string;
   turnId: string;
   agentName: string;
@@ -59,12 +62,20 @@ export interface ToolCalled extends SpanFields {
 export interface ToolCompleted extends ToolCalled {
   status: 'ok' | 'error';
   duration: number;
+  /** Of an error result. Its texts are cut after 1,000 characters. */
+  error?: TurnError;
 }
 /** The call's chain threw; the model gets an error result. */
 export interface ToolFailed extends ToolCalled {
   duration: number;
   error: TurnError;
 }
+
+/** The call waits for a person. Told again when a turn that waited was resumed. */
+export interface ApprovalAsked extends ToolCalled {
+  reason: string;
+}
+export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
 
 export interface RuntimeEvents {
   'turn.started': TurnStarted;
@@ -76,6 +87,8 @@ export interface RuntimeEvents {
   'tool.called': ToolCalled;
   'tool.completed': ToolCompleted;
   'tool.failed': ToolFailed;
+  'approval.asked': ApprovalAsked;
+  'approval.decided': ApprovalDecided;
 }
 
 export type RuntimeEventName = keyof RuntimeEvents;

@@ -1,6 +1,6 @@
 // Real processes: what `gdn` shows of conversations, logs and dead letters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -46,9 +46,152 @@ describe('gdn instance', () => {
 
   test('one that is not there: exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const { stdout, stderr, exitCode } = await gdn('instance show host other --json');
-    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: host has no conversation "other".\n');
+    const { stdout, stderr, exitCode } = await gdn('instance show host other');
+    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    expect((await gdn('run --trust --input Hi')).exitCode).toBe(0);
+    expect((await gdn('instance show host defualt')).stderr).toBe(
+      'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
+        'Did you mean `default`? `gdn instance list` shows what there is.\n',
+    );
+    expect((await gdn('instance show hots default')).stderr).toBe(
+      'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations.\n' +
+        'Did you mean `host`? `gdn instance list` shows what there is.\n',
+    );
+    const mistyped = await gdn('instance export host defualt');
+    expect(mistyped.stderr).toContain('\nDid you mean `default`?');
+    expect({ stdout: mistyped.stdout, exitCode: mistyped.exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('export: everything of one conversation, on standard output or in a file that only its owner can read', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    for (const input of ['Hi', 'Ho']) await place.run('run', 'bundle', '--trust', '--input', input);
+    const asleep = await json('instance export host default --history');
+    const shown = await json('instance show host default --json');
+    expect(asleep).toMatchObject({ formatVersion: 1, ...shown, version: 2, inputs: [], deadLetters: [] });
+    expect(asleep.history.map(({ result }: { result: { finishReason: string } }) => result.finishReason)).toEqual([
+      'text_response',
+      'text_response',
+    ]);
+    expect(asleep.history[0].events.map(({ author }: { author: { kind: string } }) => author.kind)).toEqual([
+      'input',
+      'model',
+    ]);
+
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const file = join(place.folder, 'out.json');
+    expect((await gdn(`instance export host default --history --output ${file}`)).stdout).toBe(
+      `Wrote 4 messages and 2 turns to ${file}.\n`,
+    );
+    const { exportedAt: _, ...awake } = await Bun.file(file).json();
+    expect({ ...awake, exportedAt: asleep.exportedAt }).toEqual(asleep);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await gdn('stop')).exitCode).toBe(0);
+
+    const again = await gdn(`instance export host default --output ${file}`);
+    expect(again.stderr).toBe(
+      `E_OUTPUT_FILE: "${file}" is there already, and was left alone.\nChoose another name, or add \`--force\` to replace it.\n`,
+    );
+    expect(again.exitCode).toBe(3);
+    expect(await json(`instance export host default --output ${file} --force --json`)).toEqual({
+      file,
+      messages: 4,
+      turns: 0,
+    });
+    expect(await Bun.file(file).json()).not.toHaveProperty('history');
+    expect((await gdn('instance export host default --force')).exitCode).toBe(2);
+  });
+});
+
+describe('gdn instance delete', () => {
+  test('without a running swarm: asks at a terminal, else needs --yes; the next input begins anew', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const silent = await gdn('instance delete host default');
+    expect(silent.stderr).toBe(
+      'E_USAGE: To delete conversation "default" of host (2 messages) for good, say so.\n' +
+        'Type `gdn instance delete host default --yes`.\n',
+    );
+    expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];
+    const whenSeen = '[y/N] ';
+    for (const keys of ['\r', 'n\r', '\x03', '\x04']) {
+      const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys }]);
+      expect(screen).toContain(
+        'Delete conversation "default" of host (2 messages) for good, with its history and its scratch folder? [y/N] ',
+      );
+      expect(screen).toContain('E_CANCELLED: Nothing was deleted.');
+      expect(exitCode).toBe(130);
+    }
+    expect(await json('instance list --json')).toHaveLength(1);
+    const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys: 'y\r' }]);
+    expect(screen).toContain('Deleted conversation "default" of host.\n');
+    expect(exitCode).toBe(0);
+    expect(await json('instance list --json')).toEqual([]);
+    expect((await gdn('instance delete host default --yes')).stderr).toStartWith('E_INSTANCE_UNKNOWN: ');
+    await place.run('run', 'bundle', '--trust', '--input', 'Ho');
+    expect((await gdn('instance show host default')).stdout).toBe('user  Ho\nassistant  You said: Ho\n');
+  });
+
+  test('of a running swarm, which goes on without it; an id that was accepted before is a new input', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    await gdn('send --input Hi --id mail-1 --wait');
+    const [before] = (await json('status --json')).agents;
+    expect(await json('instance delete host default --yes --json')).toEqual({
+      deleted: true,
+      agent: 'host',
+      instanceKey: 'default',
+      inputs: 0,
+    });
+    expect(() => process.kill(before.pid, 0)).toThrow();
+    expect(await json('instance list --json')).toEqual([]);
+    expect((await json('send --input Again --id mail-1 --wait --json')).response).toBe('You said: Again');
+    expect((await json('instance show host default --json')).messages).toHaveLength(2);
+    expect((await gdn('logs --agent host')).stdout).toContain('Its conversation was deleted.');
+    expect((await gdn('stop')).exitCode).toBe(0);
+  });
+
+  test('accepted inputs that are not handled are not lost, unless that is said', async () => {
+    const slow = `import { setTimeout } from 'node:timers/promises';
+      export const register = (api) => api.pipeline.register('turn', async (ctx) => {
+        await setTimeout(60_000, undefined, { signal: ctx.signal }).catch(() => undefined);
+        return ctx.next();
+      });`;
+    const swarm = 'policy: { shutdown: { gracePeriodSeconds: 1 } }';
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, swarm }), 'tell-tale.ts': slow });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    for (const id of ['one', 'two']) expect((await gdn(`send --input Hi --id ${id}`)).exitCode).toBe(0);
+    const pending =
+      'E_INSTANCE_PENDING: Conversation "default" of host has 2 accepted inputs that are not handled yet.\n';
+    const refused = await gdn('instance delete host default --yes');
+    expect(refused.stderr).toStartWith(pending);
+    expect(refused.exitCode).toBe(1);
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect((await gdn('instance delete host default --yes')).stderr).toStartWith(pending);
+    expect((await gdn('instance delete host default --force')).stderr).toContain(
+      '(0 messages, 2 accepted inputs that are not handled yet)',
+    );
+    expect((await gdn('instance delete host default --yes --force')).stdout).toBe(
+      'Deleted conversation "default" of host, and 2 accepted inputs with it.\n',
+    );
+    expect(await json('instance list --json')).toEqual([]);
+  });
+
+  test('damaged files go with --force; a deletion that was interrupted is finished by the next start', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
+    const instances = join(place.stateRoot, 'workspaces', workspace, 'instances');
+    cpSync(join(instances, 'host~default'), join(instances, '.deleted-before'), { recursive: true });
+    truncateSync(join(instances, 'host~default', 'metadata.json'), 40);
+    const refused = await gdn('instance delete host default --yes');
+    expect(refused.stderr).toMatch(/^E_STORE_CORRUPT: .*\n.*`--force`\.\n$/);
+    expect((await gdn('instance delete host default --yes --force')).exitCode).toBe(0);
+    expect(readdirSync(instances)).toEqual([]);
+    mkdirSync(join(instances, '.deleted-before'));
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'Ho')).stdout).toBe('You said: Ho\n');
+    expect(readdirSync(instances)).toEqual(['host~default']);
   });
 });
 
@@ -92,45 +235,95 @@ describe('gdn logs', () => {
 });
 
 describe('gdn deadletter', () => {
-  test('list, retry, drop', async () => {
-    const mark = join(place.folder, 'crash');
-    writeFileSync(mark, '');
+  const long = `Crash ${'x'.repeat(300)}`;
+
+  beforeEach(async () => {
     const module = `import { existsSync } from 'node:fs';
       export const register = (api) => api.pipeline.register('turn', (ctx) => {
-        if (existsSync(${JSON.stringify(mark)})) process.kill(process.pid, 'SIGKILL');
+        if (existsSync(${JSON.stringify(join(place.folder, 'crash'))})) process.kill(process.pid, 'SIGKILL');
         return ctx.next();
       });`;
-    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': module });
+    const swarm = `${tellTale.agent}\npolicy: { crashesBeforeDeadLetter: 1 }`;
+    const yaml = sampleBundle({ more: tellTale.more, swarm, agents: ['helper'] });
+    await place.write('bundle', { 'goondan.yaml': yaml, 'tell-tale.ts': module });
     await place.run('run', 'bundle', '--trust', '--detach');
-    expect((await gdn('deadletter list')).stdout).toBe('There are no dead letters.\n');
-    for (const id of ['bad-1', 'bad-2']) {
-      expect((await gdn(`send --input Crash --id ${id} --wait`)).exitCode).toBe(1);
-    }
-    expect(await json('deadletter list --json')).toMatchObject([
-      { agent: 'host', instanceKey: 'default', eventId: 'bad-1', input: 'Crash', crashes: 3 },
-      { eventId: 'bad-2' },
-    ]);
-    expect((await gdn('deadletter list --agent host')).stdout).toStartWith('host default bad-1  20');
-    rmSync(mark);
-    expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
-    expect((await gdn('deadletter drop host default bad-2')).stdout).toBe('Forgotten.\n');
-    expect(await json('deadletter list --json')).toEqual([]);
-    const { stdout, stderr, exitCode } = await gdn('deadletter retry host default bad-2 --json');
-    expect(stderr).toStartWith('E_DEAD_LETTER_UNKNOWN: There is no dead letter "bad-2" of host (default).\n');
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
-    expect((await gdn('stop')).exitCode).toBe(0);
+    await place.write('.', { crash: '' });
+    const ended = letters.map(([agent, key, id, input]) => {
+      const to = ['--agent', agent, '--instance', key, '--id', id, '--input', input];
+      return place.run('send', '--bundle', 'bundle', '--wait', ...to);
+    });
+    expect((await Promise.all(ended)).map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+    rmSync(join(place.folder, 'crash'));
   });
-});
+  afterEach(async () => expect((await gdn('stop')).exitCode).toBe(0));
 
-test.each(['logs', 'instance list', 'instance show', 'deadletter list', 'deadletter retry', 'deadletter drop'])(
-  'gdn %s --help ends with an example',
-  async (command) => {
-    const { stdout, exitCode } = await place.run(...command.split(' '), '--help');
-    expect(stdout).toMatch(/\nExample:\n {2}\$ gdn .*\n$/);
-    for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
-    expect(exitCode).toBe(0);
-  },
-);
+  const letters = [
+    ['host', 'default', 'bad-1', 'Crash'],
+    ['host', 'k', 'bad-2', 'Crash'],
+    ['helper', 'default', 'bad-3', long],
+  ] as const;
+
+  test('list: all of them, or those of one agent or conversation', async () => {
+    const all = await list('deadletter list --json');
+    expect(all).toMatchObject(
+      letters.map(([agent, instanceKey, eventId, input]) => ({ agent, instanceKey, eventId, input, crashes: 1 })),
+    );
+    const ids = async (line: string) => (await list(line)).map(({ eventId }) => eventId);
+    expect(await ids('deadletter list --agent host --json')).toEqual(['bad-1', 'bad-2']);
+    expect(await ids('deadletter list --instance default --json')).toEqual(['bad-1', 'bad-3']);
+    expect(await ids('deadletter list --agent helper --instance k --json')).toEqual([]);
+    expect((await gdn('deadletter list --agent helper --instance k')).stdout).toBe('There are no dead letters.\n');
+    expect((await gdn('deadletter list --agent helper')).stdout.split('\n')).toEqual([
+      expect.stringMatching(/^helper default bad-3 {2}20\S+Z$/),
+      `    ${all[2]?.reason}`,
+      `    ${JSON.stringify(long.slice(0, 200))}`,
+      '',
+    ]);
+    expect(all[2]?.reason).toContain('crashed its agent');
+  });
+
+  test('retry: its turn comes, as if it had just come in', async () => {
+    await expectUnknown('retry');
+    expect((await gdn('deadletter retry host k bad-2')).stdout).toBe('Accepted again.\n');
+    expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
+    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
+    for (const key of ['default', 'k']) {
+      // After it, in the same conversation.
+      await gdn(`send --instance ${key} --input Then --wait`);
+      expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
+    }
+  });
+
+  test('drop: it is forgotten, and never handled', async () => {
+    await expectUnknown('drop');
+    expect((await gdn('deadletter drop host k bad-2')).stdout).toBe('Forgotten.\n');
+    expect(await json('deadletter drop host default bad-1 --json')).toEqual({ dropped: true });
+    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
+    for (const key of ['default', 'k']) {
+      await gdn(`send --instance ${key} --input Then --wait`);
+      const { stdout } = await gdn(`instance show host ${key}`);
+      expect(stdout).toContain('You said: Then\n');
+      expect(stdout).not.toContain('You said: Crash');
+    }
+  });
+
+  /** In the order of their ids. */
+  async function list(line: string): Promise<{ eventId: string; reason: string }[]> {
+    const found: { eventId: string; reason: string }[] = await json(line);
+    return found.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));
+  }
+
+  async function expectUnknown(order: string): Promise<void> {
+    for (const [line, said] of [
+      ['host default bad-2', '"bad-2" of host (default)'],
+      ['host other bad-1', '"bad-1" of host (other)'],
+    ]) {
+      const { stdout, stderr, exitCode } = await gdn(`deadletter ${order} ${line}`);
+      expect(stderr).toStartWith(`E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`);
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    }
+  }
+});
 
 function gdn(line: string) {
   return place.run(...line.split(' '), '--bundle', 'bundle');

@@ -1,6 +1,6 @@
 // Real processes: `gdn init` as npm installs it, and what becomes of what it writes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { templateNames } from '../init/templates.ts';
@@ -168,6 +168,23 @@ describe('gdn init and git', () => {
     await Bun.$`git init --quiet ${place.folder}`.env({ ...process.env, ...env });
     expect(JSON.parse((await gdn('init', 'my-swarm', '--json')).stdout)).toMatchObject({ git: 'none' });
     expect(existsSync(join(place.folder, 'my-swarm/.git'))).toBe(false);
+  });
+
+  test('what is in a .git that is there already is not run', async () => {
+    // No HEAD: git takes it for no repository, makes one of it, and keeps what is in it.
+    const mark = join(place.folder, 'mark');
+    const hook = `#!/bin/sh\ntouch ${mark}\n`;
+    await place.write('my-swarm/.git', { config: `[core]\n\tfsmonitor = "touch ${mark}; false"\n` });
+    const hooks = ['post-index-change', 'prepare-commit-msg', 'reference-transaction', 'post-commit'];
+    for (const name of hooks) {
+      const path = join(await place.write('my-swarm/.git/hooks', { [name]: hook }), name);
+      chmodSync(path, 0o755);
+    }
+    expect(JSON.parse((await gdn('init', 'my-swarm', '--json')).stdout)).toMatchObject({ git: 'none' });
+    expect(existsSync(mark)).toBe(false);
+    await git('init', '--quiet').quiet();
+    await git('add', '.').quiet();
+    expect(existsSync(mark)).toBe(true);
   });
 
   test('a commit that git refuses is said, and the bundle is there: exit 0', async () => {

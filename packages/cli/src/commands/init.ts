@@ -6,6 +6,7 @@ import type { Provider } from '../init/choose-provider.ts';
 import type { Committed } from '../init/commit-bundle.ts';
 import { type Template, templateNames } from '../init/templates.ts';
 import { printJson } from '../print-json.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface InitOptions extends BundleOptions {
@@ -77,8 +78,4 @@ function describe(named: string, folder: string, files: readonly string[], provi
     colors.bold(`  gdn run${where} --trust --input "hello"`),
     '',
   ].join('\n');
-}
-
-function quoteForShell(text: string): string {
-  return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

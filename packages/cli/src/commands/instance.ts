@@ -4,15 +4,20 @@ import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
+import { addInstanceDeleteCommand } from './instance-delete.ts';
+import { addInstanceExportCommand } from './instance-export.ts';
 
 export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('instance')
-    .summary('look at conversations')
+    .summary('look at conversations, write them out, delete them')
     .description('Conversations as they are on disk, whether the swarm runs or not.')
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
 
-  const list = group.command('list').summary('list them').description('Lists the conversations of every agent.');
+  const list = group
+    .command('list')
+    .summary('list conversations')
+    .description('Lists the conversations of every agent.');
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm --json')
     .action(async (options: BundleOptions) => {
@@ -23,8 +28,8 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
   const show = group
     .command('show')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key')
-    .summary('print one')
+    .argument('<instance>', 'its key, as `gdn instance list` shows it')
+    .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.');
   addBundleOptions(show)
     .addHelpText('after', '\nExample:\n  $ gdn instance show helper default --bundle my-swarm')
@@ -32,6 +37,9 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
       await showInstance(agent, instanceKey, options, terminal);
       finish(exitCodes.ok);
     });
+
+  addInstanceExportCommand(group, terminal, finish);
+  addInstanceDeleteCommand(group, terminal, finish);
 }
 
 async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {

@@ -16,7 +16,7 @@ export function addRestartCommand(program: Command, terminal: Terminal, finish: 
     .summary('replace the processes of a running swarm')
     .description(
       'Replaces the processes of agent instances between turns; their conversations go on. With --fresh the ' +
-        'conversations begin anew, and the archive keeps what was. A changed goondan.yaml needs `gdn stop` and `gdn run`.',
+        'conversations begin anew, and the archive keeps what was. For a changed bundle there is `gdn reload`.',
     )
     .option('--agent <name>', 'only those of one agent')
     .option('--instance <key>', 'only those of this conversation')

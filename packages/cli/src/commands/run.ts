@@ -14,15 +14,18 @@ interface RunOptions extends BundleOptions {
   readonly instance?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
+  readonly watch?: boolean;
 }
 
 const description =
   'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
-  'run. Without: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is ' +
-  'asked where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
+  'run. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
+  '--json: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is asked ' +
+  'where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
 
 const examples = `
 Examples:
+  $ gdn run my-swarm
   $ gdn run my-swarm --input "Good morning"
   $ git diff | gdn run my-swarm --input - --instance review
   $ gdn run my-swarm --trust --detach`;
@@ -31,26 +34,42 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
   const command = program
     .command('run')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
-    .summary('run a bundle: ask it once, or let it serve')
+    .summary('run a bundle: chat with it, ask it once, or let it serve')
     .description(description)
     .option('--input <text>', 'what to ask; - reads standard input', checkInput)
-    .option('--agent <name>', 'whom to ask (default: the entry agent)')
+    .option('--agent <name>', 'whom to talk to (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--trust', 'run its code without asking, this time')
-    .option('--detach', 'leave it running in the background');
+    .option('--detach', 'leave it running in the background')
+    .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
-      checkTogether(command, options);
+      checkTogether(command, options, terminal);
       finish(await run(bundleFolder(argument, options), options, terminal));
     });
 }
 
-function checkTogether(command: Command, { input, detach, agent, instance }: RunOptions): void {
+function checkTogether(command: Command, options: RunOptions, terminal: Terminal): void {
+  const { input, detach, watch, agent, instance } = options;
+  if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
-  if (input !== undefined) return;
+  if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
-  if (alone !== undefined) command.error(`option '${alone}' needs option '--input'`);
+  if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
+}
+
+/** Somebody sits at both ends, and wants neither a program's answer nor to get the terminal back. */
+function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Terminal): boolean {
+  return input === undefined && detach !== true && json !== true && isWatched && isTyped;
+}
+
+/** Whom to ask. */
+function partnerOf({ agent, instance }: { agent: string | undefined; instance: string | undefined }) {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
 }
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
@@ -61,20 +80,23 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));
   }
+  if (input === undefined && isChat(options, terminal)) {
+    const { runChat } = await import('../chat/run-chat.ts');
+    return runChat(prepared, partnerOf({ agent, instance }), terminal);
+  }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = {
-    input: await readInput(input),
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  };
+  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  for (const { connection, problem = 'it has not said why' } of served.waiting ?? []) {
+    terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
+  }
 }

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { SwarmStatus } from '@goondan/runtime';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
+import { describeStatus } from '../swarm/describe-status.ts';
+import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function addStatusCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -30,10 +32,9 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<E
   if (options.json === true) {
     printJson(status === undefined ? { running: false, agents: [] } : toJson(status), terminal);
   } else if (status === undefined) {
-    const start = `gdn run ${bundleFolder(undefined, options)} --detach`;
-    terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${start}\`.\n`);
+    terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`);
   } else {
-    terminal.print(describe(status));
+    terminal.print(describeStatus(status));
   }
   return exitCodes.ok;
 }
@@ -41,22 +42,4 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<E
 function toJson({ swarm, pid, startedAt, instances, connections }: SwarmStatus) {
   const agents = instances.map(({ agentName, ...instance }) => ({ agent: agentName, ...instance }));
   return { running: true, pid, swarm, startedAt, agents, connections };
-}
-
-function describe({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
-  const lines = [
-    `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
-    ...instances.map(({ agentName, instanceKey, status, pid: own, queued, problem }) =>
-      line(`${agentName} (${instanceKey})`, status, own, queued === 0 ? undefined : `${queued} queued`, problem),
-    ),
-    ...connections.map(({ connection, status, pid: own, problem }) =>
-      line(connection, status, own, undefined, problem),
-    ),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function line(who: string, status: string, pid: number | undefined, ...more: (string | undefined)[]): string {
-  const process = pid === undefined ? undefined : `process ${pid}`;
-  return `  ${[`${who}: ${status}`, process, ...more].filter((part) => part !== undefined).join(', ')}`;
 }

@@ -2,7 +2,6 @@
 import {
   AGENT_TOOL_NAMES,
   type AgentDescription,
-  closestName,
   type DeclaredAgent,
   type DeclaredAgents,
   declaredAgents,
@@ -11,8 +10,9 @@ import {
   partsDigest,
   readDescription,
 } from '@goondan/runtime';
-import { GoondanError, type MiddlewareKind } from '@goondan/types';
+import type { MiddlewareKind } from '@goondan/types';
 import { mayStart, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ExplainRequest extends RunRequest {
@@ -69,10 +69,7 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   const chosen = agents.find(({ agentName }) => agentName === wanted?.replace(/^Agent\//, ''));
   if (chosen !== undefined) return chosen;
   const names = agents.map(({ agentName }) => agentName);
-  const meant = closestName(wanted ?? '', names);
-  throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${wanted ?? ''}". Agents: ${names.join(', ')}.`, {
-    suggestion: meant === undefined ? 'Name one of these with `--agent`.' : `Did you mean \`${meant}\`?`,
-  });
+  throw unknownAgent(wanted ?? '', names);
 }
 
 function explainDeclared({ agentName, extensions = [], tools = [], agentTools = false }: DeclaredAgent): Explanation {

@@ -1,8 +1,11 @@
 /**
  * The first commit of a new bundle. Whatever keeps git from making it is said, and stops nothing: the bundle is there.
- * No repository is made inside another one, and no git command runs longer than its deadline.
+ * No repository is made inside another one, or of what somebody else has put into `.git`: git would run the hooks and
+ * programs that are named there. No git command runs longer than its deadline.
  */
 import { execFile } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** `none`: there is no git, or the folder is in a repository already. */
@@ -12,6 +15,7 @@ const timeoutMs = 30_000;
 
 export async function commitBundle(folder: string, files: readonly string[]): Promise<Committed> {
   const run = gitIn(folder);
+  if (lstatSync(join(folder, '.git'), { throwIfNoEntry: false }) !== undefined) return { git: 'none' };
   try {
     await run('--version');
   } catch {

@@ -1,14 +1,9 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
-import { existsSync } from 'node:fs';
-import {
-  type ConversationSnapshot,
-  durableStore,
-  type InstanceStatus,
-  type Journal,
-  workspaceFolder,
-} from '@goondan/runtime';
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { ConversationSnapshot, InstanceStatus, Journal } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { unknownInstance } from './unknown-instance.ts';
+import { withJournal } from './with-journal.ts';
 
 /** What `gdn instance list --json` prints of each. Fields are added, never renamed. */
 export interface ListedInstance {
@@ -32,28 +27,23 @@ export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]
 }
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
-export async function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
-  const found = await withJournal(place, undefined, async (journal) => {
-    const isThere = (await journal.instances()).some((each) => keyOf(each) === keyOf(at));
-    return isThere ? journal.read(at) : undefined;
-  });
-  if (found !== undefined) return found;
-  throw new GoondanError('E_INSTANCE_UNKNOWN', `${at.agentName} has no conversation "${at.instanceKey}".`);
+export function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
+  return withInstance(place, at, (journal) => journal.read(at));
 }
 
-/** Reading takes no lock, and a workspace that is not there is not made. */
-async function withJournal<Value>(
+/** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
+export async function withInstance<Value>(
   place: SwarmPlace,
-  nothing: Value,
+  at: AgentAddress,
   read: (journal: Journal) => Promise<Value>,
 ): Promise<Value> {
-  if (!existsSync(workspaceFolder(place.stateRoot, place.workspaceId))) return nothing;
-  const journal = await durableStore(place);
-  try {
-    return await read(journal);
-  } finally {
-    await journal.close();
-  }
+  const found = await withJournal(place, undefined, async (journal) => {
+    const known = await journal.instances();
+    if (!known.some((each) => keyOf(each) === keyOf(at))) throw unknownInstance(at, known);
+    return { value: await read(journal) };
+  });
+  if (found === undefined) throw unknownInstance(at, []);
+  return found.value;
 }
 
 async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus['status']>> {

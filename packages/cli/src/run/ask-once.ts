@@ -4,6 +4,7 @@ import { GoondanError } from '@goondan/types';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
+import { goneCodes } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
 import { exitAfter, reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
@@ -19,9 +20,6 @@ export interface Question {
   /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
   readonly asksAgain?: boolean;
 }
-
-/** What a swarm that goes away says, or its socket. */
-export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
 
 /**
  * Aborting `signal` cancels the turn. Whatever becomes of an input that was accepted is printed, unless it can be asked

@@ -8,7 +8,7 @@
  * 3. When it is not up in time, or nobody waits for it any more, it is ended.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportFailure } from '../report-error.ts';
@@ -58,10 +58,9 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
 
-function launch({ bundle, swarmName, stateRoot, workdir }: PreparedRun, logFile: string) {
-  mkdirSync(join(logFile, '..'), { recursive: true, mode: 0o700 });
-  const log = openSync(logFile, 'w', 0o600);
-  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir };
+function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: PreparedRun, logFile: string) {
+  const log = openLog(logFile);
+  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch };
   const main = join(import.meta.dir, 'detached-main.ts');
   const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
@@ -81,7 +80,18 @@ function launch({ bundle, swarmName, stateRoot, workdir }: PreparedRun, logFile:
   }
 }
 
-const flags = ['--config=/dev/null', '--no-env-file', '--no-install'];
+/** As the launcher's. */
+function openLog(logFile: string): number {
+  try {
+    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+    return openSync(logFile, 'w', 0o600);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GoondanError('E_STORE_WRITE', `Cannot write ${logFile}: ${reason}`, { cause: error });
+  }
+}
+
+const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
 /** One line after the other; the empty string when there are no more. */
 function readLines(stream: ReadableStream<Uint8Array>) {

@@ -11,6 +11,7 @@ export interface DetachedRun {
   readonly swarm: string;
   readonly stateRoot: string;
   readonly workdir: string;
+  readonly watch: boolean;
 }
 
 /** The one line on its standard output. */

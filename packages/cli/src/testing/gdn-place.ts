@@ -11,6 +11,14 @@ export interface Ended {
   readonly exitCode: number;
 }
 
+export interface StartOptions {
+  readonly stdin?: string;
+  /** Over this process's own; `undefined` is not set at all. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The place's own folder when absent. */
+  readonly cwd?: string;
+}
+
 export class GdnPlace {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-')));
   readonly stateRoot = join(this.folder, 'state');
@@ -26,9 +34,9 @@ export class GdnPlace {
     return this.startWith({}, ...args);
   }
 
-  startWith({ stdin, env = {} }: { stdin?: string; env?: Record<string, string> }, ...args: string[]) {
+  startWith({ stdin, env = {}, cwd = this.folder }: StartOptions, ...args: string[]) {
     return Bun.spawn(['node', launcher, ...args], {
-      cwd: this.folder,
+      cwd,
       env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, ...env },
       stdin: stdin === undefined ? 'ignore' : Buffer.from(stdin),
       stdout: 'pipe',
@@ -40,17 +48,21 @@ export class GdnPlace {
     return ended(this.start(...args));
   }
 
-  runWith(options: { stdin?: string; env?: Record<string, string> }, ...args: string[]): Promise<Ended> {
+  runWith(options: StartOptions, ...args: string[]): Promise<Ended> {
     return ended(this.startWith(options, ...args));
   }
 
-  /** What a person would see, typing `keys` when `whenSeen` is on the screen. */
-  async runOnTerminal(args: readonly string[], typing: { whenSeen: string; keys: string }[] = []) {
+  /** What a person would see, typing `keys` when `whenSeen` is on the screen; `onSeen` may type later. */
+  async runOnTerminal(
+    args: readonly string[],
+    typing: { whenSeen: string; keys?: string; onSeen?: (type: (keys: string) => void) => void }[] = [],
+    { env = {}, cwd = this.folder }: Omit<StartOptions, 'stdin'> = {},
+  ) {
     let screen = '';
     const left = [...typing];
     const child = Bun.spawn(['node', launcher, ...args], {
-      cwd: this.folder,
-      env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, TERM: 'xterm', NO_COLOR: '1' },
+      cwd,
+      env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, TERM: 'xterm', NO_COLOR: '1', ...env },
       terminal: {
         cols: 300,
         data(terminal, bytes) {
@@ -58,7 +70,8 @@ export class GdnPlace {
           const [next] = left;
           if (next === undefined || !screen.includes(next.whenSeen)) return;
           left.shift();
-          terminal.write(next.keys);
+          next.onSeen?.((keys) => void terminal.write(keys));
+          if (next.keys !== undefined) terminal.write(next.keys);
         },
       },
     });

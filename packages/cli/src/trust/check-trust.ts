@@ -2,9 +2,9 @@
  * Before code of a bundle runs for the first time, a person says that it may: asked at a terminal, where the answer is
  * remembered, or with `--trust`, which counts for one run.
  */
-import { createInterface } from 'node:readline/promises';
 import { isTrusted, rememberTrust } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
+import { askYesOrNo } from '../ask-yes-or-no.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface TrustQuestion {
@@ -25,29 +25,21 @@ export async function checkTrust(question: TrustQuestion, terminal: Terminal): P
     const suggestion = 'Look at what is in it. Then add `--trust`, or run it once from a terminal, where `gdn` asks.';
     throw new GoondanError('E_UNTRUSTED', `The code in "${folder}" has not been run before.`, { suggestion });
   }
-  if (!isYes(await ask(folder, terminal, question.signal))) {
-    throw new GoondanError('E_UNTRUSTED', `Nothing of "${folder}" was run.`);
-  }
+  const isAllowed = await askYesOrNo(
+    {
+      question: questionAbout(folder, terminal),
+      unanswered: 'Nobody said whether it may run, so it did not.',
+      ...(question.signal === undefined ? {} : { signal: question.signal }),
+    },
+    terminal,
+  );
+  if (!isAllowed) throw new GoondanError('E_UNTRUSTED', `Nothing of "${folder}" was run.`);
   await rememberTrust({ stateRoot, folder });
 }
 
-async function ask(folder: string, { printError, errorColors }: Terminal, signal?: AbortSignal): Promise<string> {
-  printError(
+function questionAbout(folder: string, { errorColors }: Terminal): string {
+  return (
     `The code in ${errorColors.bold(folder)} has not been run before. Its tools, extensions and connectors\n` +
-      'can do on this machine what you can do. Run it, and remember that? [y/N] ',
+    'can do on this machine what you can do. Run it, and remember that?'
   );
-  // Without `output` it leaves the terminal as it is, Ctrl-C included.
-  const lines = createInterface({ input: process.stdin });
-  try {
-    return await lines.question('', signal === undefined ? {} : { signal });
-  } catch (error) {
-    printError('\n');
-    throw new GoondanError('E_CANCELLED', 'Nobody said whether it may run, so it did not.', { cause: error });
-  } finally {
-    lines.close();
-  }
-}
-
-function isYes(answer: string): boolean {
-  return /^\s*y(es)?\s*$/i.test(answer);
 }

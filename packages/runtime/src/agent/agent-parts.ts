@@ -1,7 +1,9 @@
 /** Everything a turn needs, put together once when the agent starts. */
 import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
+import type { Activity } from './activity.ts';
 import type { Engine } from './agents-api/engine.ts';
+import type { Approver } from './approval/approver.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
@@ -36,6 +38,8 @@ export interface AgentParts {
   readonly bus: EventBus;
   readonly store: ConversationStore;
   readonly engine: Engine;
+  readonly approver: Approver;
+  readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: Mask;
   readonly log: Log;

@@ -1,5 +1,5 @@
 /**
- * Effects: model calls, tool calls and requests to other agents. Each is recorded when it completes; a resumed turn
+ * Effects: model calls, tool calls, requests to other agents and questions to people. Each is recorded when it completes; a resumed turn
  * gets the record and does not do it again. Outcomes are copied on the way in and out: layers may change a reply or a
  * result in place, and on resume they do so again, to what was recorded.
  */

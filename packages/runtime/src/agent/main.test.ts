@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent, JsonObject, TurnResult } from '@goondan/types';
+import { type AgentEvent, type JsonObject, textOf, type TurnResult } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
@@ -12,7 +12,6 @@ import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../orchestrator/runner-path.ts';
 import { spawnChild } from '../orchestrator/spawn-child.ts';
 import { durableStore } from '../workspace/durable-store.ts';
-import { textOf } from './conversation/text-of.ts';
 
 const runTag = newTag('GOONDAN_RUN');
 let folder: string;
@@ -33,7 +32,7 @@ function launch() {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
   const frameFolder = join(folder, crypto.randomUUID());
-  const request = { name: 'agent a/default', runner: agentRunner, cwd, frameFolder };
+  const request = { name: 'agent a/default', runner: agentRunner, frameFolder };
   const child = spawnChild({ runTag }, agentLanguage, request);
   const said: FromAgent[] = [];
   const waiting = new Set<() => void>();

@@ -4,10 +4,12 @@
  */
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { Activity } from './activity.ts';
 import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { Engine } from './agents-api/engine.ts';
 import { noEngine } from './agents-api/no-engine.ts';
+import { type Approver, noApprover } from './approval/approver.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import { EventBus } from './extension/event-bus.ts';
@@ -31,6 +33,8 @@ import { TurnQueue } from './turn-queue.ts';
 export interface AgentPorts {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
+  /** Who is asked when a layer wants the word of a person. */
+  readonly approver?: Approver;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
   /** Where models look for keys and addresses their resource does not have. */
@@ -47,8 +51,12 @@ export interface RunningAgent {
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
   /** The layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
-  /** Waits for the running turn, then lets every extension clean up; both within `graceMs`. */
-  close(graceMs?: number): Promise<void>;
+  /**
+   * Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. With
+   * `onLeft` a turn that waits for people is not waited for: it is called when the turn stands still, before the clean-up,
+   * and must see to it that it stays so. What the turn did is recorded: the next process goes on with it.
+   */
+  close(graceMs?: number, cleanUpMs?: number, onLeft?: () => void): Promise<void>;
 }
 
 const MOST_WAITING = 1_000;
@@ -61,13 +69,16 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const extensions = await loadAllExtensions(plan, parts);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
-  const shutDown = async (graceMs: number) => {
+  const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
     const startedAt = clock.elapsed();
     const graceOver = Promise.withResolvers<void>();
     const callOff = clock.after(graceMs, () => graceOver.resolve());
-    await Promise.race([queue.idle(), graceOver.promise]);
+    const ends = [queue.idle(), graceOver.promise];
+    if (onLeft !== undefined) ends.push(parts.activity.leave(onLeft));
+    await Promise.race(ends);
     callOff();
-    await extensions.cleanUp(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+    const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
+    await extensions.cleanUp(Math.min(rest, cleanUpMs));
   };
   return {
     parts,
@@ -82,7 +93,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    close: (graceMs = 30_000) => (closing ??= shutDown(graceMs)),
+    close: (graceMs = 30_000, cleanUpMs = graceMs, onLeft) => (closing ??= shutDown(graceMs, cleanUpMs, onLeft)),
   };
 }
 
@@ -150,6 +161,8 @@ async function assemble(
     ),
     store,
     engine: ports.engine ?? noEngine,
+    approver: ports.approver ?? noApprover,
+    activity: new Activity(),
     clock,
     mask,
     log,

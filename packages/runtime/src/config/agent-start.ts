@@ -10,6 +10,6 @@ export interface AgentStart {
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
   /** Nothing of its conversation was written yet: there is nothing to read before its first turn. */
   readonly isNew?: boolean;
-  /** The folder to work in: a process that was started ahead of time does not know it yet. It exists. */
+  /** The folder to work in, into which the process moves. It exists. */
   readonly cwd: string;
 }

@@ -1,5 +1,5 @@
 /** The first thing a connector's process is told: what to load and how it is configured here. JSON. */
-import type { JsonObject } from '@goondan/types';
+import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ConnectorStart {
   /** The Connection's name. */
@@ -12,10 +12,14 @@ export interface ConnectorStart {
   /** The names it may emit; anything when absent. */
   readonly events?: readonly string[];
   readonly config: JsonObject;
+  /** What the config has to fit. */
+  readonly configSchema?: JsonSchema;
   /** Resolved values: never written down. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Further values that must never be written down, wherever they are used. */
   readonly masked?: readonly string[];
+  /** Those that its events can reach; the orchestrator fills it in. */
+  readonly agents?: readonly string[];
   /** A hash of its module and what that imports: another one is another connector. */
   readonly digest?: string;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
+import { type Connector, type ConnectorContext, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
 import { connectInMemory } from '../ipc/connect-in-memory.ts';
@@ -14,7 +14,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 
 /** What a test's connector does; the module on disk only hands over to it. */
-type Listen = (ctx: ConnectorContext) => Promise<void>;
+type Listen = Connector;
 const listeners: Record<string, Listen> = {};
 const never = new Promise<never>(() => undefined);
 let root: string;
@@ -33,12 +33,13 @@ interface Options {
   readonly secrets?: ConnectorStart['secrets'];
   readonly masked?: readonly string[];
   readonly config?: JsonObject;
+  readonly configSchema?: JsonSchema;
   readonly entry?: string;
 }
 
 function open(
   listen: Listen,
-  { accept = async () => undefined, secrets = {}, masked = [], config = {}, entry }: Options = {},
+  { accept = async () => undefined, secrets = {}, masked = [], config = {}, configSchema, entry }: Options = {},
 ) {
   const name = `connector-${crypto.randomUUID()}`;
   listeners[name] = listen;
@@ -46,7 +47,13 @@ function open(
   const clock = manualClock();
   const [parent, child] = connectInMemory(connectorLanguage);
   const exits: number[] = [];
-  const run = new ConnectorRun({ channel: child, clock, ids: countedIds(), exit: (code) => exits.push(code) });
+  const run = new ConnectorRun({
+    channel: child,
+    clock,
+    ids: countedIds(),
+    folder: root,
+    exit: (code) => exits.push(code),
+  });
   const heard: FromConnector[] = [];
   parent.onMessage((message) => heard.push(message));
   acceptConnectorEvents(parent, accept);
@@ -57,8 +64,10 @@ function open(
     root,
     entry: entry ?? `${name}.ts`,
     config,
+    ...(configSchema === undefined ? {} : { configSchema }),
     secrets,
     masked,
+    agents: ['clerk'],
   };
   const types = () => heard.filter(({ type }) => type !== 'log').map(({ type }) => type);
   return {
@@ -88,7 +97,7 @@ describe('a connector', () => {
     await connector.start();
     await connector.start();
     await until(() => connector.types().length > 0);
-    expect(given).toMatchObject([{ config: { port: 7 }, secrets: { token: 'abc' } }]);
+    expect(given).toMatchObject([{ config: { port: 7 }, secrets: { token: 'abc' }, agents: ['clerk'], folder: root }]);
     expect(given[0]?.signal.aborted).toBe(false);
     expect(connector.types()).toEqual(['ready']);
   });
@@ -236,12 +245,27 @@ describe('a connector that fails', () => {
     expect(connector.error()?.code).toBe('E_CONNECTOR_LOAD');
   });
 
+  test('to fit its schema with its config says what does not, and nothing of it runs', async () => {
+    let isCalled = false;
+    const connector = open(async () => void (isCalled = true), {
+      config: { port: 'x' },
+      configSchema: { type: 'object', properties: { port: { type: 'string', pattern: '^[0-9]+$' } } },
+    });
+    await connector.start();
+    await until(() => connector.exits.length > 0);
+    expect(isCalled).toBe(false);
+    expect(connector.error()).toEqual({
+      code: 'E_CONNECTOR_CONFIG',
+      message: 'The config of Connection/inbound does not fit Connector/chat: port must match pattern "^[0-9]+$".',
+    });
+  });
+
   test('ends also when the orchestrator reads nothing', async () => {
     const clock = manualClock();
     const exits: number[] = [];
     // Less room than one message takes, and nobody at the other end.
     const [, channel] = connectInMemory(connectorLanguage, { room: 10 });
-    const run = new ConnectorRun({ channel, clock, ids: countedIds(), exit: (code) => exits.push(code) });
+    const run = new ConnectorRun({ channel, clock, ids: countedIds(), folder: root, exit: (code) => exits.push(code) });
     run.begin();
     const failing = run.fail(new Error('no'));
     await clock.advance(1_999);
@@ -301,6 +325,31 @@ describe('R-07 a connector that drains', () => {
     await connector.clock.advance(1);
     await until(() => connector.types().includes('drained'));
     expect(connector.exits).toEqual([0]);
+  });
+
+  test.each([
+    ['waits for', async () => undefined, 0],
+    ['survives', () => Promise.reject(new Error('not clean')), 1],
+  ])('%s what it left for the end', async (_, result, logged) => {
+    const called = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const connector = open(async ({ signal }) => async () => {
+      expect(signal.aborted).toBe(true);
+      called.resolve();
+      await gate.promise;
+      await result();
+    });
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    await connector.parent.send({ type: 'drain', graceMs: 10_000 });
+    await called.promise;
+    await connector.clock.advance(5_000);
+    expect(connector.exits).toEqual([]);
+    gate.resolve();
+    await Bun.sleep(1);
+    await connector.clock.advance(50);
+    await until(() => connector.types().includes('drained'));
+    expect([connector.exits, connector.lines().length]).toEqual([[0], logged]);
   });
 
   test('ends when its time is over, whatever it does', async () => {

@@ -9,10 +9,11 @@
  * 4. Nothing leaves with a secret in it.
  */
 import { inspect } from 'node:util';
-import { type ConnectorContext, GoondanError } from '@goondan/types';
+import { type Cleanup, type ConnectorContext, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { toFrameError } from '../ipc/check/frame-error.ts';
+import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
@@ -21,6 +22,8 @@ import { cutMessage, type LogLevel } from '../log/log-sink.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
+import { Asks } from './asks.ts';
+import { checkConfig } from './check-config.ts';
 import { Emits } from './emits.ts';
 import { loadConnector } from './load-connector.ts';
 
@@ -28,6 +31,8 @@ export interface ConnectorPorts {
   readonly channel: Channel<FromConnector, ToConnector>;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** The Connection's own. */
+  readonly folder: string;
   /** Ends the process. */
   readonly exit: (code: number) => void;
 }
@@ -36,17 +41,20 @@ export interface ConnectorPorts {
 const LISTENING_AFTER_MS = 1_000;
 /** From the last accepted event to the end: its sender may still have to be answered. */
 const LAST_ANSWERS_MS = 50;
+/** Before the grace period is over: whoever waits for a turn then is told, while that can still be passed on. */
+const TOLD_BEFORE_MS = 500;
 /** For an orchestrator that reads slowly. */
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {
   readonly #ports: ConnectorPorts;
   readonly #emits: Emits;
+  readonly #asks: Asks;
   readonly #stopping = new AbortController();
   #mask: Mask = (text) => text;
   #plan: ConnectorStart | undefined;
   /** What the connector's function returned. */
-  #listening: Promise<void> | undefined;
+  #listening: Promise<void | Cleanup> | undefined;
   #isReady = false;
   #ending: Promise<void> | undefined;
   #exitCode = 0;
@@ -57,6 +65,8 @@ export class ConnectorRun {
     const { channel, clock, ids } = ports;
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     this.#emits = new Emits({ send: connectorEmitter(channel), clock, ids, onMalformed });
+    const onThrown = (error: unknown) => this.#log('error', inspect(toShowable(error)), 'callback.failed');
+    this.#asks = new Asks({ asker: new ConnectorAsker(channel), clock, ids, onMalformed, onThrown });
   }
 
   /** From here on it does what it is told. */
@@ -91,9 +101,14 @@ export class ConnectorRun {
         return this.#tell({ type: 'pong', n: message.n });
       case 'drain':
         return void this.drain(message.graceMs);
+      case 'dropped':
+        return this.#log('warn', `Not told: ${message.counts.delta} deltas.`, 'deltas.dropped');
+      // For whoever emitted or asked.
       case 'connector.accepted':
       case 'connector.refused':
-      // For whoever emitted it.
+      case 'ask.accepted':
+      case 'ask.delta':
+      case 'ask.ended':
     }
   }
 
@@ -102,6 +117,7 @@ export class ConnectorRun {
     this.#plan = plan;
     this.#mask = maskSecrets([...Object.values(plan.secrets), ...(plan.masked ?? [])]);
     try {
+      await checkConfig(plan);
       const connector = await loadConnector(plan);
       if (this.#stopping.signal.aborted) return;
       this.#listening = Promise.try(connector, this.#contextFor(plan));
@@ -114,12 +130,15 @@ export class ConnectorRun {
     }
   }
 
-  #contextFor({ config, secrets }: ConnectorStart): ConnectorContext {
-    const { clock } = this.#ports;
+  #contextFor({ config, secrets, agents = [] }: ConnectorStart): ConnectorContext {
+    const { clock, folder } = this.#ports;
     return {
       emit: this.#emits.emit,
+      ask: this.#asks.ask,
       config,
       secrets,
+      agents,
+      folder,
       logger: createLogger(
         (level, message) => this.#log(level, message),
         () => clock.elapsed(),
@@ -129,17 +148,20 @@ export class ConnectorRun {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    await waitAtMost(this.#ports.clock, graceMs, this.#settled());
+    const { clock } = this.#ports;
+    const callOff = clock.after(graceMs - Math.min(TOLD_BEFORE_MS, graceMs / 2), () => this.#asks.giveUp());
+    await waitAtMost(clock, graceMs, this.#settled()).finally(callOff);
     await this.#end(0, { type: 'drained' });
   }
 
   async #settled(): Promise<void> {
     // Why it failed was told when it did.
-    await this.#listening?.catch(() => undefined);
+    const cleanUp = await this.#listening?.catch(() => undefined);
+    if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
-      await this.#emits.settled();
+      await Promise.all([this.#emits.settled(), this.#asks.settled()]);
       await sleep(this.#ports.clock, LAST_ANSWERS_MS);
-    } while (this.#emits.underWay > 0);
+    } while (this.#emits.underWay + this.#asks.underWay > 0);
   }
 
   async #fail(error: unknown): Promise<void> {
@@ -186,7 +208,7 @@ export class ConnectorRun {
   }
 }
 
-const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
+const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
 
 /** A foreign object may refuse to be looked at, and then nobody would hear that anything failed. */
 function toShowable(thrown: unknown): unknown {

@@ -7,12 +7,11 @@
  * 3. A refusal nobody looks at does not end the process: whoever sends to a connector must not be able to stop it.
  */
 import { type ConnectorEvent, type EmitEvent, GoondanError } from '@goondan/types';
-import { Misfit, name, object } from '../ipc/check/shape.ts';
 import type { EmitConnectorEvent } from '../ipc/connector-events.ts';
-import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
-import { isPlainObject } from '../json/copy-json.ts';
+import type { HeardEvent } from '../ipc/from-connector.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
+import { checkEvent } from './check-event.ts';
 
 export interface EmitPorts {
   readonly send: EmitConnectorEvent;
@@ -21,8 +20,6 @@ export interface EmitPorts {
   /** Told of an event that is none. What the orchestrator refuses, the orchestrator tells. */
   readonly onMalformed: (error: GoondanError) => void;
 }
-
-const withId = object({ id: name });
 
 export class Emits {
   readonly #ports: EmitPorts;
@@ -51,7 +48,7 @@ export class Emits {
 
   #begin(event: ConnectorEvent): Promise<void> {
     try {
-      const { id, heard } = this.#check(event);
+      const { id, heard } = checkEvent(event, this.#ports);
       return this.#underWay.get(id) ?? this.#send(id, heard);
     } catch (error) {
       if (error instanceof GoondanError) this.#ports.onMalformed(error);
@@ -63,18 +60,5 @@ export class Emits {
     const sent = this.#ports.send(id, heard).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, sent);
     return sent;
-  }
-
-  /** Bundle code may give anything. */
-  #check(event: unknown): { readonly id: string; readonly heard: HeardEvent } {
-    const { clock, ids } = this.#ports;
-    try {
-      if (!isPlainObject(event)) throw new Misfit('is not an object');
-      const { id } = withId({ id: event.id ?? ids.next('heard') });
-      return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
-    } catch (error) {
-      if (!(error instanceof Misfit)) throw error;
-      throw new GoondanError('E_CONNECTOR_EVENT', `An event cannot be emitted: ${error.message}.`, { cause: error });
-    }
   }
 }

@@ -31,8 +31,8 @@ function start(text: string) {
   const child = childSpawner({ runTag })(connectorLanguage, {
     name: 'connection inbound',
     runner: join(import.meta.dir, 'main.ts'),
-    cwd: root,
     frameFolder: join(root, 'frames'),
+    args: [root],
   });
   const heard: FromConnector[] = [];
   const events: string[] = [];

@@ -1,4 +1,4 @@
-/** The program of a connector's process. Its first argument is the folder for long messages. */
+/** The program of a connector's process. Its arguments are the folder for long messages and the one to work in. */
 import { answerOwnPackages } from '../bundle-imports/answer-own-packages.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
 import { connectToParent } from '../ipc/connect-to-parent.ts';
@@ -9,11 +9,14 @@ import { ConnectorRun } from './connector-run.ts';
 /** Whoever sends SIGTERM by hand follows with SIGKILL when it takes too long. */
 const SIGTERM_GRACE_MS = 30_000;
 
+const [, , frameFolder = '', workFolder = ''] = process.argv;
+process.chdir(workFolder);
 answerOwnPackages();
 const run = new ConnectorRun({
-  channel: connectToParent(connectorLanguage, process.argv[2] ?? ''),
+  channel: connectToParent(connectorLanguage, frameFolder),
   clock: systemClock,
   ids: randomIds,
+  folder: process.cwd(),
   exit: (code) => process.exit(code),
 });
 process.on('uncaughtException', (error) => void run.fail(error));

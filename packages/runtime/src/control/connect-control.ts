@@ -7,10 +7,15 @@ import { callSocket, openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import {
   acceptance,
+  approvalsAnswer,
+  approveAnswer,
   cancelAnswer,
   deadLettersAnswer,
+  deleteAnswer,
+  denyAnswer,
   dropAnswer,
   instancesAnswer,
+  reloadAnswer,
   restartAnswer,
   retryAnswer,
   swarmGreeting,
@@ -60,6 +65,14 @@ function controlClient(socket: ControlSocket): ControlClient {
     },
     status: () => callSocket(socket, endpoints.status, swarmStatus),
     instances: async () => (await callSocket(socket, endpoints.instances, instancesAnswer)).instances,
+    async deleteInstance({ agentName, instanceKey }, options = {}) {
+      const body = { agent: agentName, instanceKey, ...options };
+      const { deleted: _, ...gone } = await callSocket(socket, endpoints.deleteInstance, deleteAnswer, {
+        body,
+        patient: true,
+      });
+      return gone;
+    },
     async deadLetters({ agent, instanceKey } = {}) {
       const query = { agent, instanceKey };
       return (await callSocket(socket, endpoints.deadLetters, deadLettersAnswer, { query })).deadLetters;
@@ -72,9 +85,17 @@ function controlClient(socket: ControlSocket): ControlClient {
       const body = { agent: agentName, instanceKey, eventId };
       return (await callSocket(socket, endpoints.dropDeadLetter, dropAnswer, { body })).dropped;
     },
+    approvals: async () => (await callSocket(socket, endpoints.approvals, approvalsAnswer)).approvals,
+    async approve(id, options = {}) {
+      return (await callSocket(socket, endpoints.approve, approveAnswer, { body: { id, ...options } })).approved;
+    },
+    async deny(id, options = {}) {
+      return (await callSocket(socket, endpoints.deny, denyAnswer, { body: { id, ...options } })).denied;
+    },
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;
     },
+    reload: () => callSocket(socket, endpoints.reload, reloadAnswer, { body: {}, patient: true }),
     stop: (options = {}) => stopSwarm(socket, options),
     whenStopped: () => whenStopped(socket),
   };

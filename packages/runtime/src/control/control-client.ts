@@ -1,8 +1,11 @@
 /** A running swarm, as whoever talks to its control socket sees it: `SwarmControl`, with a wire in between. */
 import type { AgentAddress } from '@goondan/types';
+import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { DeletedInstance } from '../workspace/journal/journal.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
+  ApprovalSummary,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -29,10 +32,15 @@ export interface ControlClient {
   cancel(...parameters: Parameters<SwarmControl['cancel']>): Promise<boolean>;
   status(): Promise<SwarmStatus>;
   instances(): Promise<readonly InstanceStatus[]>;
+  deleteInstance(...parameters: Parameters<SwarmControl['deleteInstance']>): Promise<DeletedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  approvals(): Promise<readonly ApprovalSummary[]>;
+  approve(...parameters: Parameters<SwarmControl['approve']>): Promise<boolean>;
+  deny(...parameters: Parameters<SwarmControl['deny']>): Promise<boolean>;
   restart(...parameters: Parameters<SwarmControl['restart']>): Promise<number>;
+  reload(): Promise<PlanReconcile>;
   /** Resolves when the swarm is gone. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is gone, whoever stopped it and however. */

@@ -13,6 +13,7 @@ export const endpoints = {
   swarm: { method: 'GET', path: '/v1/swarm' },
   status: { method: 'GET', path: '/v1/status' },
   instances: { method: 'GET', path: '/v1/instances' },
+  deleteInstance: { method: 'POST', path: '/v1/instances/delete' },
   deliver: { method: 'POST', path: '/v1/deliver' },
   ask: { method: 'POST', path: '/v1/ask' },
   events: { method: 'GET', path: '/v1/events' },
@@ -20,7 +21,11 @@ export const endpoints = {
   deadLetters: { method: 'GET', path: '/v1/dead-letters' },
   retryDeadLetter: { method: 'POST', path: '/v1/dead-letters/retry' },
   dropDeadLetter: { method: 'POST', path: '/v1/dead-letters/drop' },
+  approvals: { method: 'GET', path: '/v1/approvals' },
+  approve: { method: 'POST', path: '/v1/approvals/approve' },
+  deny: { method: 'POST', path: '/v1/approvals/deny' },
   restart: { method: 'POST', path: '/v1/restart' },
+  reload: { method: 'POST', path: '/v1/reload' },
   stop: { method: 'POST', path: '/v1/stop' },
 } as const satisfies Record<string, Endpoint>;
 

@@ -72,8 +72,32 @@ const toAgent: Samples<ToAgent> = {
       instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }],
     },
   ],
+  'turn.held': [
+    { type: 'turn.held', eventId: 'event-1', isHeld: true },
+    { type: 'turn.held', eventId: 'event-1', isHeld: false },
+  ],
+  'approval.ended': [
+    {
+      type: 'approval.ended',
+      callId: 'call-1',
+      outcome: { status: 'answered', answer: { id: 'a1', decision: 'approved' } },
+    },
+    {
+      type: 'approval.ended',
+      callId: 'call-1',
+      outcome: { status: 'answered', answer: { id: 'a1', decision: 'denied', by: 'ann', note: 'No.' } },
+    },
+    { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
+  'agents.changed': [
+    { type: 'agents.changed', agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }] },
+    { type: 'agents.changed', agents: [] },
+  ],
   ping: [{ type: 'ping', n: 0 }],
-  drain: [{ type: 'drain', graceMs: 30_000 }],
+  drain: [
+    { type: 'drain', graceMs: 30_000 },
+    { type: 'drain', graceMs: 30_000, cleanUpMs: 1_000 },
+  ],
 };
 
 const fromAgent: Samples<FromAgent> = {
@@ -109,17 +133,47 @@ const fromAgent: Samples<FromAgent> = {
   ],
   'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
   'agents.list': [{ type: 'agents.list', callId: 'call-1' }],
+  'approval.ask': [
+    {
+      type: 'approval.ask',
+      callId: 'call-1',
+      key: '0/call/x/approval/0',
+      toolCallId: 'x',
+      toolName: 'bash__exec',
+      args: { command: 'ls' },
+      reason: 'Why not?',
+      expiresInMs: 1,
+    },
+  ],
+  'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
+  'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
   pong: [{ type: 'pong', n: 7 }],
-  drained: [{ type: 'drained' }],
+  drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
   dropped: [{ type: 'dropped', counts }],
 };
+
+const acceptance = { agent: 'coder', instanceKey: 'k', turnId: 'turn-1', traceId: 'trace-1', duplicate: false };
 
 const toConnector: Samples<ToConnector> = {
   start: [{ type: 'start', plan: {} }],
   'connector.accepted': [{ type: 'connector.accepted', id: 'e' }],
   'connector.refused': [{ type: 'connector.refused', id: 'e', error }],
+  'ask.accepted': [{ type: 'ask.accepted', askId: 'ask-1', acceptance }],
+  'ask.delta': [{ type: 'ask.delta', askId: 'ask-1', delta }],
+  'ask.ended': [
+    {
+      type: 'ask.ended',
+      askId: 'ask-1',
+      outcome: {
+        status: 'answered',
+        answer: { ...acceptance, response: 'Hi.', finishReason: 'error', error: { message: 'no' }, usage },
+      },
+    },
+    { type: 'ask.ended', askId: 'ask-1', outcome: { status: 'failed', error } },
+  ],
   ping: [{ type: 'ping', n: 1 }],
   drain: [{ type: 'drain', graceMs: 0 }],
+  dropped: [{ type: 'dropped', counts }],
 };
 
 const fromConnector: Samples<FromConnector> = {
@@ -132,6 +186,16 @@ const fromConnector: Samples<FromConnector> = {
       event: { name: 'message', input: 'hi', properties: { chat: 7 }, auth: {}, metadata: {}, createdAt },
     },
   ],
+  'connector.ask': [
+    {
+      type: 'connector.ask',
+      askId: 'ask-1',
+      id: 'e',
+      event: { name: 'message', createdAt, traceId: 'f'.repeat(32) },
+      wantsDeltas: true,
+    },
+  ],
+  'ask.left': [{ type: 'ask.left', askId: 'ask-1', cancel: false }],
   log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', connection: 'chat', event: 'x' } }],
   pong: [{ type: 'pong', n: 1 }],
   drained: [{ type: 'drained' }],
@@ -211,7 +275,7 @@ describe('what may be lost', () => {
     ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
     ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
     ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
-    ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, []],
+    ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, ['ask.delta']],
   ] as const)('of %s', (_, codec, samples, lossy) => {
     const types = Object.values(samples)
       .flat()

@@ -44,7 +44,11 @@ export const agentLanguage: Language<ToAgent, FromAgent> = {
 };
 
 export const connectorLanguage: Language<ToConnector, FromConnector> = {
-  parent: { ...codecOf(checkToConnector, checkFromConnector), ...nothingLossy },
+  parent: {
+    ...codecOf(checkToConnector, checkFromConnector),
+    lossyKindOf: ({ type }) => (type === 'ask.delta' ? 'delta' : undefined),
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
   child: {
     ...codecOf(checkFromConnector, checkToConnector),
     lossyKindOf,

@@ -14,7 +14,7 @@ export interface AgentChildrenParts {
   readonly spawn: Spawn;
   /** The program that an agent's process runs. */
   readonly runner: string;
-  /** For what is too long for a frame, and as a place to wait in. It exists. */
+  /** For what is too long for a frame. It exists. */
   readonly folder: string;
   readonly restart: RestartPolicy;
   readonly clock: Clock;
@@ -48,9 +48,9 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     return taken?.child;
   }
 
-  function spawnFor({ environment }: DeclaredAgent, { name, cwd, onOutput }: ChildRequest): AgentChild {
+  function spawnFor({ environment }: DeclaredAgent, { name, onOutput }: ChildRequest): AgentChild {
     const declared = environment === undefined ? {} : { environment };
-    return spawn(agentLanguage, { name, runner, cwd, frameFolder: newFrameFolder(), onOutput, ...declared });
+    return spawn(agentLanguage, { name, runner, frameFolder: newFrameFolder(), onOutput, ...declared });
   }
 
   function spawnSpare() {
@@ -58,7 +58,6 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     const child: AgentChild = spawn(agentLanguage, {
       name: 'an agent that is not known yet',
       runner,
-      cwd: folder,
       frameFolder: newFrameFolder(),
       onOutput: (output) => hear(output),
     });

@@ -15,12 +15,9 @@ import { childSpawner } from './spawn-child.ts';
 
 const runTag = newTag('GOONDAN_RUN');
 let folder: string;
-let cwd: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'spawn-child-'));
-  cwd = join(folder, 'scratch');
-  mkdirSync(cwd);
 });
 afterAll(async () => {
   expect((await killTagged(runTag)).ended).toEqual([]);
@@ -44,7 +41,7 @@ function start(body: string, request: Partial<SpawnRequest> = {}) {
   );
   const spawn = childSpawner({ runTag, environment: { PATH: process.env.PATH, SECRET: 'x' } });
   const frameFolder = join(folder, crypto.randomUUID());
-  return spawn(agentLanguage, { name: 'agent a/default', runner, cwd, frameFolder, ...request });
+  return spawn(agentLanguage, { name: 'agent a/default', runner, frameFolder, ...request });
 }
 
 function firstTold(child: ChildProcess<ToAgent, FromAgent>): Promise<JsonObject> {
@@ -69,13 +66,13 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 describe('a child', () => {
-  test('starts where it is told, with nothing but what it is given', async () => {
+  test('starts in the folder of nobody, with nothing but what it is given', async () => {
     const child = start(
       `await tell({ cwd: process.cwd(), args: process.argv.slice(3), env: { ...process.env }, ids: (await Bun.file('/proc/self/stat').text()).split(') ')[1].split(' ').slice(2, 4).map(Number), hasSend: process.send !== undefined, flags: process.execArgv });`,
       { args: ['one', 'two'], environment: { TOKEN: 'declared' } },
     );
     const { cwd: where, args, env, flags, ids, hasSend } = await firstTold(child);
-    expect({ where, args, hasSend }).toEqual({ where: cwd, args: ['one', 'two'], hasSend: false });
+    expect({ where, args, hasSend }).toEqual({ where: '/', args: ['one', 'two'], hasSend: false });
     expect(flags).toEqual(['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans']);
     const names = Object.keys(env as JsonObject).filter((name) => !name.startsWith('BUN_'));
     expect(names.toSorted()).toEqual(['GOONDAN_CHILD', 'GOONDAN_RUN', 'PATH', 'TOKEN']);
@@ -84,16 +81,18 @@ describe('a child', () => {
     await child.kill(0);
   });
 
-  test('reads no bunfig and no .env of the folder it starts in, and installs nothing', async () => {
-    const hostile = join(folder, 'hostile');
-    mkdirSync(hostile);
-    writeFileSync(join(hostile, 'bunfig.toml'), 'preload = ["./preload.ts"]\n');
-    writeFileSync(join(hostile, 'preload.ts'), 'process.env.PRELOADED = "yes";\n');
-    writeFileSync(join(hostile, '.env'), 'FROM_DOTENV=yes\n');
+  test('reads no bunfig and no .env of the home folder, and installs nothing', async () => {
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    for (const name of ['bunfig.toml', '.bunfig.toml']) {
+      writeFileSync(join(home, name), `preload = [${JSON.stringify(join(home, 'preload.ts'))}]\n`);
+    }
+    writeFileSync(join(home, 'preload.ts'), 'process.env.PRELOADED = "yes";\n');
+    writeFileSync(join(home, '.env'), 'FROM_DOTENV=yes\n');
     const child = start(
       `const imported = await import('no-such-package-' + 'at-all').then(() => 'installed', (error) => error.message);
        await tell({ preloaded: process.env.PRELOADED ?? null, dotenv: process.env.FROM_DOTENV ?? null, imported });`,
-      { cwd: hostile, environment: { HOME: hostile } },
+      { environment: { HOME: home } },
     );
     expect(await firstTold(child)).toEqual({
       preloaded: null,
@@ -143,10 +142,10 @@ describe('a child', () => {
   });
 
   test('that cannot be started is an error with a code that names it', () => {
-    const nowhere = join(folder, 'nowhere');
-    const failing = () => start('', { cwd: nowhere });
+    const spawn = childSpawner({ runTag, bun: join(folder, 'no-bun') });
+    const failing = () => spawn(agentLanguage, { name: 'agent a/default', runner: '/x.ts', frameFolder: '/frames' });
     expect(failing).toThrow(GoondanError);
-    expect(failing).toThrow(`The process of agent a/default cannot be started in "${nowhere}": `);
+    expect(failing).toThrow('The process of agent a/default cannot be started: ');
     expect(failing).toThrow(expect.objectContaining({ code: 'E_PROCESS_START' }));
   });
 });
@@ -242,7 +241,7 @@ describe('a child whose orchestrator is killed', () => {
       spawning,
       `import { spawnChild } from ${JSON.stringify(join(import.meta.dir, 'spawn-child.ts'))};
        import { agentLanguage } from ${JSON.stringify(join(import.meta.dir, '..', 'ipc', 'codec.ts'))};
-       const request = { name: 'x', runner: ${JSON.stringify(runner)}, cwd: '/', frameFolder: '/nowhere' };
+       const request = { name: 'x', runner: ${JSON.stringify(runner)}, frameFolder: '/nowhere' };
        console.log(spawnChild({ runTag: ${JSON.stringify(runTag)} }, agentLanguage, request).pid);`,
     );
     const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -2,7 +2,8 @@
  * The one place where a child of the orchestrator is started.
  *
  * 1. No ambient trust: no bunfig, no `.env`, no auto-install; an environment made of a short list; no file but its own
- *    channel and its output.
+ *    channel and its output. It starts at the root of the file system, because Bun looks for the program it is told to
+ *    run by the `tsconfig.json` of the folder it starts in, and agents write into theirs.
  * 2. It leads a group and a session of its own, and carries the run's tag and its own, so that it and whatever it starts
  *    can be found and ended, together and without touching anybody else.
  * 3. `exited` resolves last: after its last message, and after what it left behind was ended.
@@ -102,11 +103,11 @@ type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 
 function start(host: SpawnHost, tag: ProcessTag, request: SpawnRequest): Child {
   const { bun = process.execPath, environment = process.env, runTag } = host;
-  const { runner, frameFolder: folder, args = [], cwd, name } = request;
+  const { runner, frameFolder: folder, args = [], name } = request;
   const env = childEnvironment(environment, request.environment ?? {}, { ...entryOf(runTag), ...entryOf(tag) });
   try {
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
-      cwd,
+      cwd: '/',
       env,
       // The last is the channel.
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -114,9 +115,7 @@ function start(host: SpawnHost, tag: ProcessTag, request: SpawnRequest): Child {
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_PROCESS_START', `The process of ${name} cannot be started in "${cwd}": ${reason}`, {
-      cause: error,
-    });
+    throw new GoondanError('E_PROCESS_START', `The process of ${name} cannot be started: ${reason}`, { cause: error });
   }
 }
 

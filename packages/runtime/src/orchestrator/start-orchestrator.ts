@@ -12,18 +12,19 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
-import { partsDigest } from '../config/parts-digest.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { SwarmControl } from '../control/swarm-control.ts';
-import { maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
+import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -31,6 +32,7 @@ import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { type AgentChildren, agentChildren } from './agent-children.ts';
+import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localControl } from './control/local-control.ts';
 import { serveControl } from './control/serve-control.ts';
@@ -38,14 +40,17 @@ import { Endings } from './endings.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
+import { PlanInForce } from './plan-in-force.ts';
+import { type ReadPlan, swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
 import { Stopping } from './stopping.ts';
 import { Swarm } from './swarm.ts';
-import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
+  /** How to read the plan again; without it there is no `reload`. */
+  readonly readPlan?: ReadPlan;
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** Hears every log line, besides the files. Must not throw. */
@@ -69,8 +74,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
       clock: systemClock,
       ids: randomIds,
       ...options,
-      plan,
-      settings: swarmSettings(plan),
+      inForce: new PlanInForce(plan),
       endings,
     });
   } catch (error) {
@@ -79,47 +83,48 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
   }
 }
 
-interface Starting extends OrchestratorOptions {
+interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly settings: SwarmSettings;
+  readonly inForce: PlanInForce;
   readonly endings: Endings;
 }
 
 async function start(starting: Starting): Promise<SwarmControl> {
-  const { plan, clock, ids, settings, endings, workspaceId } = starting;
-  const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName ?? '';
+  const { inForce, clock, ids, endings, workspaceId } = starting;
+  const { name } = inForce.current.plan;
   const startedAt = clock.now().toISOString();
   const folder = workspaceFolder(starting.stateRoot, workspaceId);
   const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   const runTag = newTag(RUN_VARIABLE);
 
-  const leftOver = await takeWorkspace(starting, { swarm: plan.name, runTag, controlSocket });
+  const leftOver = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
   const journal = await openJournal(starting, log);
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
   const children = openChildren(starting, spawn, runFolder);
-  const swarm = openSwarm(starting, { journal, children, log });
-  const connections = openConnections(starting, { swarm, spawn, folder, runFolder, entryAgent });
+  const approvals = await openApprovals(starting, log);
+  const swarm = openSwarm(starting, { journal, children, approvals, log });
+  const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const stopping = new Stopping(async (graceMs, hurry) => {
-    await drainAll({ swarm, connections, clock, name: plan.name }, graceMs, hurry);
+    await drainAll({ swarm, connections, clock, name }, graceMs, hurry);
     await endings.endAll();
     // Last: whoever asked for the end over the socket is told when the workspace is free.
     await server.close();
   });
-  const { name } = plan;
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
   const control = localControl({
     swarm,
     journal,
     clock,
     ids,
-    entryAgent,
-    graceMs: settings.graceMs,
+    entryAgent: () => inForce.current.entryAgent,
+    graceMs: () => inForce.current.settings.graceMs,
     describe: () => ({ ...about, connections: connections.status() }),
+    reload: swarmReloader({ inForce, swarm, connections }, starting.readPlan),
     stopped: stopping.stopped,
     stop: (graceMs) => stopping.stop(graceMs),
   });
@@ -175,6 +180,7 @@ async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: S
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const journal = await durableStore({ stateRoot, workspaceId, warn });
   endings.add(() => journal.close());
+  await journal.sweep();
   return journal;
 }
 
@@ -197,33 +203,46 @@ function makeRunFolder(folder: string, endings: Endings): string {
   return makeFolder(path);
 }
 
-function openChildren({ settings, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
-  const { spares, supervision } = settings;
+function openChildren({ inForce, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
+  const { spares, supervision } = inForce.current.settings;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
   endings.add(() => children.close());
   return children;
 }
 
+async function openApprovals({ stateRoot, workspaceId, clock, endings }: Starting, log: StartLog) {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
+  const ports = { fs: systemFs, clock, processes: systemProcesses, warn };
+  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId });
+  endings.add(() => file.close());
+  return file;
+}
+
+interface SwarmPlaces {
+  readonly journal: Journal;
+  readonly children: AgentChildren;
+  readonly approvals: ApprovalFile;
+  readonly log: StartLog;
+}
+
 function openSwarm(
-  { plan, settings, clock, stateRoot, workspaceId, endings }: Starting,
-  { journal, children, log }: { journal: Journal; children: AgentChildren; log: StartLog },
+  { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
+  { journal, children, approvals, log }: SwarmPlaces,
 ): Swarm {
-  const masks = new Map(plan.agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)]));
-  const digests = new Map(plan.agents.map((agent) => [agent.agentName, partsDigest(agent)]));
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
   endings.add(() => descriptions.settled());
   const swarm = new Swarm({
-    plan,
-    settings,
+    inForce,
     journal,
+    approvals,
     clock,
+    ids,
     store: { stateRoot, workspaceId },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => log.write(line),
     described: (agentName, description) =>
-      descriptions.record(agentName, { ...description, digest: digests.get(agentName) ?? '' }),
-    maskFor: (agentName) => masks.get(agentName) ?? ((text) => text),
+      descriptions.record(agentName, { ...description, digest: inForce.current.partsDigests.get(agentName) ?? '' }),
   });
   log.handOver(swarm);
   return swarm;
@@ -234,14 +253,12 @@ interface ConnectionPlaces {
   readonly spawn: Spawn;
   readonly folder: string;
   readonly runFolder: string;
-  readonly entryAgent: string;
 }
 
-function openConnections({ plan, settings, clock }: Starting, places: ConnectionPlaces): Connections {
-  const { swarm, spawn, folder, runFolder, entryAgent } = places;
-  const { restart, startTimeoutMs } = settings.supervision;
+function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces): Connections {
+  const { swarm, spawn, folder, runFolder } = places;
   return new Connections({
-    plans: plan.connections ?? [],
+    plans: inForce.current.plan.connections ?? [],
     ports: {
       spawn,
       clock,
@@ -249,12 +266,20 @@ function openConnections({ plan, settings, clock }: Starting, places: Connection
       frameFolderFor: () => join(runFolder, crypto.randomUUID()),
       makeWorkFolder: (connection) => makeFolder(join(folder, 'connections', connection)),
     },
-    ingress: { entryAgent, newTraceId, accept: async (to, event) => void (await swarm.accept(to, event, false)) },
+    ingress: {
+      entryAgent: () => inForce.current.entryAgent,
+      newTraceId,
+      accept: async (to, event) => void (await swarm.accept(to, event, false)),
+      ask: (to, event, options) => askAgent(swarm, to, event, options),
+    },
     listeners: {
       report: (line) => swarm.log(line),
       onOutput: (connection, output) => swarm.printed({ connection }, output),
     },
-    policy: { restart, heartbeat: settings.heartbeat, startTimeoutMs },
+    get policy() {
+      const { supervision, heartbeat } = inForce.current.settings;
+      return { restart: supervision.restart, heartbeat, startTimeoutMs: supervision.startTimeoutMs };
+    },
   });
 }
 
@@ -265,11 +290,14 @@ interface Drained {
   readonly name: string;
 }
 
+/** Of the grace period, for connections: whoever waits there for a turn must not take all of it from the clean-up. */
+const CONNECTIONS_SHARE = 0.75;
+
 /** Connections first: nothing new comes in while the rest is finished. */
 async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
-  await connections.drain(graceMs);
+  await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   swarm.waiters.failAll(
     new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),

@@ -98,7 +98,7 @@ class Swarm {
   }
 
   #newBroker(): CallBroker {
-    return new CallBroker(this.#names(), { ...defaultCallLimits, depth: 5 });
+    return new CallBroker(() => ({ agents: this.#names(), limits: { ...defaultCallLimits, depth: 5 } }));
   }
 
   run(): void {

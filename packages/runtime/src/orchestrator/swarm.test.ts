@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentAddress } from '@goondan/types';
-import { textOf as messageText } from '../agent/conversation/text-of.ts';
+import { type AgentAddress, textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import type { FakeAnswer } from '../testing/fake-agents.ts';
 import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../testing/fake-swarm.ts';

@@ -5,16 +5,19 @@
 import type { AgentAddress, AgentEvent, AgentInstance } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
-import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { AgentDescription } from '../ipc/from-agent.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
+import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
+import { Approvals } from './approvals/approvals.ts';
+import { HeldInstances } from './approvals/held-instances.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -25,13 +28,15 @@ import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
-import type { SwarmSettings } from './swarm-settings.ts';
+import type { PlanInForce } from './plan-in-force.ts';
+import type { Grace } from './supervision/drain-process.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
 export interface SwarmParts {
-  readonly plan: SwarmPlan;
-  readonly settings: SwarmSettings;
+  readonly inForce: PlanInForce;
+  readonly ids: Ids;
+  readonly approvals: ApprovalFile;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
@@ -41,8 +46,6 @@ export interface SwarmParts {
   log(line: LogLine): void;
   /** An agent got ready, and this is what it loaded. Must not throw. */
   described(agentName: string, description: AgentDescription): void;
-  /** Hides the secrets of that agent. */
-  maskFor(agentName: string): (text: string) => string;
 }
 
 export interface ChildRequest {
@@ -57,44 +60,70 @@ export class Swarm {
   readonly instances: Instances;
   readonly watchers = new Watchers();
   readonly waiters = new TurnWaiters();
+  readonly approvals: Approvals;
   readonly #parts: SwarmParts;
-  readonly #agents: ReadonlyMap<string, DeclaredAgent>;
   /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
   readonly #known = new Map<string, AgentAddress>();
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
+  readonly #held: HeldInstances;
 
   constructor(parts: SwarmParts) {
-    const { plan, settings, clock, journal } = parts;
+    const { inForce, clock, journal } = parts;
     this.#parts = parts;
-    this.#agents = new Map(plan.agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings)]));
-    const names = [...this.#agents.keys()];
     this.instances = new Instances({
       clock,
-      policy: settings.supervision,
-      maxProcesses: settings.maxProcesses,
+      get policy() {
+        return inForce.current.settings.supervision;
+      },
+      get maxProcesses() {
+        return inForce.current.settings.maxProcesses;
+      },
+      isDeclared: ({ agentName }) => inForce.current.agents.has(agentName),
       isWaiting: (address) => this.#calls.isWaiting(address),
       isAwaited: (address) => this.#calls.isAwaited(address),
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
-      requestsFailed: (instance, error) => this.#requestsFailed(instance, error),
+      requestsFailed: ({ address }, error) => this.failRequests(address, error),
       deadLettered: (instance, event, crashes) =>
         this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
-      processGone: ({ address }) => this.#calls.processGone(address),
+      processGone: ({ address }) => {
+        this.#calls.processGone(address);
+        this.approvals.processGone(address);
+        this.#held.processGone(address);
+      },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
-    this.#mailboxes = new Mailboxes(journal, this.instances, names);
-    this.#calls = new AgentCalls(names, settings.calls, this.instances, {
+    this.approvals = new Approvals({
+      clock,
+      ids: parts.ids,
+      file: parts.approvals,
+      say: (at, message) => this.instances.find(at)?.say(message),
+      tell: (notice) => this.#tell(notice),
+      maskFor: (agentName) => inForce.current.masks.get(agentName) ?? ((text) => text),
+      report: (level, event, message, at) => this.report(level, event, message, at),
+      changed: () => this.#held.update(),
+    });
+    this.#mailboxes = new Mailboxes(journal, this.instances, () => this.agents);
+    const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
+    this.#calls = new AgentCalls(callRules, this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
       report: (level, event, message) => this.report(level, event, message),
+      changed: () => this.#held.update(),
+    });
+    this.#held = new HeldInstances({
+      asking: () => this.approvals.asking(),
+      callersOf: (address) => this.#calls.callersOf(address),
+      holdRequests: (held) => this.#calls.hold(held),
+      tell: (address, isHeld) => this.#tellHeld(address, isHeld),
     });
   }
 
   get agents(): readonly string[] {
-    return [...this.#agents.keys()];
+    return this.#parts.inForce.current.names;
   }
 
   /** The one way in; see `Mailboxes`. */
@@ -104,14 +133,35 @@ export class Swarm {
     return accepted;
   }
 
-  /** What was accepted before this orchestrator started is handled first. Returns how many events that are. */
-  async wake(): Promise<number> {
+  /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
+  async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
+    const takeOff = async () => {
+      const removed = await remove();
+      this.approvals.turnFinished(address);
+      const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
+      this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
+      this.#known.delete(addressKey(address));
+      this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      return removed;
+    };
+    return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
+  }
+
+  /**
+   * What was accepted before this orchestrator started, or before these agents were there, is handled now. Returns how
+   * many events that are.
+   */
+  async wake(only?: ReadonlySet<string>): Promise<number> {
     let woken = 0;
+    if (only?.size === 0) return woken;
+    const open = new Set<string>();
     for (const address of await this.#parts.journal.instances()) {
+      if (only?.has(address.agentName) === false) continue;
       this.#remember(address);
       const pending = await this.#parts.journal.pendingEntries(address);
+      for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
-      if (!this.#agents.has(address.agentName)) {
+      if (!this.agents.includes(address.agentName)) {
         const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
         this.report('warn', 'agent.undeclared', message, address);
         continue;
@@ -119,6 +169,7 @@ export class Swarm {
       for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
       woken += pending.length;
     }
+    if (only === undefined) this.approvals.dropUnless((at, eventId) => open.has(eventKey(at, eventId)));
     return woken;
   }
 
@@ -137,7 +188,7 @@ export class Swarm {
       const word = rest === 0 ? 'end' : 'go';
       const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
       for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#calls.isAwaited(instance.address))) continue;
+        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
         told.set(instance, word);
         this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
       }
@@ -155,6 +206,15 @@ export class Swarm {
     this.instances.close();
     callOff();
     this.#calls.close();
+    this.approvals.close();
+  }
+
+  /** One that has left its turn no longer waits; the next start asks again. */
+  #isAwaitedBySomebody({ address }: Instance): boolean {
+    return this.#calls.callersOf(address).some((caller) => {
+      const waiting = this.instances.find(caller);
+      return waiting !== undefined && waiting.state.phase.name !== 'stopped';
+    });
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
@@ -167,26 +227,30 @@ export class Swarm {
     });
   }
 
+  #tellHeld(address: AgentAddress, isHeld: boolean): boolean {
+    const instance = this.instances.find(address);
+    if (instance?.running === undefined) return false;
+    instance.say({ type: 'turn.held', eventId: instance.running.id, isHeld });
+    return true;
+  }
+
   #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {
-    const { journal, clock, store, settings, plan } = this.#parts;
+    const { journal, clock, store, inForce } = this.#parts;
     const { address } = instance;
     const { agentName, instanceKey } = address;
-    const agent = this.#agents.get(agentName);
+    const { agents, cards, masks, settings } = inForce.current;
+    const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
-    const mask = this.#parts.maskFor(agentName);
+    const mask = masks.get(agentName) ?? ((text: string) => text);
     const child = this.#parts.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
       onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
     });
-    const agents = plan.agents.map(({ agentName: name, description }) => ({
-      name,
-      ...(description === undefined ? {} : { description }),
-    }));
     return runAgentProcess(
       child,
-      { address, agent, agents, store, cwd, isNew: !hasConversation(store, address) },
+      { address, agent, agents: cards, store, cwd, isNew: !hasConversation(store, address) },
       { heartbeat: settings.heartbeat, clock },
       listener,
     );
@@ -202,6 +266,12 @@ export class Swarm {
       case 'reply':
         this.#calls.replied(at, frame.eventId, frame.result);
         return instance.say({ type: 'reply.taken', eventId: frame.eventId });
+      case 'approval.ask':
+        return this.approvals.ask(at, instance.running, frame);
+      case 'approval.withdrawn':
+        return this.approvals.withdrawn(at, frame.callId);
+      case 'approval.taken':
+        return this.approvals.taken(at, frame.id);
       case 'agents.list':
         return instance.say({
           type: 'agents.listed',
@@ -229,13 +299,15 @@ export class Swarm {
 
   /** Everybody of the swarm who has a process, work or a conversation. */
   list(): readonly AgentInstance[] {
+    const { agents } = this.#parts.inForce.current;
     return [...this.#known.values()]
-      .filter(({ agentName }) => this.#agents.has(agentName))
+      .filter(({ agentName }) => agents.has(agentName))
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
   }
 
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
+    this.approvals.turnFinished(address, event.id);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -247,9 +319,16 @@ export class Swarm {
     if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
   }
 
-  #requestsFailed({ address }: Instance, error: FrameError): void {
+  /** Nobody will get an answer from this instance to what it was asked so far. */
+  failRequests(address: AgentAddress, error: FrameError): void {
     this.#calls.failed(address, error);
     this.waiters.failed(address, fromFrameError(error));
+  }
+
+  /** Tells every process who is in the swarm now. */
+  tellAgents(): void {
+    const { cards } = this.#parts.inForce.current;
+    for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
   }
 
   /** A line that a child printed; secrets are masked in it. */
@@ -273,19 +352,12 @@ export class Swarm {
   }
 }
 
-/** A list for a model to read, and for a frame to carry. */
-const MOST_LISTED = 1_000;
-
-/**
- * Who counts crashes here is the orchestrator: it knows a crash from an order to go, and its own end from both. The
- * process's own count knows none of that; it is for an event that would take orchestrator after orchestrator with it.
- */
-function withSwarmPolicy(agent: DeclaredAgent, { turn, supervision }: SwarmSettings): DeclaredAgent {
-  const crashesBeforeDeadLetter = supervision.crashesBeforeDeadLetter * OWN_COUNT;
-  return { ...agent, policy: { ...turn, ...agent.policy, crashesBeforeDeadLetter } };
+function eventKey(at: AgentAddress, eventId: string): string {
+  return JSON.stringify([addressKey(at), eventId]);
 }
 
-const OWN_COUNT = 4;
+/** A list for a model to read, and for a frame to carry. */
+const MOST_LISTED = 1_000;
 
 function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
   return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;

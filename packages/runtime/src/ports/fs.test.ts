@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from './fs.ts';
@@ -58,4 +58,16 @@ test('another file under the same name has another identity', async () => {
   await systemFs.rename(`${path}.next`, path);
   await systemFs.syncFolder(folder);
   expect((await systemFs.stat(path))?.identity).not.toBe(before?.identity);
+});
+
+test('a folder goes with all that is in it, and links in it lead to nothing that goes', async () => {
+  const kept = join(folder, 'kept');
+  writeFileSync(kept, 'x');
+  mkdirSync(join(path, 'deep', 'deeper'), { recursive: true });
+  writeFileSync(join(path, 'deep', 'deeper', 'a'), 'x');
+  symlinkSync(folder, join(path, 'deep', 'link'));
+  await systemFs.removeFolder(path);
+  expect(await systemFs.stat(path)).toBeUndefined();
+  expect(await textOf(kept)).toBe('x');
+  await systemFs.removeFolder(path);
 });

@@ -18,6 +18,7 @@ import {
   readdirSync,
   readSync,
   renameSync,
+  rm,
   rmSync,
   statSync,
   writeSync,
@@ -54,6 +55,8 @@ export interface Fs {
   rename(from: string, to: string): Promise<void>;
   /** Nothing happens when it is not there. */
   remove(path: string): Promise<void>;
+  /** A folder with everything in it, in no order and not at once. Nothing happens when it is not there. */
+  removeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
 }
 
@@ -105,6 +108,8 @@ export const systemFs: Fs = {
   },
   rename: async (from, to) => renameSync(from, to),
   remove: async (path) => rmSync(path, { force: true }),
+  // However much is in it, the event loop is free.
+  removeFolder: (path) => settled((done) => rm(path, { recursive: true, force: true }, done)),
   async syncFolder(path) {
     const descriptor = openSync(path, 'r');
     try {

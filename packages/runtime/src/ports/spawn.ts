@@ -7,11 +7,9 @@ export interface SpawnRequest {
   readonly name: string;
   /** The program: a file for Bun. */
   readonly runner: string;
-  /** Exists already. */
-  readonly cwd: string;
   /** Where messages too long for a frame go; the child's first argument. Removed with the child. */
   readonly frameFolder: string;
-  /** After that one. */
+  /** After that one. It starts in nobody's folder, and moves into its own by itself. */
   readonly args?: readonly string[];
   /** What the resource declares, beside what every child gets. */
   readonly environment?: Readonly<Record<string, string>>;

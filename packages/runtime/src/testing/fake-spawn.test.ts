@@ -4,7 +4,7 @@ import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import { fakeSpawn } from './fake-spawn.ts';
 
-const request = { name: 'agent a/default', runner: 'main.ts', cwd: '/', frameFolder: '/frames' };
+const request = { name: 'agent a/default', runner: 'main.ts', frameFolder: '/frames' };
 
 describe('a child that is no process', () => {
   test('talks over a channel and ends like one', async () => {

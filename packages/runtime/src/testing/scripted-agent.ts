@@ -1,21 +1,22 @@
 /**
  * One agent in one process on the scripted model: run extensions and tools for real, and look at everything they did.
  */
-import type {
-  AgentEvent,
-  ExtensionRegister,
-  JsonObject,
-  Message,
-  MiddlewareKind,
-  RuntimeEventName,
-  RuntimeEvents,
-  TurnDelta,
+import {
+  type AgentEvent,
+  type ExtensionRegister,
+  type JsonObject,
+  type Message,
+  type MiddlewareKind,
+  type RuntimeEventName,
+  type RuntimeEvents,
+  type TurnDelta,
+  textOf,
 } from '@goondan/types';
 import type { AgentPlan } from '../agent/agent-plan.ts';
 import type { Engine } from '../agent/agents-api/engine.ts';
+import type { Approver } from '../agent/approval/approver.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
-import { textOf } from '../agent/conversation/text-of.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
 import type { LogLine } from '../log/log-sink.ts';
 import type { Model } from '../agent/model/model-port.ts';
@@ -35,6 +36,8 @@ export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   readonly model?: Model;
   readonly store?: ConversationStore;
   readonly engine?: Engine;
+  /** Who is asked about tool calls; nobody when absent. See `fakeApprover`. */
+  readonly approver?: Approver;
   readonly clock?: Clock;
 }
 
@@ -79,6 +82,8 @@ const runtimeEvents: readonly RuntimeEventName[] = [
   'tool.called',
   'tool.completed',
   'tool.failed',
+  'approval.asked',
+  'approval.decided',
 ];
 
 /** @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] }) */
@@ -88,6 +93,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     model,
     store = memoryStore(),
     engine,
+    approver,
     clock = systemClock,
     ...plan
   } = options;
@@ -104,7 +110,13 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       // Retries in a test should not be waited for.
       policy: { retryBaseMs: 1, unwindMs: 200, ...plan.policy },
     },
-    { store, clock, logSink: (line) => logs.push(line), ...(engine === undefined ? {} : { engine }) },
+    {
+      store,
+      clock,
+      logSink: (line) => logs.push(line),
+      ...(engine === undefined ? {} : { engine }),
+      ...(approver === undefined ? {} : { approver }),
+    },
   );
   for (const name of runtimeEvents) {
     // Told with the payload of its name.

@@ -6,6 +6,27 @@ export const agentErrors = {
     meaning: 'The agent is shut down and takes no more input.',
     suggestion: 'Start it again.',
   },
+  E_APPROVAL_CHANGED: {
+    meaning: 'The arguments of a tool call are not the ones that were approved, so the tool was not run.',
+    suggestion:
+      'Let the layer that changes arguments stand outside of the one that asks: swarm-wide, with a lower priority.',
+  },
+  E_APPROVAL_DENIED: {
+    meaning: 'A person, or a rule, did not allow this tool call.',
+    suggestion: 'Do not try the same again. Find another way, or ask the user.',
+  },
+  E_APPROVAL_EXPIRED: {
+    meaning: 'Nobody approved this tool call in time.',
+    suggestion: 'Tell the user what was meant to be done. They can ask for it again.',
+  },
+  E_APPROVAL_NOBODY: {
+    meaning: 'A tool call needs the word of a person, and this agent runs where nobody can be asked.',
+    suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
+  },
+  E_APPROVAL_REQUEST: {
+    meaning: 'A question for a person is malformed, or about arguments that are too long to be judged.',
+    suggestion: 'Correct what the message names.',
+  },
   E_BUN_MISSING: {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
     suggestion:
@@ -26,6 +47,10 @@ export const agentErrors = {
   E_CASSETTE_MISMATCH: {
     meaning: 'A request differs from the one the cassette recorded at this place.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+  },
+  E_CURRENT_FOLDER: {
+    meaning: 'The folder in which `gdn` was typed was removed, or may not be entered.',
+    suggestion: 'Go to another folder, and type it there.',
   },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
@@ -54,6 +79,52 @@ export const agentErrors = {
   E_INTERRUPTED: {
     meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
+  },
+  E_MCP_CALL: {
+    meaning: 'An MCP server refused what it was asked, or answered with an error of the protocol.',
+    suggestion: 'Read what the server says; check the arguments, and its credentials in `headers` or `env`.',
+  },
+  E_MCP_CONNECT: {
+    meaning: 'An MCP server could not be started or reached, or the connection to it broke.',
+    suggestion:
+      'Check its command or url; what it printed is in `gdn logs`. It is tried again by itself and with the next call.',
+  },
+  E_MCP_EXISTS: {
+    meaning: 'The `.mcp.json` of the bundle has a server of that name already.',
+    suggestion: 'Take another name, or overwrite it with `--force`.',
+  },
+  E_MCP_FILE: {
+    meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing or malformed, or does not have the server it is asked for.',
+    suggestion: 'Correct what the message names; `gdn mcp add` and `gdn mcp approve` write these files.',
+  },
+  E_MCP_SCOPE: {
+    meaning: 'The config of an MCP server asks for a connection that all instances of an agent share.',
+    suggestion: 'Use `attach: { scope: instance }`: each instance has a connection of its own.',
+  },
+  E_MCP_TIMEOUT: {
+    meaning: 'An MCP server did not answer in time.',
+    suggestion: 'Raise `timeouts` in the config of the extension, or see what keeps the server busy.',
+  },
+  E_MCP_TOOL: {
+    meaning: 'A tool of an MCP server ran and reported an error.',
+    suggestion: 'Read what the tool says, and call it again with other arguments if that helps.',
+  },
+  E_MCP_TOOL_CHANGED: {
+    meaning: 'A tool of an MCP server is withheld: it is not what was first seen or approved.',
+    suggestion: 'Look at what has changed, then approve it with `gdn mcp approve`.',
+  },
+  E_MCP_TOOL_GONE: {
+    meaning: 'A tool was called that the MCP server does not have any more.',
+    suggestion: 'Use one of the tools that are offered.',
+  },
+  E_MCP_UNKNOWN: {
+    meaning: 'There is no MCP server of that name in the bundle.',
+    suggestion: '`gdn mcp list` shows those there are.',
+  },
+  E_MCP_VARIABLE: {
+    meaning: 'The description of an MCP server names a variable that is not set.',
+    suggestion:
+      "Declare it in `environment` of the agent: an agent's process sees only what is declared. Or write `${NAME:-otherwise}`.",
   },
   E_MESSAGE_DUPLICATE: {
     meaning: 'A message event brings an id that a current message already has.',
@@ -126,6 +197,10 @@ export const agentErrors = {
   E_NEXT_TWICE: {
     meaning: 'A layer called `next()` more than once.',
     suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
+  },
+  E_OUTPUT_FILE: {
+    meaning: 'The file that a command should write is there already, or cannot be written. Nothing was changed.',
+    suggestion: 'Name another file, or one in a folder that you may write to.',
   },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
@@ -211,6 +286,10 @@ export const agentErrors = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_UNEXPECTED: {
+    meaning: 'Something went wrong that `gdn` did not foresee: a mistake of its own, or trouble with the system.',
+    suggestion: 'Run it again with `GOONDAN_DEBUG=1` to see where it happened, and report that.',
+  },
   E_UNTRUSTED: {
     meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
     suggestion:
@@ -218,6 +297,6 @@ export const agentErrors = {
   },
   E_USAGE: {
     meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
-    suggestion: 'Run it with `--help` to see what there is.',
+    suggestion: 'Look at what the command takes, with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

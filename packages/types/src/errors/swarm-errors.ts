@@ -34,9 +34,25 @@ export const swarmErrors = {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
+  E_APPROVALS_FULL: {
+    meaning: 'As many tool calls wait for the word of a person as may.',
+    suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then ask again.',
+  },
+  E_APPROVAL_BELOW_AGENT: {
+    meaning: 'A program that an agent started tried to answer a question that is meant for a person.',
+    suggestion: 'Type it in a terminal of your own.',
+  },
+  E_APPROVAL_UNKNOWN: {
+    meaning: 'No tool call waits under this id: it was answered before, has expired, or its turn is over.',
+    suggestion: 'See what waits with `gdn approve`.',
+  },
   E_CALLS_FULL: {
-    meaning: 'As many requests and sends between agents are under way as may be.',
+    meaning: 'As many requests, sends and asks of connectors are under way as may be.',
     suggestion: 'Wait for some of them to end before asking for more.',
+  },
+  E_CONNECTOR_CONFIG: {
+    meaning: 'The config of a connection does not fit what its connector expects, or a secret it needs is missing.',
+    suggestion: 'Correct what the message names, in `spec.config` or `spec.secrets` of the Connection.',
   },
   E_CONNECTOR_ENDED: {
     meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
@@ -95,6 +111,46 @@ export const swarmErrors = {
     meaning: 'There is no dead letter of this id.',
     suggestion: 'See which ones there are, with `gdn deadletter list`.',
   },
+  E_HTTP_AUTH: {
+    meaning: 'A request to a connector brought no token, or a wrong one.',
+    suggestion: 'Send `Authorization: Bearer …` with the token that the Connection has in `secrets`.',
+  },
+  E_HTTP_BODY: {
+    meaning: 'The body of a request to a connector is not what it takes.',
+    suggestion: 'Correct what the message names.',
+  },
+  E_HTTP_FULL: {
+    meaning: 'A connector answers as many requests at once as it may.',
+    suggestion: 'Send it again later, or raise `maxConcurrent` of the connection.',
+  },
+  E_HTTP_METHOD: {
+    meaning: 'A connector does not take this method here.',
+    suggestion: 'Use the method the message names.',
+  },
+  E_HTTP_ORIGIN: {
+    meaning: 'A request came from a page of a browser, or for another host, to a connector that asks for no token.',
+    suggestion: 'Give the connection a token instead of `insecure: true`.',
+  },
+  E_HTTP_PATH: {
+    meaning: 'A connector has nothing at this path.',
+    suggestion: 'Check the address of the request, and `path` of the connection.',
+  },
+  E_HTTP_SIZE: {
+    meaning: 'The body of a request to a connector is too long.',
+    suggestion: 'Send less, or put what is large where the agent can fetch it.',
+  },
+  E_HTTP_SLOW: {
+    meaning: 'The body of a request to a connector did not come in time.',
+    suggestion: 'Send it again.',
+  },
+  E_HTTP_TIMEOUT: {
+    meaning: 'The turn of a request was not over when the time to wait for it was.',
+    suggestion: 'Ask again with the same id to get the answer, or raise `timeoutSeconds` of the connection.',
+  },
+  E_HTTP_TYPE: {
+    meaning: 'The body of a request to a connector is of another type than it takes.',
+    suggestion: 'Send JSON, with `Content-Type: application/json`.',
+  },
   E_INGRESS_KEY: {
     meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
     suggestion:
@@ -104,9 +160,17 @@ export const swarmErrors = {
     meaning: 'No ingress rule of the connection fits the event.',
     suggestion: 'Add a rule for it; a rule without `match` at the end of the list fits everything.',
   },
+  E_INSTANCE_DELETED: {
+    meaning: 'The conversation was deleted before the input was handled.',
+    suggestion: 'Nothing of it is left. Send it again if it is still wanted: that begins a new conversation.',
+  },
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',
+  },
+  E_INSTANCE_PENDING: {
+    meaning: 'A conversation was not deleted, because inputs that were accepted for it are not handled yet.',
+    suggestion: 'Let the swarm handle them first, or add `--force`: then they are lost with it.',
   },
   E_INSTANCE_UNKNOWN: {
     meaning: 'There is no such conversation.',
@@ -136,6 +200,15 @@ export const swarmErrors = {
     meaning: 'A process of the swarm could not be started.',
     suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
+  E_RELOAD_SOURCE: {
+    meaning: 'A swarm that a program started was asked to reload, and the program gave no way to read its plan again.',
+    suggestion: 'Give `startSwarm` a `readPlan`, or start the swarm again.',
+  },
+  E_RELOAD_SWARM: {
+    meaning:
+      'What was read again is another swarm: a swarm keeps its name, and with it its conversations, for its life.',
+    suggestion: 'Stop the running swarm and run the other one, or give the swarm its name back.',
+  },
   E_SWARM_PLAN: {
     meaning: 'What a swarm should be started from contradicts itself or lacks something.',
     suggestion: 'Correct what the message names; it names everything at once.',
@@ -147,5 +220,14 @@ export const swarmErrors = {
   E_SWARM_STOPPED: {
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: what was accepted before is handled then.',
+  },
+  E_WATCH: {
+    meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
+    suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
+  },
+  E_WEBHOOK_SIGNATURE: {
+    meaning: 'A delivery to a webhook is not signed as it should be, is too old, or was sent before under another id.',
+    suggestion:
+      'Check that both sides have the same secret, and that the connection describes the signature as it is made.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -71,4 +71,17 @@ export const toolErrors = {
     meaning: 'The file is no text in UTF-8.',
     suggestion: 'Use another tool for binary files.',
   },
+  E_HOOK_BLOCKED: {
+    meaning: 'A hook has said no: its command ended with exit code 2, or did not answer and so did not say yes.',
+    suggestion: 'Read its reason. The hooks of an agent are in the config of its extension `hooks`.',
+  },
+  E_SKILL_FILE: {
+    meaning:
+      'A file of a skill that was asked for is not there, not inside the folder of the skill, no text, or too long.',
+    suggestion: 'Ask for one of the files that opening the skill has listed.',
+  },
+  E_SKILL_UNKNOWN: {
+    meaning: 'A skill was opened that is not there.',
+    suggestion: 'Choose one of those the message lists; their folders are in the page of the extension `skills`.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;

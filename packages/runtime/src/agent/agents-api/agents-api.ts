@@ -6,11 +6,11 @@ import {
   type AgentSend,
   GoondanError,
   type TurnResult,
+  textOf,
 } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOf } from '../effects.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { EffectOutcome } from '../conversation/conversation-store.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 

@@ -25,7 +25,7 @@ export type EventAuthor =
   | { readonly kind: 'extension'; readonly name: string }
   | { readonly kind: 'runtime' };
 
-export type EffectKind = 'model' | 'tool' | 'agent';
+export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 
 /** How an effect ended; an error only where the error is the outcome (a request that timed out). */
 export type EffectOutcome =

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, EPHEMERAL, type EphemeralScope, type Message, type MessageEvent } from '@goondan/types';
+import {
+  createSystemMessage,
+  EPHEMERAL,
+  type EphemeralScope,
+  type Message,
+  type MessageEvent,
+  textOf,
+} from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
 import { memoryStore } from './memory-store.ts';
-import { textOf } from './text-of.ts';
 
 const fading = (scope: EphemeralScope, text: string): MessageEvent => ({
   type: 'append',

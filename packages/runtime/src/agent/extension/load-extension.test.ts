@@ -40,13 +40,13 @@ function withResource(change: Partial<ExtensionResource>, entry = './index.ts'):
 }
 
 describe('an extension module', () => {
-  test('X-01 exports a named register that gets api and config', async () => {
+  test('X-01 exports a named register that gets api and config, and who it is', async () => {
     const entry = await moduleOf(`
-      export function register(api: any, config: any): void {
-        api.logger.info(Object.keys(api).join() + ' ' + JSON.stringify(config) + ' ' + arguments.length);
+      export function register(api: any, config: any, identity: any): void {
+        api.logger.info(Object.keys(api).join() + ' ' + JSON.stringify(config) + ' ' + JSON.stringify(identity));
       }`);
     const agent = await scriptedAgent({ extensions: [file(entry, { level: 'debug' })] });
-    expect(agent.logs[0]?.message).toBe('pipeline,tools,state,events,logger {"level":"debug"} 2');
+    expect(agent.logs[0]?.message).toBe('pipeline,tools,state,events,logger {"level":"debug"} {"name":"logging"}');
   });
 
   test.each([

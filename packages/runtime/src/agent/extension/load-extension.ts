@@ -35,7 +35,7 @@ export async function loadExtension(
   const opened = openExtensionApi(parts, name, declaration.tier ?? 'agent');
   const listeners = collectExitListeners();
   try {
-    const returned: unknown = await module.register(opened.api, config);
+    const returned: unknown = await module.register(opened.api, config, Object.freeze({ name }));
     const own = typeof returned === 'function' ? [returned as Cleanup] : [];
     const exitListeners = listeners.collected();
     return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };

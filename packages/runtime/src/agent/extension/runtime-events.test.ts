@@ -80,6 +80,7 @@ const step = (stepIndex: number) => ({
 const tool = {
   toolCallId: 'call_1',
   toolName: 'weather__get',
+  args: '{"city":"Seoul"}',
   stepId: 'turn-e1.step-0',
   turnId: 'turn-e1',
   agentName: 'coder',
@@ -141,9 +142,11 @@ describe('the runtime events', () => {
 
   test('X-14 a call with an error result ends in tool.completed alone', async () => {
     const told = await tell({ script: call('Atlantis') });
+    const called = { ...tool, args: '{"city":"Atlantis"}' };
+    const error = expect.objectContaining({ code: 'E_TOOL_FAILED', message: expect.stringContaining('no such city') });
     expect(told.filter(({ name }) => name.startsWith('tool.'))).toEqual([
-      { name: 'tool.called', args: [tool] },
-      { name: 'tool.completed', args: [{ ...tool, status: 'error', duration }] },
+      { name: 'tool.called', args: [called] },
+      { name: 'tool.completed', args: [{ ...called, status: 'error', duration, error }] },
     ]);
   });
 

@@ -35,7 +35,7 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   const recorded = run.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const reply = await askModel(run, ask);
+  const reply = await run.agent.activity.effect(() => askModel(run, ask));
   run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }
@@ -47,7 +47,7 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner) =>
+  const reply: unknown = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
       messages: ownMessages ?? messages,
       tools: tools.items,

@@ -14,10 +14,10 @@ import {
   type ToolCallResult,
   type TurnMiddleware,
   type TurnResult,
+  textOf,
 } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extensionOf, toTurnError } from './turn-error.ts';
 

@@ -38,7 +38,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
   readonly #channel: Channel<FromAgent, ToAgent>;
-  readonly #agents: readonly AgentCard[];
+  #agents: readonly AgentCard[];
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #calls = new PendingAnswers<CallOutcome>();
@@ -58,6 +58,10 @@ export class IpcEngine implements Engine {
 
   catalog(): readonly AgentCard[] {
     return this.#agents;
+  }
+
+  agentsChanged(agents: readonly AgentCard[]): void {
+    this.#agents = agents;
   }
 
   async list(): Promise<readonly AgentInstance[]> {
@@ -86,6 +90,12 @@ export class IpcEngine implements Engine {
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
+  }
+
+  /** Nothing that is said from now on reaches the turn: whoever waits, waits for ever. */
+  close(): void {
+    this.#calls.forgetAll();
+    this.#lists.forgetAll();
   }
 
   /** False when nobody waits for it any more. */

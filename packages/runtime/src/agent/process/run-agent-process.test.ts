@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
+import { type AgentEvent, GoondanError, type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import { connectInMemory } from '../../ipc/connect-in-memory.ts';
@@ -15,7 +15,6 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { ProcessHost } from './process-host.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 

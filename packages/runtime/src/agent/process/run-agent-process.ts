@@ -73,7 +73,7 @@ class AgentProcess {
       case 'start':
         return this.#begin(message.plan);
       case 'drain':
-        return void this.#drain(message.graceMs);
+        return void this.#drain(message.graceMs, message.cleanUpMs);
       default:
         return this.#handOn(message);
     }
@@ -139,7 +139,7 @@ class AgentProcess {
   }
 
   /** Finishes what runs, cleans up, says so and goes. A second call changes nothing. */
-  async #drain(graceMs: number): Promise<void> {
+  async #drain(graceMs: number, cleanUpMs?: number): Promise<void> {
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;
     const { clock } = this.#host;
@@ -147,9 +147,9 @@ class AgentProcess {
     clock.after(graceMs + OVERTIME_MS, () => this.#host.exit(1));
     await this.#started;
     if (this.#hasEnded()) return;
-    const isClosed = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()))) ?? true;
-    if (!isClosed) return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
-    this.#channel.send({ type: 'drained' }).catch(() => undefined);
+    const end = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()), cleanUpMs)) ?? 'closed';
+    if (end === 'late') return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
+    this.#channel.send({ type: 'drained', ...(end === 'left' ? { leavesTurn: true } : {}) }).catch(() => undefined);
     await this.#end(0);
   }
 

@@ -1,7 +1,8 @@
 /** The tool calls of one step: those that may, together; then the others, one after the other. */
 import type { Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
-import { runToolCall, type ToolCallAsk } from '../tool-call/run-tool-call.ts';
+import { runToolCall } from '../tool-call/run-tool-call.ts';
+import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { RunningStep } from './running-step.ts';
 

@@ -1,43 +1,26 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
-import type { JsonObject, JsonValue, Message, ToolCallResult } from '@goondan/types';
+import type { JsonObject, JsonValue, ToolCallResult } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
-import type { ChainSpan } from '../../trace/layer-span.ts';
-import type { SpanIds } from '../../trace/span-id.ts';
+import { CallApprovals } from '../approval/call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
-import { type RunningToolCall, ToolCallContext } from './tool-call-context.ts';
-
-export interface ToolCallAsk {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  /** As the model wrote them: anything. */
-  readonly input: JsonValue;
-  readonly stepIndex: number;
-  readonly stepId: string;
-  /** What the step offers; undefined when every registered tool is. */
-  readonly offered: ToolCatalog | undefined;
-  /** Names the effect. */
-  readonly key: string;
-  readonly message: Message | undefined;
-  readonly parent: ChainSpan | undefined;
-  /** The call's own. */
-  readonly spanIds: SpanIds;
-  /** The handler is about to begin. */
-  onStart(): void;
-}
+import { previewArguments, previewError } from './preview-call.ts';
+import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
+import { ToolCallContext } from './tool-call-context.ts';
 
 export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolCallResult> {
   const { toolCallId, toolName, stepIndex, stepId } = ask;
   const { agent, turnId } = run;
   const startedAt = agent.clock.elapsed();
+  let args: string | undefined;
   const named = () => ({
     toolCallId,
     toolName,
+    args: (args ??= previewArguments(ask.input, agent.mask)),
     stepId,
     turnId,
     agentName: agent.address.agentName,
@@ -47,9 +30,16 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   agent.bus.tell('tool.called', named);
 
   const placeholder = {};
-  const call: RunningToolCall = { toolCallId, toolName, stepIndex, args: copyArguments(ask.input) ?? placeholder };
-  // Arguments that were none are refused as they were, unless a layer has put some in their place.
-  const finalArguments = () => (isUntouched(call.args, placeholder) ? ask.input : call.args);
+  const call: RunningToolCall = {
+    ask,
+    toolCallId,
+    toolName,
+    stepIndex,
+    approvals: new CallApprovals(toolName),
+    args: copyArguments(ask.input) ?? placeholder,
+    // Arguments that were none are refused as they were, unless a layer has put some in their place.
+    finalArguments: () => (isUntouched(call.args, placeholder) ? ask.input : call.args),
+  };
   const span = watch(
     run,
     { kind: 'toolCall', label: toolName, id: toolCallId, inspect: () => inspect(call) },
@@ -60,11 +50,16 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       kind: 'toolCall',
       span,
       contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
-      core: () => invokeTool(run, ask, finalArguments()),
+      core: () => invokeTool(run, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
     });
     const duration = agent.clock.elapsed() - startedAt;
-    agent.bus.tell('tool.completed', () => ({ ...named(), status: result.status, duration }));
+    agent.bus.tell('tool.completed', () => ({
+      ...named(),
+      status: result.status,
+      duration,
+      ...(result.error === undefined ? {} : { error: previewError(result.error, agent.mask) }),
+    }));
     return result;
   } catch (error) {
     const duration = agent.clock.elapsed() - startedAt;
@@ -74,6 +69,8 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask),
     }));
     return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
+  } finally {
+    call.approvals.close();
   }
 }
 

@@ -1,16 +1,11 @@
-import type { JsonObject } from '@goondan/types';
+import type { ApprovalApi, JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
+import { copyArguments } from '../tool/check-tool-call.ts';
+import { askForApproval } from '../approval/ask-for-approval.ts';
+import { ExecutionChainContext, type Next, runOf } from '../turn/execution-context.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
-
-/** One tool call on its way through the toolCall chain. Layers may change `args` only. */
-export interface RunningToolCall {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly stepIndex: number;
-  args: JsonObject;
-}
+import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');
 
@@ -31,6 +26,23 @@ export class ToolCallContext extends ExecutionChainContext {
   }
   get toolCallId() {
     return this[callKey].toolCallId;
+  }
+  get effects() {
+    const tool = this[runOf].agent.tools.get(this.toolName);
+    return tool === undefined || tool.extension !== undefined ? 'external' : tool.effects;
+  }
+  get approval(): ApprovalApi {
+    const run = this[runOf];
+    const call = this[callKey];
+    return {
+      ask: (request) => {
+        const asked = askForApproval(run, call, request);
+        // A layer that drops it gets no further than the core, and does not end the process.
+        asked.catch(() => undefined);
+        return asked;
+      },
+      bind: () => call.approvals.bind(copyArguments(call.toolName, call.args)),
+    };
   }
   get args() {
     return this[callKey].args;

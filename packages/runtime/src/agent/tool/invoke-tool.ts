@@ -1,5 +1,5 @@
 /**
- * The core of a tool call: was it done already, is it offered, do the arguments fit, then the handler. Never throws
+ * The core of a tool call: was it done already, can it run, may it run with these arguments, then the handler. Never throws
  * for what the model or the tool got wrong.
  */
 import {
@@ -10,74 +10,31 @@ import {
   type ToolCallResult,
   type ToolContext,
 } from '@goondan/types';
-import { copyJson, copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
 import { errorResult } from '../tool-call/error-result.ts';
-import type { ToolCallAsk } from '../tool-call/run-tool-call.ts';
+import type { RunningToolCall, ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
-import { compileSchema } from '../../json/json-schema.ts';
+import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from './tool-registry.ts';
 
-export async function invokeTool(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<ToolCallResult> {
+export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<ToolCallResult> {
+  const { ask } = call;
   try {
     // What it did before the crash cannot be dropped with the step either.
     if (run.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = run.effects.recorded(ask.key);
     // It was a result when it was recorded.
     if (recorded !== undefined) return valueOf(recorded) as unknown as ToolCallResult;
-    const tool = findTool(run, ask);
-    const input = await checkArguments(tool, args);
+    const { tool, input } = await checkToolCall(run, ask, call.finalArguments());
+    call.approvals.check(input);
     if (run.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
-    return await runHandler(run, ask, tool, input);
+    return await run.agent.activity.effect(() => runHandler(run, ask, tool, input));
   } catch (error) {
     return errorResult(run, ask, error, 'E_TOOL_FAILED');
-  }
-}
-
-function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
-  const { toolName, offered } = ask;
-  const tool = run.agent.tools.get(toolName);
-  if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
-  const choices = namesToChoose(run, ask).join(', ') || 'none';
-  if (tool === undefined) {
-    throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
-  }
-  throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
-}
-
-/** Without what a layer put into the catalog though nobody has a handler for it. */
-function namesToChoose({ agent: { tools } }: TurnRun, { offered }: ToolCallAsk): string[] {
-  const items = offered?.items ?? tools.items();
-  return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
-}
-
-async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
-  const { name, parameters } = tool.item;
-  if (!isPlainObject(args)) {
-    throw new GoondanError(
-      'E_TOOL_ARGUMENTS',
-      `The arguments of "${name}" must be an object, not ${JSON.stringify(args)}.`,
-    );
-  }
-  const input = copyArguments(name, args);
-  const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(input);
-  if (problems.length > 0) {
-    const said = problems.map(({ message }) => message).join('; ');
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${said}.`);
-  }
-  return input;
-}
-
-/** The handler's own: layers may have left anything in the arguments. */
-function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
-  try {
-    return copyJsonObject(args, { omitUndefined: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" are not JSON: ${error.message}.`);
   }
 }
 
@@ -96,7 +53,7 @@ async function runHandler(
   ask.onStart();
   let result: ToolCallResult;
   try {
-    const output = await within({ clock: agent.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
+    const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
       tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
     result = {
@@ -116,7 +73,7 @@ async function runHandler(
 function toolContext(
   run: TurnRun,
   ask: ToolCallAsk,
-  { config }: RegisteredTool,
+  tool: RegisteredTool,
   signal: AbortSignal,
   deadline: Pausable,
 ): ToolContext {
@@ -128,23 +85,24 @@ function toolContext(
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
     // A copy, so that no call sees what another has done to it.
-    config: copyJsonObject(config),
+    config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
-    agents: agentsOf(run, ask, deadline),
+    agents: agentsOf(run, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
   });
 }
 
 /** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
-function agentsOf(run: TurnRun, ask: ToolCallAsk, deadline: Pausable): AgentsApi {
+function agentsOf(run: TurnRun, ask: ToolCallAsk, { idempotent }: RegisteredTool, deadline: Pausable): AgentsApi {
   const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds });
+  const { activity } = run.agent;
   return {
     ...agents,
     async request(params) {
       deadline.pause();
       try {
-        return await agents.request(params);
+        return await (idempotent ? activity.aside(() => agents.request(params)) : agents.request(params));
       } finally {
         deadline.resume();
       }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, type JsonValue, type Message, type MessageEvent } from '@goondan/types';
+import { createSystemMessage, type JsonValue, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });

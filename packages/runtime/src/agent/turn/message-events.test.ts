@@ -7,12 +7,12 @@ import {
   type Message,
   type MessageEvent,
   type TurnMiddlewareContext,
+  textOf,
 } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { fold } from '../conversation/fold.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });

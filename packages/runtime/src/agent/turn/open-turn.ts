@@ -11,13 +11,16 @@ import { Effects } from '../effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
 import { DeltaGate } from './delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
+import type { TurnClock } from './turn-clock.ts';
 import { turnIdOf } from './turn-id.ts';
 import type { TurnRun } from './turn-run.ts';
+
+type OpenOptions = TurnOptions & { readonly clock: TurnClock };
 
 export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
-  options: TurnOptions,
+  options: OpenOptions,
   signal: AbortSignal,
 ): Promise<TurnRun | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event);
@@ -77,7 +80,7 @@ interface Opened {
   readonly signal: AbortSignal;
 }
 
-function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from: Opened): TurnRun {
+function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from: Opened): TurnRun {
   const { turnId, opened, before, log, resumed, conversation, signal } = from;
   const inputEvent = Object.freeze({ ...event });
   const toolResults: TurnRun['toolResults'] = [];
@@ -91,6 +94,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: TurnOptions, from
     version: opened.version,
     stateAtStart: stateAtStart(agent, opened),
     startedAt: agent.clock.elapsed(),
+    clock: options.clock,
     conversation,
     effects: new Effects(before, log),
     log,

@@ -32,7 +32,7 @@ const clock: Clock = {
 /** One process: what it did, and how often. */
 interface Process {
   readonly store: ConversationStore;
-  readonly done: Record<EffectKind, number>;
+  readonly done: Record<Exclude<EffectKind, 'approval'>, number>;
   readonly layers: { readonly kind: 'turn' | 'step'; readonly resumed: boolean }[];
   run(): Promise<TestedTurn>;
 }

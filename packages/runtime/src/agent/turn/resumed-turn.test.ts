@@ -1,11 +1,10 @@
 // What a resumed turn does and does not do again, one thing at a time. `resume.test.ts` does it all at once.
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, GoondanError, type MessageEvent } from '@goondan/types';
+import { createSystemMessage, GoondanError, type MessageEvent, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { textOf } from '../conversation/text-of.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const address = { agentName: 'tested', instanceKey: 'default' };

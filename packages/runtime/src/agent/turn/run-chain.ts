@@ -14,7 +14,7 @@ export async function runChain<Result>(run: TurnRun, chain: TurnChain<Result>): 
   const { agent, warn } = run;
   const { span } = chain;
   try {
-    const result = await runOnion({ ...chain, layers: agent.layers.of(chain.kind), clock: agent.clock, warn });
+    const result = await runOnion({ ...chain, layers: agent.layers.of(chain.kind), clock: run.clock, warn });
     span?.end();
     return result;
   } catch (error) {

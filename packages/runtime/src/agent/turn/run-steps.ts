@@ -22,7 +22,7 @@ export async function runSteps(run: TurnRun): Promise<TurnResult> {
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
-      await sleep(run.agent.clock, outcome.delayMs, run.signal);
+      await sleep(run.clock, outcome.delayMs, run.signal);
       continue;
     }
     progress.failures = 0;

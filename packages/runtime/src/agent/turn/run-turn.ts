@@ -12,6 +12,7 @@ import { refuseWhenOver } from './refuse-when-over.ts';
 import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from './run-chain.ts';
 import { runSteps } from './run-steps.ts';
+import { TurnClock } from './turn-clock.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
 import { type TurnRun, watch } from './turn-run.ts';
@@ -19,6 +20,8 @@ import { type TurnRun, watch } from './turn-run.ts';
 export interface TurnOptions {
   /** Cancels the turn. */
   readonly signal?: AbortSignal | undefined;
+  /** Stopped by whoever knows that the turn, or what it asked for, waits for a person. */
+  readonly clock?: TurnClock | undefined;
   /** Hears the answer while it is written. */
   readonly onDelta?: DeltaListener | undefined;
   /** Watches every layer. */
@@ -34,16 +37,19 @@ export interface TurnOutcome {
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {
-  const deadline = new TurnDeadline(agent.clock, agent.policy, options.signal);
+  const clock = options.clock ?? new TurnClock(agent.clock);
+  const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.policy, options.signal);
   try {
-    const run = await openTurn(agent, event, options, deadline.signal);
+    const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
     if ('finished' in run) return run.finished;
+    agent.activity.begin(run.log);
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     tellEnd(run, outcome);
     return outcome;
   } finally {
     deadline.over();
+    agent.activity.end();
   }
 }
 

@@ -14,12 +14,12 @@ export class TurnDeadline {
   };
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clocks: { readonly turn: Clock; readonly world: Clock },
     private readonly policy: TurnPolicy,
     private readonly cancel: AbortSignal | undefined,
   ) {
     const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
-    this.callOff = clock.after(policy.turnTimeoutMs, () => this.abort(late()));
+    this.callOff = clocks.turn.after(policy.turnTimeoutMs, () => this.abort(late()));
     // Nobody may be waiting when it is abandoned.
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
@@ -50,7 +50,8 @@ export class TurnDeadline {
   private abort(reason: GoondanError): void {
     if (this.signal.aborted) return;
     this.callOff();
-    this.callOff = this.clock.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
+    // Not on the clock of the turn, which may stand still.
+    this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
     this.controller.abort(reason);
   }
 }

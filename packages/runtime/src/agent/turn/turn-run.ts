@@ -8,6 +8,7 @@ import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { Effects } from '../effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
 import type { DeltaGate } from './delta-gate.ts';
+import type { TurnClock } from './turn-clock.ts';
 
 export interface TurnRun {
   readonly agent: AgentParts;
@@ -24,6 +25,8 @@ export interface TurnRun {
   readonly stateAtStart: Readonly<Record<string, JsonValue>>;
   /** On the clock that only grows, for durations. */
   readonly startedAt: number;
+  /** For every deadline inside the turn: it stands still while a person is waited for. */
+  readonly clock: TurnClock;
   readonly conversation: Conversation;
   readonly effects: Effects;
   readonly log: TurnLogWriter;

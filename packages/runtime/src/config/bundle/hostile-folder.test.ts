@@ -63,6 +63,7 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
     expect(warnings.map(({ code, file, line }) => `${file}:${line} ${code}`)).toEqual([
       '.env:1 E_ENV_REFUSED',
       '.env:2 E_ENV_REFUSED',
+      'bunfig.toml:1 E_BUNFIG_REFUSED',
     ]);
     expect(resources.map(({ name }) => name)).not.toContain('stolen');
     expect(existsSync(proof)).toBe(false);

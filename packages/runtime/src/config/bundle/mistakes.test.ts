@@ -30,7 +30,8 @@ const tool = (name: string, more = '') =>
 const extension = (name: string, more = '') => `${head('Extension', name)}spec: { entry: ./e.ts${more} }\n`;
 const swarm = (agents = 'Agent/a', more = '') =>
   `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [${agents}]${more} }\n`;
-const connector = `${head('Connector', 'web')}spec: { entry: ./c.ts, events: [message] }\n`;
+const portSchema = '{ type: object, properties: { port: { type: integer } }, additionalProperties: false }';
+const connector = `${head('Connector', 'web')}spec: { entry: ./c.ts, events: [message], configSchema: ${portSchema} }\n`;
 const documents = (...texts: string[]) => texts.join('---\n');
 const agentSpec = (spec: string) => documents(model, `${head('Agent')}spec:\n${spec.replaceAll(/^/gm, '  ')}\n`);
 const modelSpec = (spec: string) => `${head('Model')}spec: ${spec}\n`;
@@ -365,6 +366,25 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
+    title: 'an extension under another name that is taken',
+    yaml: documents(
+      extension('log'),
+      extension('other'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/other, as: log }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'spec.extensions lists Extension/log twice.',
+  },
+  {
+    title: 'another name that is none',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, as: ‸Not_a/name }]'),
+    ),
+    code: 'E_RESOURCE_NAME',
+    message: '"Not_a/name" is not a name for an extension.',
+  },
+  {
     title: 'a prompt that is not there',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸./prompt.md }'),
     code: 'E_PROMPT_FILE',
@@ -442,6 +462,18 @@ const swarms: Mistake[] = [
       extension('log'),
       agent('a', ', extensions: [Extension/log]'),
       swarm('Agent/a', ', extensions: [‸Extension/log]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+  },
+  {
+    title: 'another name that an agent has already',
+    yaml: documents(
+      model,
+      extension('log'),
+      extension('other'),
+      agent('a', ', extensions: [Extension/log]'),
+      swarm('Agent/a', ', extensions: [‸{ ref: Extension/other, as: log }]'),
     ),
     code: 'E_REF_TWICE',
     message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
@@ -741,6 +773,25 @@ const connections: Mistake[] = [
     yaml: connection('connectorRef: Connector/web\nsecrets: { key: ‸[] }\ningress: { rules: [{ route: {} }] }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.secrets.key must be a string or an object, not an empty list.',
+  },
+  {
+    title: 'a config that does not fit the connector',
+    yaml: connection('connectorRef: Connector/web\nconfig: { port: ‸many }\ningress: { rules: [{ route: {} }] }'),
+    code: 'E_CONNECTOR_CONFIG',
+    message: 'The config does not fit Connector/web: port must be integer.',
+  },
+  {
+    title: 'a setting that the connector does not have',
+    yaml: connection('connectorRef: Connector/web\nconfig: ‸{ prot: 1 }\ningress: { rules: [{ route: {} }] }'),
+    code: 'E_CONNECTOR_CONFIG',
+    message: 'The config does not fit Connector/web: the value must NOT have additional properties ("prot").',
+  },
+  {
+    title: 'the config schema of a connector that is none',
+    yaml: `${head('Connector')}spec: { entry: ./c.ts, configSchema: { type: ‸config } }\n`,
+    code: 'E_CONNECTOR_CONFIG',
+    message:
+      'spec.configSchema is no JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
   },
   {
     title: 'a package without a version',

@@ -2,6 +2,7 @@
 import type { Bundle } from './bundle.ts';
 import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
+import { findPreload } from './files/find-preload.ts';
 import { readEnvironmentFile } from './files/read-environment-file.ts';
 import { openScopes } from './open-scope.ts';
 import type { SourceDocument } from './place.ts';
@@ -20,7 +21,13 @@ export async function readBundle(source: BundleSource, environment: Environment)
   const { values, findings: aboutEnvironment } = await readEnvironmentFile(folder);
   const opened = await openScopes(folder, documents);
   const whole = await checkScopes(opened.scopes, environment, values);
-  const findings = [...source.findings, ...aboutEnvironment, ...opened.findings, ...whole];
+  const findings = [
+    ...source.findings,
+    ...aboutEnvironment,
+    ...(await findPreload(folder)),
+    ...opened.findings,
+    ...whole,
+  ];
   const [scope] = opened.scopes;
   if (scope === undefined) throw new Error('A bundle has at least its own folder.');
   const errors = listProblems(findings, 'error');

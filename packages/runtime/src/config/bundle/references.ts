@@ -38,7 +38,13 @@ export function parseModelName(written: WrittenReference): { provider: string; m
   return Object.hasOwn(providerVariables, provider) && model !== '' ? { provider, model } : undefined;
 }
 
-export type ListItem = WrittenReference | { readonly ref: WrittenReference; readonly config?: JsonObject | undefined };
+export type ListItem =
+  | WrittenReference
+  | {
+      readonly ref: WrittenReference;
+      readonly as?: string | undefined;
+      readonly config?: JsonObject | undefined;
+    };
 
 /** The reference of an item of a list, whichever of its forms it has. */
 export function referenceOf(item: ListItem): WrittenReference {
@@ -48,6 +54,18 @@ export function referenceOf(item: ListItem): WrittenReference {
 /** What the item says about its config here; it goes over the resource's own. */
 export function configOf(item: ListItem): JsonObject {
   return typeof item === 'object' && 'ref' in item ? (item.config ?? {}) : {};
+}
+
+/** `Kind/name` of an item where it is listed: its own name, or the one it is given there. */
+export function listedAs(item: ListItem): string | undefined {
+  const reference = parseReference(referenceOf(item));
+  if (reference === undefined) return undefined;
+  return `${reference.kind}/${newNameOf(item) ?? reference.name}`;
+}
+
+/** What `as` says; `undefined` when it keeps its own name. */
+export function newNameOf(item: ListItem): string | undefined {
+  return typeof item === 'object' && 'ref' in item ? item.as : undefined;
 }
 
 export function listReferences({ kind, resource }: LoadedResource): ReferenceUse[] {

@@ -1,4 +1,4 @@
-import type { AgentAddress, AgentEvent, AgentInstance } from '@goondan/types';
+import type { AgentAddress, AgentCard, AgentEvent, AgentInstance } from '@goondan/types';
 import { type Check, date, type FieldsOf, jsonObject, listOf, name, object, oneOf, optional, text } from './shape.ts';
 
 export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
@@ -8,6 +8,11 @@ export const agentInstance: Check<AgentInstance> = object({
   instanceKey: name,
   status: oneOf('working', 'idle', 'starting', 'waiting', 'stopped', 'asleep'),
 } satisfies FieldsOf<AgentInstance>);
+
+export const agentCard: Check<AgentCard> = object({
+  name,
+  description: optional(text),
+} satisfies FieldsOf<AgentCard>);
 
 /** An event as a frame carries it. Who sent it is not believed from here: the channel says that. */
 export const agentEvent: Check<AgentEvent> = object({

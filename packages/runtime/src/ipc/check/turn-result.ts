@@ -53,17 +53,19 @@ const message: Check<Message> = object({
   source: messageSource,
 } satisfies FieldsOf<Message>);
 
+export const finishReason: Check<TurnResult['finishReason']> = oneOf('text_response', 'max_steps', 'error');
+
+export const turnError: Check<TurnError> = object({
+  message: text,
+  code: optional(text),
+  suggestion: optional(text),
+  helpUrl: optional(text),
+  extension: optional(text),
+} satisfies FieldsOf<TurnError>);
+
 export const turnResult: Check<TurnResult> = object({
   turnId: name,
   responseMessage: optional(message),
-  finishReason: oneOf('text_response', 'max_steps', 'error'),
-  error: optional(
-    object({
-      message: text,
-      code: optional(text),
-      suggestion: optional(text),
-      helpUrl: optional(text),
-      extension: optional(text),
-    } satisfies FieldsOf<TurnError>),
-  ),
+  finishReason,
+  error: optional(turnError),
 } satisfies FieldsOf<TurnResult>);

@@ -14,14 +14,14 @@
  * 5. Whoever gives up (timeout, cancel, end of the turn) has the callee told. What the callee says later is reported
  *    and dropped.
  * 6. Calls under way, frames for one call and remembered outcomes are bounded (`CallLimits`).
+ * 7. The deadline of a request stands still while its callee waits for people, itself or through others (`hold`).
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
-import { isSameAddress } from '../address-key.ts';
-import type { CallAction, CallFrame, CallLimits, CallMoment } from './call.ts';
-import { defaultCallLimits } from './call.ts';
-import { checkCall } from './check-call.ts';
+import { addressKey, isSameAddress } from '../address-key.ts';
+import type { CallAction, CallFrame, CallMoment } from './call.ts';
+import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { formatChain } from './format-chain.ts';
 import { type OpenCall, OpenCalls } from './open-calls.ts';
@@ -29,16 +29,16 @@ import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
 
 export class CallBroker {
-  readonly #agents: readonly string[];
-  readonly #limits: CallLimits;
+  readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
   readonly #finished: FinishedCalls;
+  /** The keys of those that wait for people. */
+  #held: ReadonlySet<string> = new Set();
 
-  /** `agents`: the names of the swarm's agents. */
-  constructor(agents: readonly string[], limits: CallLimits = defaultCallLimits) {
-    this.#agents = agents;
-    this.#limits = limits;
-    this.#finished = new FinishedCalls(limits.finishedCalls);
+  /** `rules` are asked at every call: they may change. */
+  constructor(rules: () => CallRules) {
+    this.#rules = rules;
+    this.#finished = new FinishedCalls(rules().limits.finishedCalls);
   }
 
   /** A frame from the process of `caller`, where the turn of `during` runs. */
@@ -55,9 +55,7 @@ export class CallBroker {
     if (open !== undefined) return this.#join(open, frame.callId);
 
     const refusal =
-      checkCall({ agents: this.#agents, limits: this.#limits }, caller, during, frame) ??
-      this.#checkCircle(caller, frame) ??
-      this.#checkRoom(caller);
+      checkCall(this.#rules(), caller, during, frame) ?? this.#checkCircle(caller, frame) ?? this.#checkRoom(caller);
     if (refusal !== undefined) return end({ status: 'failed', error: refusal });
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
@@ -122,6 +120,26 @@ export class CallBroker {
     return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
   }
 
+  /** Invariant 7: from now on these wait for people, and no others. */
+  hold(held: ReadonlySet<string>, now: number): CallAction[] {
+    this.#held = held;
+    return this.#open.requests().flatMap((call): CallAction[] => {
+      const isHeld = held.has(addressKey(call.callee));
+      if (isHeld && 'at' in call.deadline) {
+        call.deadline = { leftMs: Math.max(0, call.deadline.at - now) };
+        return [{ type: 'timer.clear', timer: call.id }];
+      }
+      if (isHeld || 'at' in call.deadline) return [];
+      call.deadline = { at: now + call.deadline.leftMs };
+      return [{ type: 'timer.set', timer: call.id, at: call.deadline.at }];
+    });
+  }
+
+  /** Those who wait for its answer. */
+  callersOf(address: AgentAddress): readonly AgentAddress[] {
+    return this.#open.requestsTo(address).map(({ caller }) => caller);
+  }
+
   /** Whether its turn waits for an answer. */
   isWaiting(address: AgentAddress): boolean {
     return this.#open.requestsOf(address).length > 0;
@@ -141,7 +159,7 @@ export class CallBroker {
   }
 
   #join(call: OpenCall, callId: string): CallAction[] {
-    if (call.callIds.size >= this.#limits.waitersPerCall) {
+    if (call.callIds.size >= this.#rules().limits.waitersPerCall) {
       return [
         endOf(call.caller, callId, failed('E_CALLS_FULL', `${call.callIds.size} frames wait for this call already.`)),
       ];
@@ -162,19 +180,20 @@ export class CallBroker {
 
   #checkRoom(caller: AgentAddress): FrameError | undefined {
     const own = this.#open.ofCaller(caller).length;
-    if (own >= this.#limits.openCallsPerCaller) {
+    if (own >= this.#rules().limits.openCallsPerCaller) {
       return { code: 'E_CALLS_FULL', message: `${own} calls of agent "${caller.agentName}" are under way already.` };
     }
-    if (this.#open.size < this.#limits.openCalls) return undefined;
+    if (this.#open.size < this.#rules().limits.openCalls) return undefined;
     return { code: 'E_CALLS_FULL', message: `${this.#open.size} calls between agents are under way already.` };
   }
 
   #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
-    const { kind, to: callee, callId, timeoutMs = this.#limits.requestTimeoutMs } = frame;
-    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, callIds: new Set([callId]) });
+    const { kind, to: callee, callId, timeoutMs = this.#rules().limits.requestTimeoutMs } = frame;
+    const deadline = this.#held.has(addressKey(callee)) ? { leftMs: timeoutMs } : { at: now + timeoutMs };
+    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, deadline, callIds: new Set([callId]) });
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
-    if (kind === 'send') return [deliver];
-    return [{ type: 'timer.set', timer: event.id, at: now + timeoutMs }, deliver];
+    if (kind === 'send' || !('at' in deadline)) return [deliver];
+    return [{ type: 'timer.set', timer: event.id, at: deadline.at }, deliver];
   }
 
   #answer(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {

@@ -16,13 +16,16 @@ const plan: ConnectionPlan = {
 
 const heard = { name: 'message', input: 'hi', properties: { chat: 'kim' }, createdAt: new Date(7) };
 
+const never = () => new Promise<never>(() => undefined);
+
 function open(over: Partial<ConnectionPlan> = {}, write: () => Promise<void> = async () => undefined) {
   const accepted: [AgentAddress, AgentEvent][] = [];
   const accept = acceptHeard(
     { ...plan, ...over },
     {
-      entryAgent: 'coder',
+      entryAgent: () => 'coder',
       newTraceId: () => 'f'.repeat(32),
+      ask: never,
       accept: async (to, event) => {
         accepted.push([to, event]);
         await write();
@@ -83,7 +86,7 @@ describe('an event of a connector', () => {
     const { events: _, ...undeclared } = plan;
     const accept = acceptHeard(
       { ...undeclared, rules: [{ route: {} }] },
-      { entryAgent: 'coder', newTraceId: () => 't', accept: async () => undefined },
+      { entryAgent: () => 'coder', newTraceId: () => 't', accept: async () => undefined, ask: never },
     );
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });

@@ -136,7 +136,12 @@ function open(
         return made;
       },
     },
-    ingress: { entryAgent: 'coder', newTraceId: () => crypto.randomUUID().replaceAll('-', ''), accept },
+    ingress: {
+      entryAgent: () => 'coder',
+      newTraceId: () => crypto.randomUUID().replaceAll('-', ''),
+      accept,
+      ask: never,
+    },
     listeners: {
       report: (line) => lines.push(line),
       onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
@@ -168,6 +173,9 @@ function open(
     listening: (count = 1) => until(() => ports().length >= count && statusOf('http')?.status === 'listening'),
   };
 }
+
+/** Nobody asks here; see connector-asks.test.ts. */
+const never = () => new Promise<never>(() => undefined);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await Bun.sleep(10);

@@ -9,7 +9,7 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ports/spawn.ts';
 import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { AcceptEvent } from './accept-heard.ts';
+import type { AcceptEvent, AskEvent } from './accept-heard.ts';
 import { Connections } from './connections.ts';
 
 const policy = {
@@ -36,9 +36,12 @@ const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
 interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: AcceptEvent;
+  readonly ask?: AskEvent;
 }
 
-function open({ plans = [planOf('one')], accept = async () => undefined, ...options }: Options = {}) {
+const never = () => new Promise<never>(() => undefined);
+
+function open({ plans = [planOf('one')], accept = async () => undefined, ask = never, ...options }: Options = {}) {
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
   const lines: LogLine[] = [];
@@ -52,7 +55,7 @@ function open({ plans = [planOf('one')], accept = async () => undefined, ...opti
       frameFolderFor: (connection) => `/frames/${connection}`,
       makeWorkFolder: (connection) => `/scratch/${connection}`,
     },
-    ingress: { entryAgent: 'coder', newTraceId: () => 'f'.repeat(32), accept },
+    ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept, ask },
     listeners: { report: (line) => lines.push(line), onOutput: (...each) => output.push(each) },
     policy,
   });
@@ -78,11 +81,11 @@ describe('the connections of a swarm', () => {
     connections.start();
     expect(child('one').request).toMatchObject({
       runner: '/runner.js',
-      cwd: '/scratch/one',
       frameFolder: '/frames/one',
+      args: ['/scratch/one'],
       environment: { TZ: 'UTC' },
     });
-    expect(child('two').request.cwd).toBe('/scratch/two');
+    expect(child('two').request.args).toEqual(['/scratch/two']);
     child('one').channel.onMessage((message) => told.push(message));
     await clock.advance(0);
     expect(told).toEqual([
@@ -96,6 +99,7 @@ describe('the connections of a swarm', () => {
           events: ['message'],
           config: { port: 1 },
           secrets: { token: 'sk-live-12345' },
+          agents: ['coder'],
         },
       },
     ]);
@@ -327,5 +331,75 @@ describe('R-07 draining', () => {
     connections.start();
     await connections.drain(1_000);
     expect(connections.status()).toEqual([]);
+  });
+});
+
+describe('other connections for a running swarm', () => {
+  const graceMs = 1_000;
+
+  test('L-01 those that did not change keep their process', async () => {
+    const { connections, child, children, say } = open({ plans: [planOf('one'), planOf('two')] });
+    connections.start();
+    await say({ type: 'ready' }, 'one');
+    const { pid } = child('one');
+    connections.replace([planOf('two'), planOf('one')], new Set(), graceMs);
+    expect(children).toHaveLength(2);
+    expect(connections.status().map(({ connection }) => connection)).toEqual(['two', 'one']);
+    expect(child('one').pid).toBe(pid);
+  });
+
+  test('L-01 what takes the place of a changed one starts when that is gone', async () => {
+    const { connections, child, children, clock, say } = open();
+    connections.start();
+    await say({ type: 'ready' });
+    const old = child();
+    connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
+    await clock.advance(10);
+    expect(children).toHaveLength(1);
+    old.exit({ code: 0 });
+    await clock.advance(0);
+    expect(children).toHaveLength(2);
+    const told: ToConnector[] = [];
+    child().channel.onMessage((message) => told.push(message));
+    await clock.advance(0);
+    expect(told).toMatchObject([{ type: 'start', plan: { config: { port: 2 } } }]);
+  });
+
+  test('one that does not go is killed after the grace period, and replaced then', async () => {
+    const { connections, children, clock, say } = open();
+    connections.start();
+    await say({ type: 'ready' });
+    connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
+    await clock.advance(graceMs - 1);
+    expect(children).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(children.length).toBeGreaterThan(1);
+  });
+
+  test('removed ones go, and added ones start', async () => {
+    const { connections, child, children, clock, say } = open();
+    connections.start();
+    await say({ type: 'ready' });
+    connections.replace([planOf('two')], new Set(), graceMs);
+    await clock.advance(0);
+    expect(children).toHaveLength(2);
+    expect(connections.status()).toMatchObject([{ connection: 'two', status: 'starting' }]);
+    child('one').exit({ code: 0 });
+    await clock.advance(60_000);
+    expect(children.filter(({ request }) => request.name === 'connection one')).toHaveLength(1);
+  });
+
+  test('are ended with everything else, those that leave too, and none starts any more', async () => {
+    const { connections, child, children, clock, say } = open();
+    connections.start();
+    await say({ type: 'ready' });
+    connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
+    const drained = connections.drain(graceMs);
+    child().exit({ code: 0 });
+    await clock.advance(0);
+    await drained;
+    connections.replace([planOf('three')], new Set(), graceMs);
+    await clock.advance(60_000);
+    expect(children).toHaveLength(1);
   });
 });

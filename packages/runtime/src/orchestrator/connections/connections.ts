@@ -3,7 +3,12 @@ import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
 import type { Ingress } from './accept-heard.ts';
 import { type ConnectionPolicy, defaultConnectionPolicy } from './connection-state.ts';
-import { type ConnectionListeners, type ConnectionPorts, KeptConnection } from './kept-connection.ts';
+import {
+  type ConnectionHost,
+  type ConnectionListeners,
+  type ConnectionPorts,
+  KeptConnection,
+} from './kept-connection.ts';
 
 export interface ConnectionsParts {
   /** Each with its own name. */
@@ -11,28 +16,77 @@ export interface ConnectionsParts {
   readonly ports: ConnectionPorts;
   readonly ingress: Ingress;
   readonly listeners: ConnectionListeners;
+  /** Asked at every step: it may change. */
   readonly policy?: Partial<ConnectionPolicy>;
 }
 
 export class Connections {
-  readonly #connections: readonly KeptConnection[];
+  readonly #host: ConnectionHost;
+  /** By name. */
+  #connections: ReadonlyMap<string, KeptConnection>;
+  /** Those that were replaced or removed and are not gone yet. */
+  readonly #leaving = new Map<KeptConnection, Promise<void>>();
+  #isDraining = false;
 
-  constructor({ plans, ports, ingress, listeners, policy }: ConnectionsParts) {
-    const host = { ...ports, ...listeners, ingress, policy: { ...defaultConnectionPolicy, ...policy } };
-    this.#connections = plans.map((plan) => new KeptConnection(plan, host));
+  constructor(parts: ConnectionsParts) {
+    const { plans, ports, ingress, listeners } = parts;
+    this.#host = {
+      ...ports,
+      ...listeners,
+      ingress,
+      get policy() {
+        return { ...defaultConnectionPolicy, ...parts.policy };
+      },
+    };
+    this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, this.#host)]));
   }
 
   start(): void {
-    for (const connection of this.#connections) connection.start();
+    for (const connection of this.#connections.values()) connection.start();
+  }
+
+  /**
+   * From now on these are the connections. Those that are not among them go, those named in `changed` too, and what takes
+   * their place starts when they are gone: two cannot listen at one port.
+   */
+  replace(plans: readonly ConnectionPlan[], changed: ReadonlySet<string>, graceMs: number): void {
+    if (this.#isDraining) return;
+    const before = this.#connections;
+    const kept = (name: string) => (changed.has(name) ? undefined : before.get(name));
+    const after = plans.map((plan) => ({
+      name: plan.connection,
+      connection: kept(plan.connection) ?? new KeptConnection(plan, this.#host),
+    }));
+    this.#connections = new Map(after.map(({ name, connection }) => [name, connection]));
+    for (const [name, connection] of before) {
+      if (this.#connections.get(name) !== connection) this.#dismiss(connection, graceMs);
+    }
+    for (const { name, connection } of after) {
+      if (before.get(name) !== connection) void this.#startAfter(before.get(name), connection);
+    }
   }
 
   /** Asks all of them to go, and kills who has not gone after `graceMs`. Resolves when none is left. Asked again it hurries. */
   async drain(graceMs: number): Promise<void> {
-    await Promise.all(this.#connections.map((connection) => connection.drain(graceMs)));
+    this.#isDraining = true;
+    const all = [...this.#connections.values(), ...this.#leaving.keys()];
+    await Promise.all(all.map((connection) => connection.drain(graceMs)));
   }
 
   /** In the order of the plans. */
   status(): readonly ConnectionStatus[] {
-    return this.#connections.map((connection) => connection.status());
+    return [...this.#connections.values()].map((connection) => connection.status());
+  }
+
+  #dismiss(connection: KeptConnection, graceMs: number): void {
+    const gone = connection.drain(graceMs).then(() => void this.#leaving.delete(connection));
+    this.#leaving.set(connection, gone);
+  }
+
+  async #startAfter(before: KeptConnection | undefined, connection: KeptConnection): Promise<void> {
+    if (before !== undefined) await this.#leaving.get(before);
+    // Another reload, or the end, may have come meanwhile.
+    const isWanted = [...this.#connections.values()].includes(connection);
+    if (isWanted && !this.#isDraining) connection.start();
   }
 }

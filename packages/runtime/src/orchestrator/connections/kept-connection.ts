@@ -5,9 +5,11 @@
  * starts, and while it drains.
  */
 import { GoondanError, type JsonObject } from '@goondan/types';
+import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
+import { type AnswerAsk, answerConnectorAsks } from '../../ipc/connector-asks.ts';
 import { acceptConnectorEvents, type EmitConnectorEvent } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
@@ -17,7 +19,8 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, ChildProcess, Spawn } from '../../ports/spawn.ts';
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
 import { NamedTimers } from '../named-timers.ts';
-import { acceptHeard, type Ingress } from './accept-heard.ts';
+import { routedAgents } from '../ingress/routed-agents.ts';
+import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
 import { stepConnection } from './connection-machine.ts';
 import {
   type ConnectionAction,
@@ -57,6 +60,7 @@ export class KeptConnection {
   readonly #plan: ConnectionPlan;
   readonly #host: ConnectionHost;
   readonly #accept: EmitConnectorEvent;
+  readonly #answer: AnswerAsk;
   readonly #timers: NamedTimers<ConnectionTimer>;
   readonly #stopped = Promise.withResolvers<void>();
   readonly #inputs: ConnectionInput[] = [];
@@ -70,6 +74,7 @@ export class KeptConnection {
     this.#host = host;
     const accept = acceptHeard(plan, host.ingress);
     this.#accept = (id, event) => accept(id, event).catch((error: unknown) => this.#refuse(event.name, error));
+    this.#answer = this.#tellRefusals(askHeard(plan, host.ingress));
     this.#timers = new NamedTimers(host.clock, (timer) => this.#take({ type: 'timer', timer }));
   }
 
@@ -138,6 +143,7 @@ export class KeptConnection {
     }
     const { channel, exited } = this.#child;
     acceptConnectorEvents(channel, this.#accept);
+    answerConnectorAsks(channel, this.#answer);
     channel.onMessage((message) => this.#hear(process, message));
     channel.onRefused(({ code, message }) =>
       this.#report({ level: 'warn', event: 'frame.refused', message: `${code}: ${message}` }),
@@ -146,11 +152,13 @@ export class KeptConnection {
       this.#child = undefined;
       this.#take({ type: 'exited', process, code, signal });
     });
-    channel.send({ type: 'start', plan: toStart(this.#plan) }).catch((error: unknown) => {
-      // Its end is told by itself.
-      if (error instanceof GoondanError && error.code === 'E_IPC_CLOSED') return;
-      this.#take({ type: 'failed', process, error: toFrameError(error, 'E_CONNECTOR_START') });
-    });
+    channel
+      .send({ type: 'start', plan: toStart(this.#plan, this.#host.ingress.entryAgent()) })
+      .catch((error: unknown) => {
+        // Its end is told by itself.
+        if (error instanceof GoondanError && error.code === 'E_IPC_CLOSED') return;
+        this.#take({ type: 'failed', process, error: toFrameError(error, 'E_CONNECTOR_START') });
+      });
   }
 
   #startChild(): ChildProcess<ToConnector, FromConnector> {
@@ -160,8 +168,8 @@ export class KeptConnection {
     return spawn(connectorLanguage, {
       name: `connection ${connection}`,
       runner,
-      cwd: makeWorkFolder(connection),
       frameFolder: frameFolderFor(connection),
+      args: [makeWorkFolder(connection)],
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) =>
         onOutput(connection, output.kind === 'line' ? { ...output, text: mask(output.text) } : output),
@@ -184,6 +192,8 @@ export class KeptConnection {
       }
       // Accepted elsewhere; and its end is told by itself.
       case 'connector.event':
+      case 'connector.ask':
+      case 'ask.left':
       case 'drained':
     }
   }
@@ -196,6 +206,23 @@ export class KeptConnection {
   #report({ level, event, message }: Required<Pick<LogLine, 'level' | 'event' | 'message'>>): void {
     const time = this.#host.clock.now().toISOString();
     this.#host.report({ time, level, message, connection: this.#plan.connection, event });
+  }
+
+  /** What was accepted is not refused, however its turn ends. */
+  #tellRefusals(answer: AnswerAsk): AnswerAsk {
+    return async (id, event, options) => {
+      let isAccepted = false;
+      const onAccepted: typeof options.onAccepted = (acceptance) => {
+        isAccepted = true;
+        options.onAccepted(acceptance);
+      };
+      try {
+        return await answer(id, event, { ...options, onAccepted });
+      } catch (error) {
+        if (isAccepted || options.left.aborted) throw error;
+        return this.#refuse(event.name, error);
+      }
+    };
   }
 
   /** Told to the connector always, to the log once a second: anybody outside may cause it. */
@@ -223,7 +250,8 @@ export class KeptConnection {
 const REFUSALS_TOLD_EVERY_MS = 1_000;
 
 /** What its process needs to know. */
-function toStart({ rules: _rules, environment: _environment, ...start }: ConnectionPlan): JsonObject {
+function toStart({ rules, environment: _environment, ...plan }: ConnectionPlan, entryAgent: string): JsonObject {
+  const start: ConnectorStart = { ...plan, agents: routedAgents(rules, entryAgent) };
   // A plan is JSON.
   return start as unknown as JsonObject;
 }

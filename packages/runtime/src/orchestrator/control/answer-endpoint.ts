@@ -4,9 +4,11 @@ import type { Delivery } from '../../control/swarm-control.ts';
 import { type Check, Misfit } from '../../ipc/check/shape.ts';
 import { askTurn, streamTurn, type TurnRequest } from './ask-turn.ts';
 import {
+  answerBody,
   cancelBody,
   choiceQuery,
   deadLetterBody,
+  deleteBody,
   deliveryBody,
   nothing,
   readQuery,
@@ -28,6 +30,13 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   swarm: get(nothing, ({ control }): SwarmGreeting => ({ protocol: PROTOCOL_VERSION, status: control.status() })),
   status: get(nothing, ({ control }) => control.status()),
   instances: get(nothing, async ({ control }) => ({ instances: await control.instances() })),
+  deleteInstance: post(
+    { query: nothing, body: deleteBody },
+    async ({ control }, { body: { agent, instanceKey, ...options } }) => ({
+      deleted: true,
+      ...(await control.deleteInstance({ agentName: agent, instanceKey }, options)),
+    }),
+  ),
   events: get(watchQuery, (host, { query, request }) => watchEvents(host, query, request.signal)),
   deadLetters: get(choiceQuery, async ({ control }, { query }) => ({ deadLetters: await control.deadLetters(query) })),
   deliver: post({ query: turnQuery, body: deliveryBody, longest: 'longestDelivery' }, async (host, asked) =>
@@ -51,9 +60,17 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
       dropped: await control.dropDeadLetter({ agentName: agent, instanceKey }, eventId),
     }),
   ),
+  approvals: get(nothing, async ({ control }) => ({ approvals: await control.approvals() })),
+  approve: post({ query: nothing, body: answerBody }, async ({ control }, { body: { id, ...options } }) => ({
+    approved: await control.approve(id, options),
+  })),
+  deny: post({ query: nothing, body: answerBody }, async ({ control }, { body: { id, ...options } }) => ({
+    denied: await control.deny(id, options),
+  })),
   restart: post({ query: nothing, body: restartBody }, async ({ control }, { body }) => ({
     restarted: await control.restart(body),
   })),
+  reload: post({ query: nothing, body: nothing }, ({ control }) => control.reload()),
   stop: post({ query: nothing, body: stopBody }, (host, asked) =>
     stopSwarm(host, asked.body, { asStream: wantsEvents(asked), left: asked.request.signal }),
   ),

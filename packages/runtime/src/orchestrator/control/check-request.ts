@@ -34,8 +34,10 @@ export const deliveryBody: Check<Delivery> = exactObject({
 const choice = { agent: optional(name), instanceKey: optional(name) } satisfies FieldsOf<InstanceChoice>;
 
 export const cancelBody = exactObject({ ...choice, eventId: optional(name), reason: optional(text) });
+export const deleteBody = exactObject({ agent: name, instanceKey: name, force: optional(flag) });
 export const deadLetterBody = exactObject({ agent: name, instanceKey: name, eventId: name });
 export const restartBody = exactObject({ ...choice, fresh: optional(flag) });
+export const answerBody = exactObject({ id: name, by: optional(name), note: optional(text) });
 export const stopBody = exactObject({ graceMs: optional(count) });
 export const choiceQuery: Check<InstanceChoice> = exactObject(choice);
 export const nothing = exactObject({});
@@ -45,7 +47,14 @@ const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 't
 
 export const turnQuery = exactObject({ cancelOnDisconnect: optional(flagText) });
 
-const noticeType: Check<SwarmNotice['type']> = oneOf('delta', 'runtime.event', 'turn.ended', 'log', 'dropped');
+const noticeType: Check<SwarmNotice['type']> = oneOf(
+  'delta',
+  'runtime.event',
+  'turn.ended',
+  'log',
+  'approval',
+  'dropped',
+);
 
 export const watchQuery: Check<WatchFilter> = exactObject({
   ...choice,

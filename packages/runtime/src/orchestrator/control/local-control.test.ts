@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { textOf } from '../../agent/conversation/text-of.ts';
+import { textOf } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
@@ -21,8 +21,9 @@ async function open(answer: FakeAnswer, policy: SwarmPolicy = {}) {
     journal: opened.journal,
     clock: systemClock,
     ids: randomIds,
-    entryAgent: 'a',
-    graceMs: 1_000,
+    entryAgent: () => 'a',
+    graceMs: () => 1_000,
+    reload: () => Promise.reject(new Error('not here')),
     describe: () => ({ swarm: 'test', workspaceId: 'test', pid: 1, startedAt: '', version: '0', connections: [] }),
     stopped: Promise.resolve(),
     stop: async (graceMs) => void graces.push(graceMs),
@@ -235,6 +236,102 @@ describe('a restart', () => {
     await swarm.wake();
     expect(await control.restart({ agent: 'a', fresh: true })).toBe(1);
     expect((await journal.read(at)).extensionState).toEqual({});
+  });
+});
+
+describe('a deletion', () => {
+  // Fake agents write no conversation: on disk everything they were given is still to be handled.
+  const at = { agentName: 'a', instanceKey: 'default' };
+
+  test('is refused while accepted input is not handled, and ends no process for that', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { control, agents, journal } = await open(async (turn) => {
+      await gate.promise;
+      return echo(turn);
+    });
+    const asked = control.ask({ input: 'slow' });
+    await until(() => agents.started.length === 1);
+    expect(await failure(control.deleteInstance(at))).toMatchObject({
+      code: 'E_INSTANCE_PENDING',
+      message: expect.stringContaining('1 accepted input that is not handled yet'),
+    });
+    gate.resolve();
+    expect(textOf((await asked).result.responseMessage)).toBe('a/default: slow');
+    expect(agents.started).toHaveLength(1);
+    // Now only the disk knows.
+    expect(await failure(control.deleteInstance(at))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
+    expect(await journal.has(at)).toBe(true);
+  });
+
+  test('with force: the running turn ends, who waits for a lost input is told, and the next input begins anew', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { control, agents, journal, swarm } = await open(async (turn) => {
+      if (turn.event.input === 'slow') await gate.promise;
+      if (turn.at.agentName === 'b') return JSON.stringify(await turn.call('request', { agentName: 'a' }));
+      return echo(turn);
+    });
+    const slow = control.ask({ input: 'slow' });
+    const next = failure(control.ask({ input: 'next', id: 'known' }));
+    const byAgent = control.ask({ agent: 'b' });
+    await until(() => swarm.instances.find(at)?.state.queue.length === 3);
+    const deleted = control.deleteInstance(at, { force: true });
+    gate.resolve();
+    expect(textOf((await slow).result.responseMessage)).toBe('a/default: slow');
+    expect(await deleted).toEqual({ inputs: 3 });
+    expect(await next).toMatchObject({ code: 'E_INSTANCE_DELETED' });
+    expect(textOf((await byAgent).result.responseMessage)).toContain('E_INSTANCE_DELETED');
+    expect(await journal.has(at)).toBe(false);
+    expect((await control.instances()).map(({ agentName }) => agentName)).toEqual(['b']);
+
+    expect(await control.deliver({ input: 'next', id: 'known' })).toMatchObject({ duplicate: false });
+    await until(() => agents.started.filter((each) => each.at.agentName === 'a').length === 2);
+    expect((await journal.pending(at)).map(({ id }) => id)).toEqual(['known']);
+  });
+
+  test('what is on its way to the disk is lost with it and not run, or comes after it and is', async () => {
+    const { control, agents, journal } = await open(echo);
+    await control.deliver({ input: 'first', instanceKey: 'k' });
+    for (let round = 0; round < 5; round += 1) {
+      const accepted = control.deliver({ id: `lost-${round}` });
+      const deleted = control.deleteInstance(at, { force: true });
+      expect(await accepted).toMatchObject({ duplicate: false });
+      expect(await deleted).toEqual({ inputs: 1 });
+    }
+    await Bun.sleep(100);
+    expect(await journal.has(at)).toBe(false);
+    expect(agents.started.map((each) => each.at.instanceKey)).toEqual(['k']);
+    const last = control.ask({ input: 'last' });
+    expect(textOf((await last).result.responseMessage)).toBe('a/default: last');
+  });
+
+  test('of one that stands in line for a process takes it out of the line', async () => {
+    const gate = Promise.withResolvers<void>();
+    cleanups.push(() => gate.resolve());
+    const { control, agents, swarm } = await open(
+      async (turn) => {
+        await gate.promise;
+        return echo(turn);
+      },
+      { maxProcesses: 1 },
+    );
+    void failure(control.ask({ agent: 'b' }));
+    await until(() => agents.started.length === 1);
+    await control.deliver({ input: 'waits' });
+    expect(swarm.instances.waiting).toBe(1);
+    await control.deleteInstance(at, { force: true });
+    expect(swarm.instances.waiting).toBe(0);
+  });
+
+  test('of one that is not there is refused; of an agent that the swarm no longer has it is not', async () => {
+    const { control, journal } = await open(echo);
+    expect(await failure(control.deleteInstance(at))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+    const old = { agentName: 'z', instanceKey: 'default' };
+    await journal.recover(old);
+    await journal.close(old);
+    expect(await control.deleteInstance(old)).toEqual({ inputs: 0 });
+    expect(await journal.has(old)).toBe(false);
+    await control.stop();
+    expect(await failure(control.deleteInstance(old))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });
 });
 

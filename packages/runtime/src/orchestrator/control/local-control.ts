@@ -4,13 +4,18 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import { pendingInputs } from '../../workspace/journal/instance-refusals.ts';
+import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
+import { acceptanceOf, askAgent } from '../ask-agent.ts';
+import { cancelTurn } from '../cancel-turn.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Swarm } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
 import type {
   Acceptance,
+  ApprovalAnswerOptions,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -26,95 +31,108 @@ export interface LocalControlParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly entryAgent: string;
-  readonly graceMs: number;
+  /** Gets what names no agent. */
+  entryAgent(): string;
+  /** For what has to go, when nobody says how long. */
+  graceMs(): number;
   /** Everything about the swarm that does not change, and its connections. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
+  reload(): Promise<PlanReconcile>;
   /** Ends everything. Asked again it hurries. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
 }
 
 export function localControl(parts: LocalControlParts): SwarmControl {
-  const { swarm, journal, entryAgent } = parts;
+  const { swarm, journal } = parts;
   let isStopping = false;
 
   const control: SwarmControl = {
-    deliver: async (delivery) => deliver(delivery, false),
+    deliver,
     ask,
     watch: (filter, listener) => swarm.watchers.add(filter, listener),
     cancel,
     status: () => ({
       ...parts.describe(),
-      entryAgent,
+      entryAgent: parts.entryAgent(),
       agents: swarm.agents,
-      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
+      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
     }),
     async instances() {
       return swarm.list().map((each) => {
         const instance = swarm.instances.find(each);
-        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
+        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describe(instance);
       });
     },
+    deleteInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
+    approvals: async () => swarm.approvals.pending(),
+    approve: (id, options) => answer(id, 'approved', options),
+    deny: (id, options) => answer(id, 'denied', options),
     restart,
+    reload: async () => {
+      if (isStopping) throw stopped('nothing is changed any more');
+      return parts.reload();
+    },
     stopped: parts.stopped,
-    stop: async ({ graceMs = parts.graceMs } = {}) => {
+    stop: async ({ graceMs = parts.graceMs() } = {}) => {
       isStopping = true;
       await parts.stop(graceMs);
     },
   };
   return control;
 
-  async function deliver(delivery: Delivery, isAwaited: boolean): Promise<Acceptance> {
-    if (isStopping) throw stopped('nothing is accepted any more');
-    const { to, event } = makeEvent(delivery, entryAgent, parts);
-    const { duplicate } = await swarm.accept(to, event, isAwaited);
-    const { id: eventId, traceId } = event;
-    return {
-      accepted: true,
-      eventId,
-      agent: to.agentName,
-      instanceKey: to.instanceKey,
-      turnId: `turn-${eventId}`,
-      traceId,
-      duplicate,
-    };
+  async function deliver(delivery: Delivery): Promise<Acceptance> {
+    const { to, event } = open(delivery);
+    const { duplicate } = await swarm.accept(to, event, false);
+    return acceptanceOf(to, event, duplicate);
   }
 
   async function ask(delivery: Delivery, { signal, onAccepted, onNotice }: AskOptions = {}): Promise<TurnEnd> {
     signal?.throwIfAborted();
-    const { to, event } = makeEvent(delivery, entryAgent, parts);
-    // Before it is accepted: its turn may be over when that is known.
-    const waiter = swarm.waiters.wait(to, event.id);
-    const filter = { agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id };
-    const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
-    const giveUp = () => void cancel({ agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id });
-    try {
-      const acceptance = await deliver({ ...delivery, id: event.id, traceId: event.traceId }, true);
-      onAccepted?.(acceptance);
-      signal?.addEventListener('abort', giveUp, { once: true });
-      if (signal?.aborted === true) giveUp();
-      return await waiter.end;
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-      waiter.forget();
-      unwatch();
-    }
+    const { to, event } = open(delivery);
+    return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onNotice });
   }
 
-  function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = 'cancelled by a client'): boolean {
-    const address = checkAddress({ agentName: at.agent ?? entryAgent, instanceKey: at.instanceKey ?? 'default' });
-    const instance = swarm.instances.find(address);
-    const eventId = at.eventId ?? instance?.running?.id;
-    const isThere = instance?.state.queue.some(
-      ({ event, cancelled }) => event.id === eventId && cancelled === undefined,
-    );
-    if (eventId === undefined || isThere !== true) return false;
-    swarm.instances.post(address, { type: 'cancel', eventId, reason });
-    return true;
+  async function answer(
+    id: string,
+    decision: 'approved' | 'denied',
+    { by = 'control', note }: ApprovalAnswerOptions = {},
+  ): Promise<boolean> {
+    for (const text of [by, note ?? '']) {
+      if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
+      throw new GoondanError('E_CONTROL_REQUEST', `An answer is a text of at most ${LONGEST_NOTE} characters.`);
+    }
+    return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
+  }
+
+  function describe(instance: Instance): InstanceStatus {
+    const waiting = swarm.approvals.countPending(instance.address);
+    return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
+  }
+
+  function open(delivery: Delivery): ReturnType<typeof makeEvent> {
+    if (isStopping) throw stopped('nothing is accepted any more');
+    return makeEvent(delivery, parts.entryAgent(), parts);
+  }
+
+  function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): boolean {
+    const address = checkAddress({
+      agentName: at.agent ?? parts.entryAgent(),
+      instanceKey: at.instanceKey ?? 'default',
+    });
+    const eventId = at.eventId ?? swarm.instances.find(address)?.running?.id;
+    return eventId !== undefined && cancelTurn(swarm, address, eventId, reason);
+  }
+
+  async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {
+    if (isStopping) throw stopped('nothing is deleted any more');
+    const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
+    // Else its process would be ended first, and refused would be all the same.
+    if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
+    return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
   }
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {
@@ -150,7 +168,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.deadLetters.drop(at, eventId));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.deadLetters.drop(at, eventId));
     return true;
   }
 
@@ -162,14 +180,18 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, parts.graceMs, () => journal.reset(at));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
+      await journal.reset(at);
+      // A turn that begins again asks again.
+      swarm.approvals.turnFinished(at);
+    });
     return true;
   }
 
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    await swarm.instances.whileAsleep(at, parts.graceMs, async () => {
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
       // Who asks for it may have mended what made it crash.
       swarm.instances.post(at, { type: 'forgive' });
     });
@@ -190,6 +212,9 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return address;
   }
 }
+
+const LONGEST_NOTE = 4_000;
+const BY_A_CLIENT = 'cancelled by a client';
 
 function describeInstance({ address, status, pid, state }: Instance): InstanceStatus {
   const { queue, restarts, startError } = state;

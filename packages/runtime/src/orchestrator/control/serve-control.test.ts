@@ -78,7 +78,10 @@ describe('the control socket', () => {
     expect(await answerTo('POST', '/v1/dead-letters/drop', { body: { ...choice, eventId: 'x' } })).toEqual({
       dropped: false,
     });
+    const deletion = { agent: 'helper', instanceKey: 'a/b', force: true };
+    expect(await answerTo('POST', '/v1/instances/delete', { body: deletion })).toEqual({ deleted: true, inputs: 1 });
     expect(await answerTo('POST', '/v1/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
+    expect(await answerTo('POST', '/v1/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
     expect(await answerTo('POST', '/v1/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
     const address = { agentName: 'helper', instanceKey: 'a/b' };
     expect(swarm.calls).toEqual([
@@ -87,7 +90,9 @@ describe('the control socket', () => {
       ['deadLetters', {}],
       ['retryDeadLetter', address, 'dead'],
       ['dropDeadLetter', address, 'x'],
+      ['deleteInstance', { agentName: 'helper', instanceKey: 'a/b' }, { force: true }],
       ['restart', { agent: 'helper', fresh: true }],
+      ['reload'],
       ['stop', { graceMs: 5 }],
     ]);
   });
@@ -142,12 +147,13 @@ describe('a refusal of the control socket', () => {
       '/v1/dead-letters/drop',
       { agent: 'a', instanceKey: 'b' },
     ],
+    ['The body of the request: instanceKey is missing, not a text.', 'POST', '/v1/instances/delete', { agent: 'a' }],
     ['The body of the request: fresh is "yes", neither true nor false.', 'POST', '/v1/restart', { fresh: 'yes' }],
     ['The body of the request: reason is {}, not a text.', 'POST', '/v1/cancel', { reason: {} }],
     ['The query of the request: verbose is unknown; known: none.', 'GET', '/v1/status?verbose=1', undefined],
     ['The query of the request: agent is there twice.', 'GET', '/v1/events?agent=a&agent=b', undefined],
     [
-      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, dropped.',
+      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, dropped.',
       'GET',
       '/v1/events?types=log,nonsense',
       undefined,

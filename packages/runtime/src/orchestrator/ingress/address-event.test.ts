@@ -6,7 +6,7 @@ const heard = { name: 'message', input: 'hello', createdAt: new Date(5) };
 
 test('R-01 the event of a connector becomes one for the addressed instance, from that Connection', () => {
   const event = { ...heard, auth: { user: 'kim' }, metadata: { thread: 1 } };
-  expect(addressEvent({ connection: 'chat', id: '1', event }, to, 'trace')).toEqual({
+  expect(addressEvent({ connection: 'chat', id: '1', event }, to, () => 'trace')).toEqual({
     id: expect.stringMatching(/^heard-[0-9a-f]{32}$/),
     type: 'message',
     input: 'hello',
@@ -20,7 +20,14 @@ test('R-01 the event of a connector becomes one for the addressed instance, from
 });
 
 test('the same id of one connection is the same event, of another one it is not', () => {
-  const idOf = (connection: string, id: string) => addressEvent({ connection, id, event: heard }, to, 'trace').id;
+  const idOf = (connection: string, id: string) => addressEvent({ connection, id, event: heard }, to, () => 'trace').id;
   expect(idOf('chat', '1')).toBe(idOf('chat', '1'));
   expect(new Set([idOf('chat', '1'), idOf('chat', '2'), idOf('mail', '1'), idOf('chat1', '')]).size).toBe(4);
+});
+
+test('an event that belongs to a trace outside stays in it', () => {
+  const event = { ...heard, traceId: 'a'.repeat(32) };
+  const traceIdOf = (each: typeof heard) =>
+    addressEvent({ connection: 'chat', id: '1', event: each }, to, () => 'made up').traceId;
+  expect([traceIdOf(event), traceIdOf(heard)]).toEqual(['a'.repeat(32), 'made up']);
 });

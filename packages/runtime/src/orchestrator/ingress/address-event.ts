@@ -11,8 +11,9 @@ export interface Heard {
   readonly event: HeardEvent;
 }
 
-export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, traceId: string): AgentEvent {
-  const { input, auth, metadata } = event;
+/** `newTraceId` is asked when the connector knows of none. */
+export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, newTraceId: () => string): AgentEvent {
+  const { input, auth, metadata, traceId = newTraceId() } = event;
   return {
     id: eventId(connection, id),
     type: event.name,

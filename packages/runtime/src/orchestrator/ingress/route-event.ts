@@ -41,7 +41,7 @@ function keyOf(route: IngressRoute, properties: JsonObject): { readonly text: st
   return problem === undefined ? { text: prefix + text } : { problem: `its property "${property}" ${problem}` };
 }
 
-function agentOf({ agentRef }: IngressRoute, entryAgent: string): string {
+export function agentOf({ agentRef }: IngressRoute, entryAgent: string): string {
   if (agentRef === undefined) return entryAgent;
   return typeof agentRef === 'string' ? agentRef.replace(/^Agent\//, '') : agentRef.name;
 }

@@ -19,7 +19,7 @@ const start: AgentStart = {
 function run() {
   const clock = manualClock();
   const fake = fakeSpawn<ToAgent, FromAgent>();
-  const process = fake.spawn(agentLanguage, { name: 'a', runner: 'none', cwd: '/', frameFolder: '/' });
+  const process = fake.spawn(agentLanguage, { name: 'a', runner: 'none', frameFolder: '/' });
   const [child] = fake.children;
   if (child === undefined) throw new Error('no child');
   const heard: string[] = [];

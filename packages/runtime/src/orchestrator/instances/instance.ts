@@ -117,7 +117,7 @@ export class Instance {
       case 'process.spawn':
         return this.#spawn(action.process);
       case 'process.drain':
-        return this.say({ type: 'drain', graceMs: Math.round(action.graceMs) });
+        return this.say(drainFrame(action));
       case 'process.kill':
         return this.#process?.kill();
       case 'turn.send': {
@@ -193,8 +193,9 @@ export class Instance {
         this.#told = { stepCount, usage };
         return host.post(this, { type: 'turn.done', process, eventId, result });
       }
-      case 'pong':
       case 'drained':
+        return message.leavesTurn === true ? host.post(this, { type: 'turn.left', process }) : undefined;
+      case 'pong':
         return;
       default:
         return host.heard(this, message);
@@ -211,6 +212,11 @@ export class Instance {
 }
 
 const nothingTold = { stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+
+function drainFrame({ graceMs, cleanUpMs }: Extract<InstanceAction, { type: 'process.drain' }>): ToAgent {
+  const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs: Math.round(cleanUpMs) };
+  return { type: 'drain', graceMs: Math.round(graceMs), ...cleanUp };
+}
 
 function statusOf({ phase }: InstanceState): AgentInstance['status'] {
   switch (phase.name) {

@@ -6,18 +6,22 @@
  * 2. Who may have a process is asked again whenever the line of inputs is empty (`supervision/process-slots.ts`).
  * 3. An instance that is held gets no process until it is let go; its input waits.
  * 4. Once it is closed nothing happens any more: an input that comes later is not stepped, and starts nothing.
- * 5. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
+ * 5. One whose agent is not declared any more gets no process until it is again; its input waits.
+ * 6. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
  *    `MOST_REMEMBERED`.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address-key.ts';
 import type { InstanceInput } from '../supervision/instance-state.ts';
 import { conditionOf } from '../supervision/instance-state.ts';
+import type { Grace } from '../supervision/drain-process.ts';
 import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
 import { Instance, type InstanceHost } from './instance.ts';
 
 export interface InstancesHost extends Omit<InstanceHost, 'post' | 'askSlot' | 'releaseSlot'> {
   readonly maxProcesses: number;
+  /** Whether its agent is one of the swarm's. */
+  isDeclared(address: AgentAddress): boolean;
   /** Whether its turn waits for the answer of another one. */
   isWaiting(address: AgentAddress): boolean;
   /** Whether somebody waits for its answer. */
@@ -34,6 +38,8 @@ export class Instances {
   readonly #withProcess = new Set<Instance>();
   /** Those that wait for a process, by key. */
   readonly #line = new Set<string>();
+  /** Those that would wait for one, were their agent declared, by key. */
+  readonly #undeclared = new Set<string>();
   /** By key: whether it asked for a process meanwhile. */
   readonly #held = new Map<string, { asked: boolean }>();
   readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
@@ -46,13 +52,21 @@ export class Instances {
     this.#host = host;
     this.#instanceHost = {
       ...host,
-      post: (instance, input) => this.#push(instance, input),
-      askSlot: ({ key }) => {
-        const held = this.#held.get(key);
-        if (held === undefined) this.#line.add(key);
-        else held.asked = true;
+      get policy() {
+        return host.policy;
       },
-      releaseSlot: ({ key }) => void this.#line.delete(key),
+      post: (instance, input) => this.#push(instance, input),
+      askSlot: ({ key, address }) => {
+        const held = this.#held.get(key);
+        if (held !== undefined) held.asked = true;
+        else this.#enterLine(key, address);
+      },
+      releaseSlot: ({ key }) => {
+        const held = this.#held.get(key);
+        if (held !== undefined) held.asked = false;
+        this.#line.delete(key);
+        this.#undeclared.delete(key);
+      },
     };
   }
 
@@ -79,6 +93,18 @@ export class Instances {
     if (!this.#isStepping) this.#run();
   }
 
+  /** Which agents are declared has changed. */
+  redeclare(): void {
+    for (const key of [...this.#undeclared, ...this.#line]) {
+      const instance = this.#instances.get(key);
+      if (instance === undefined) continue;
+      this.#line.delete(key);
+      this.#undeclared.delete(key);
+      this.#enterLine(key, instance.address);
+    }
+    this.replan();
+  }
+
   /** When every process is gone. */
   close(): void {
     this.#isClosed = true;
@@ -95,20 +121,30 @@ export class Instances {
   }
 
   /** Runs `action` while the instance has no process: its process is asked to go, and the next one waits. */
-  async whileAsleep<Value>(address: AgentAddress, graceMs: number, action: () => Promise<Value>): Promise<Value> {
+  async whileAsleep<Value>(
+    address: AgentAddress,
+    { graceMs, cleanUpMs }: Grace,
+    action: () => Promise<Value>,
+  ): Promise<Value> {
     const key = addressKey(address);
     await this.until(() => !this.#held.has(key));
-    this.#held.set(key, { asked: this.#line.delete(key) });
+    this.#held.set(key, { asked: this.#line.delete(key) || this.#undeclared.delete(key) });
     try {
-      if (this.#instances.has(key)) this.post(address, { type: 'drain', graceMs, afterwards: 'serve' });
+      const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs };
+      if (this.#instances.has(key)) this.post(address, { type: 'drain', graceMs, ...cleanUp, afterwards: 'serve' });
       await this.until(() => this.#instances.get(key)?.hasProcess !== true);
       return await action();
     } finally {
       const asked = this.#held.get(key)?.asked === true;
       this.#held.delete(key);
-      if (asked) this.#line.add(key);
+      if (asked) this.#enterLine(key, address);
       this.#run();
     }
+  }
+
+  /** Invariant 5. */
+  #enterLine(key: string, address: AgentAddress): void {
+    (this.#host.isDeclared(address) ? this.#line : this.#undeclared).add(key);
   }
 
   #of(address: AgentAddress): Instance {
@@ -183,7 +219,7 @@ export class Instances {
     else this.#withProcess.delete(instance);
   }
 
-  /** Invariant 5. */
+  /** Invariant 6. */
   #forget({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {

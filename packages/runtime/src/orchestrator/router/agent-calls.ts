@@ -4,7 +4,8 @@ import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import { CallBroker } from '../calls/call-broker.ts';
-import type { CallAction, CallFrame, CallLimits } from '../calls/call.ts';
+import type { CallAction, CallFrame } from '../calls/call.ts';
+import type { CallRules } from '../calls/check-call.ts';
 import type { Instances } from '../instances/instances.ts';
 import { NamedTimers } from '../named-timers.ts';
 
@@ -13,6 +14,8 @@ export interface AgentCallsHost {
   /** Resolves when it is durable. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<unknown>;
   report(level: LogLevel, event: string, message: string): void;
+  /** Who waits for whom may not be the same any more. */
+  changed(): void;
 }
 
 export class AgentCalls {
@@ -21,8 +24,8 @@ export class AgentCalls {
   readonly #host: AgentCallsHost;
   readonly #timers: NamedTimers<string>;
 
-  constructor(agents: readonly string[], limits: CallLimits, instances: Instances, host: AgentCallsHost) {
-    this.#broker = new CallBroker(agents, limits);
+  constructor(rules: () => CallRules, instances: Instances, host: AgentCallsHost) {
+    this.#broker = new CallBroker(rules);
     this.#instances = instances;
     this.#host = host;
     this.#timers = new NamedTimers(host.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
@@ -34,6 +37,15 @@ export class AgentCalls {
 
   isAwaited(address: AgentAddress): boolean {
     return this.#broker.isAwaited(address);
+  }
+
+  callersOf(address: AgentAddress): readonly AgentAddress[] {
+    return this.#broker.callersOf(address);
+  }
+
+  /** Requests to these do not run out of time; all others do. */
+  hold(held: ReadonlySet<string>): void {
+    for (const action of this.#broker.hold(held, this.#host.clock.elapsed())) this.#performOne(action);
   }
 
   /** A frame from the process of `caller`. */
@@ -69,6 +81,7 @@ export class AgentCalls {
 
   #perform(actions: readonly CallAction[]): void {
     for (const action of actions) this.#performOne(action);
+    this.#host.changed();
     // Who waits for whom has changed: somebody may start beyond the limit, or go.
     this.#instances.replan();
   }

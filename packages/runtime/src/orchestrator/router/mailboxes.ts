@@ -35,7 +35,7 @@ interface Accepting {
 export class Mailboxes {
   readonly #journal: Pick<Journal, 'accept'>;
   readonly #instances: Instances;
-  readonly #agents: readonly string[];
+  readonly #agents: () => readonly string[];
   readonly #limits: MailboxLimits;
   readonly #accepting = new Map<string, Accepting>();
   #isClosed = false;
@@ -43,7 +43,7 @@ export class Mailboxes {
   constructor(
     journal: Pick<Journal, 'accept'>,
     instances: Instances,
-    agents: readonly string[],
+    agents: () => readonly string[],
     limits: MailboxLimits = defaultMailboxLimits,
   ) {
     this.#journal = journal;
@@ -66,12 +66,17 @@ export class Mailboxes {
     });
   }
 
+  /** Runs `action` while nothing is being accepted for the instance: what was is with it, what comes waits. */
+  between<Value>(to: AgentAddress, action: () => Promise<Value>): Promise<Value> {
+    return this.#inOrder(to, action);
+  }
+
   close(): void {
     this.#isClosed = true;
   }
 
   #check({ agentName, instanceKey }: AgentAddress): void {
-    const unknown = findAgentProblem(agentName, this.#agents);
+    const unknown = findAgentProblem(agentName, this.#agents());
     if (unknown !== undefined) throw fromFrameError(unknown);
     const problem = findKeyProblem(instanceKey);
     if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);

@@ -5,6 +5,7 @@ import {
   clearTimerOf,
   enter,
   hasTurn,
+  ignore,
   type InstanceStep,
   kill,
   type Moment,
@@ -15,7 +16,7 @@ import {
 
 export function drain(
   state: InstanceState,
-  { graceMs, afterwards }: Extract<InstanceInput, { type: 'drain' }>,
+  { graceMs, cleanUpMs, afterwards }: Extract<InstanceInput, { type: 'drain' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
@@ -28,7 +29,7 @@ export function drain(
     case 'starting':
     case 'ready':
     case 'busy':
-      return leave(state, graceMs, afterwards, moment);
+      return leave(state, { graceMs, cleanUpMs }, afterwards, moment);
     case 'draining':
       return hurry(state, phase, { graceMs, afterwards }, moment);
     case 'killed':
@@ -38,8 +39,18 @@ export function drain(
   }
 }
 
+export interface Grace {
+  readonly graceMs: number;
+  readonly cleanUpMs?: number | undefined;
+}
+
 /** Asks the process to go. */
-export function leave(state: InstanceState, graceMs: number, afterwards: Afterwards, { now }: Moment): InstanceStep {
+export function leave(
+  state: InstanceState,
+  { graceMs, cleanUpMs }: Grace,
+  afterwards: Afterwards,
+  { now }: Moment,
+): InstanceStep {
   const { phase } = state;
   const leaving = { hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) };
   if (graceMs <= 0) {
@@ -53,10 +64,17 @@ export function leave(state: InstanceState, graceMs: number, afterwards: Afterwa
     state: enter(state, { name: 'draining', deadline, ...leaving }),
     actions: [
       ...clearTimerOf(phase),
-      { type: 'process.drain', process: state.spawned, graceMs },
+      { type: 'process.drain', process: state.spawned, graceMs, ...(cleanUpMs === undefined ? {} : { cleanUpMs }) },
       setTimer('grace', deadline),
     ],
   };
+}
+
+/** What the turn did is on disk: the next process goes on with it. */
+export function leaveTurn(state: InstanceState): InstanceStep {
+  const { phase } = state;
+  if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
+  return stay(enter(state, { ...phase, hasTurn: false }));
 }
 
 /** It had its time. */
@@ -82,5 +100,5 @@ function hurry(
 ): InstanceStep {
   const afterwards = phase.afterwards === 'stop' ? 'stop' : asked.afterwards;
   if (moment.now + asked.graceMs >= phase.deadline) return stay(enter(state, { ...phase, afterwards }));
-  return leave(state, asked.graceMs, afterwards, moment);
+  return leave(state, asked, afterwards, moment);
 }

@@ -35,6 +35,7 @@ class World {
   isStopped = false;
   readonly timers = new Map<InstanceTimer, number>();
   readonly accepted: string[] = [];
+  sent = 0;
   readonly finished: string[] = [];
   readonly crashesOf = new Map<string, number>();
   readonly cancelled = new Set<string>();
@@ -128,7 +129,7 @@ class World {
   }
 
   accept(): void {
-    const id = `e${this.accepted.length}`;
+    const id = `e${this.sent++}`;
     this.accepted.push(id);
     this.input({ type: 'work', seq: this.accepted.length, event: eventOf(id) });
   }
@@ -136,6 +137,16 @@ class World {
   acceptAgain(): void {
     const id = this.accepted[this.finished.length];
     if (id !== undefined) this.input({ type: 'work', seq: 1, event: eventOf(id) });
+  }
+
+  /** Somebody deleted the conversation; with a process that would be a mistake, and changes nothing. */
+  discard(): void {
+    this.input({ type: 'discard', error: { code: 'E_INSTANCE_DELETED', message: 'gone' } });
+    if (this.process !== undefined) return;
+    this.accepted.length = this.finished.length;
+    this.crashes = this.healthyMs = this.notBefore = 0;
+    expect(this.isInLine).toBe(false);
+    expect(this.timers.size).toBe(0);
   }
 
   cancel(pick: number): void {
@@ -176,6 +187,14 @@ class World {
       eventId,
       result: { turnId: eventId, finishReason: 'text_response' },
     });
+  }
+
+  /** The turn waits for people. */
+  leaveTurn(): void {
+    const { process } = this;
+    if (process?.turn === undefined || !process.wasAskedToGo || process.killed) return;
+    delete process.turn;
+    this.input({ type: 'turn.left', process: process.number });
   }
 
   hang(): void {
@@ -266,6 +285,12 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   failStart: (world) => world.failStart(),
   finishTurn: (world) => world.finishTurn(),
   finishAnother: (world) => world.finishTurn(),
+  leaveTurn: (world) => world.leaveTurn(),
+  replaceAndLeave: (world, pick) => {
+    world.drain(1 + (pick % 60), 'serve');
+    world.leaveTurn();
+    if (pick % 2 === 0) world.exit();
+  },
   hang: (world) => world.hang(),
   exit: (world) => world.exit(),
   liveAndCrash: (world) => {
@@ -280,6 +305,7 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   ringEarly: (world, pick) => world.ringEarly(pick),
   hibernate: (world) => world.input({ type: 'hibernate' }),
   replace: (world, pick) => world.drain(pick % 60, 'serve'),
+  discard: (world) => world.discard(),
 };
 
 function eventOf(id: string): AgentEvent {

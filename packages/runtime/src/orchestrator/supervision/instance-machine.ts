@@ -4,7 +4,8 @@
  * Invariants (the other files of a step cite them):
  * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered without a process only.
  * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
- * 3. An event leaves the queue by its own `turn.done` and by nothing else: a crash sends the same event again.
+ * 3. An event leaves the queue by its own `turn.done`, or because it is no longer in the inbox (`discard`), and by
+ *    nothing else: a crash sends the same event again.
  * 4. Events are sent in the order in which they came; an event that came again while it is queued is the same one.
  * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
  * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done.
@@ -13,13 +14,15 @@
  * 9. Killed by us for being late is no crash; hung, or gone by itself, is one, and the running event's if a turn ran.
  * 10. After `startAttempts` failed starts in a row, who waits for an answer is told at once, then and with every
  *     further event; the events stay, and starts go on under the backoff.
+ * 11. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
+ *     queue, and the end of that process is no crash.
  */
-import { drain, killLate, leave } from './drain-process.ts';
+import { drain, killLate, leave, leaveTurn } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess } from './lose-process.ts';
-import { acceptWork, becomeReady, cancelEvent, finishTurn } from './run-turns.ts';
+import { acceptWork, becomeReady, cancelEvent, discard, finishTurn } from './run-turns.ts';
 import { failStart, forgive, seekProcess, startError, takeSlot } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
@@ -39,11 +42,15 @@ export function stepInstance(
     case 'slot.granted':
       return takeSlot(state, moment);
     case 'hibernate':
-      return state.phase.name === 'ready' ? leave(state, policy.hibernateGraceMs, 'serve', moment) : stay(state);
+      return state.phase.name === 'ready'
+        ? leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment)
+        : stay(state);
     case 'drain':
       return drain(state, input, moment);
     case 'forgive':
       return forgive(state, moment);
+    case 'discard':
+      return discard(state, input);
     case 'timer':
       return ring(state, input.timer, moment);
     default:
@@ -65,6 +72,8 @@ function hear(
       return failStart(state, input.error, moment);
     case 'turn.done':
       return finishTurn(state, input, moment);
+    case 'turn.left':
+      return leaveTurn(state);
     case 'heartbeat.missed':
       return killHung(state, moment);
     case 'exited':
@@ -84,7 +93,7 @@ function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): Insta
   if (timer === 'idle' && phase.name === 'ready') {
     const work = { isRunning: false, pending: state.queue.length, idleSince: phase.idleSince };
     const verdict = judgeIdle(policy.idle, work, now);
-    if (verdict.type === 'hibernate') return leave(state, policy.hibernateGraceMs, 'serve', moment);
+    if (verdict.type === 'hibernate') return leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment);
     return { state, actions: verdict.type === 'lookAgain' ? [setTimer('idle', verdict.at)] : [] };
   }
   if (timer === 'grace' && phase.name === 'draining') {

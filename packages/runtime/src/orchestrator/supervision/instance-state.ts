@@ -78,12 +78,17 @@ export type InstanceInput =
   /** Also when the spawn itself failed; then followed by `exited`. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
+  /** The turn waits for people; the process goes without having finished it. */
+  | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
   /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
   | { readonly type: 'forgive' }
+  /** Its conversation is gone, and every event with it. Only one without a process follows. */
+  | { readonly type: 'discard'; readonly error: FrameError }
   /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
-  | { readonly type: 'drain'; readonly graceMs: number; readonly afterwards: Afterwards }
+  /** `cleanUpMs`: how much of it is for cleaning up, when a turn may take long; all that is left when absent. */
+  | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };
 
 export type InstanceTimer = 'backoff' | 'start' | 'idle' | 'grace';
@@ -94,7 +99,7 @@ export type InstanceAction =
   /** It has no process and is not in line. */
   | { readonly type: 'slot.release' }
   | { readonly type: 'process.spawn'; readonly process: number }
-  | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number }
+  | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number; readonly cleanUpMs?: number }
   /** SIGKILL to its whole group. */
   | { readonly type: 'process.kill'; readonly process: number }
   /** `deadLetter`: fold it without running it. */

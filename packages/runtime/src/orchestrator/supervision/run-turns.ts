@@ -1,9 +1,11 @@
 /** The queue of an instance: in, to the process one at a time, out. */
-import type { InstanceAction, InstanceInput, InstanceState } from './instance-state.ts';
+import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import {
   after,
   clearTimer,
+  clearTimerOf,
   enter,
+  hasProcess,
   hasTurn,
   ignore,
   type InstanceStep,
@@ -51,7 +53,7 @@ export function becomeReady(state: InstanceState, moment: Moment): InstanceStep 
   return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
 }
 
-/** Invariant 3: the one way out of the queue. */
+/** Invariant 3: the way out of the queue. */
 export function finishTurn(
   state: InstanceState,
   { eventId, result }: Extract<InstanceInput, { type: 'turn.done' }>,
@@ -63,6 +65,16 @@ export function finishTurn(
   const finished: InstanceAction = { type: 'turn.finished', event: running.event, result };
   if (phase.name === 'busy') return after([finished], takeNext({ ...state, queue }, moment, phase.readySince));
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
+}
+
+/** Invariant 3: the other way out, for all of them. What crashed is forgotten with what it crashed on. */
+export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
+  const { phase, queue, spawned } = state;
+  if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
+  const isStopped = phase.name === 'stopped';
+  const actions: InstanceAction[] = isStopped ? [] : [...clearTimerOf(phase), { type: 'slot.release' }];
+  if (queue.length > 0) actions.push({ type: 'requests.fail', error });
+  return { state: { ...newInstance, spawned, ...(isStopped ? { phase } : {}) }, actions };
 }
 
 /** The next turn, or idleness. */

@@ -5,7 +5,7 @@ import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
-import type { ArchivedTurn } from './read-archive.ts';
+import { type ArchivedTurn, readArchive } from './read-archive.ts';
 import { readTail } from './read-tail.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
@@ -93,4 +93,23 @@ test('a turn that is missing in the middle is an error, after the turns before i
   })();
   expect(await rejectionOf(reading)).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(seen.length).toBeGreaterThan(0);
+});
+
+test('a file that is put away while it is read is read once, and nothing of it is missed', async () => {
+  const { disk, journal } = await run(3, { archive: { bytes: 2000, files: 100 } });
+  const before = (await archives(disk))?.length;
+  let turns = 3;
+  let isReading = false;
+  const fs = failingFs(disk, () => undefined);
+  const read = async (path: string) => {
+    const bytes = await fs.read(path);
+    if (!path.endsWith('/archive.jsonl') || isReading || turns > 8) return bytes;
+    isReading = true;
+    for (; turns <= 8; turns += 1) await runSimpleTurn(journal, coder, `e${turns}`);
+    return bytes;
+  };
+  const ports = simulatedMachine({ ...fs, read }, 1);
+  const ids = (await collect(readArchive(ports, `${messages}/archive.jsonl`))).map(({ turnId }) => turnId);
+  expect((await archives(disk))?.length).toBeGreaterThan(before ?? 0);
+  expect(ids).toEqual(Array.from({ length: 9 }, (_, index) => `turn-e${index}`));
 });

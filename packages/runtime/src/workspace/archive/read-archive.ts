@@ -36,8 +36,8 @@ export interface ArchivedEvent {
 export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
   let version: number | undefined;
   let eventLines: StoredLine[] = [];
-  for (const file of [...(await rotatedFiles(ports.fs, path)), path]) {
-    const { lines, damage } = readLines((await ports.fs.read(file)) ?? new Uint8Array());
+  for await (const { file, bytes } of archiveFiles(ports, path)) {
+    const { lines, damage } = readLines(bytes);
     for (const line of lines) {
       const end = readEndLine(line);
       if (!end) {
@@ -51,6 +51,24 @@ export async function* readArchive(ports: StorePorts, path: string): AsyncGenera
       eventLines = [];
     }
     if (damage) throw await corruptStore(ports, file, damage);
+  }
+}
+
+/** Oldest first, one at a time, and all of them although the one that is being written may be put away meanwhile. */
+async function* archiveFiles(
+  { fs }: StorePorts,
+  path: string,
+): AsyncGenerator<{ readonly file: string; readonly bytes: Uint8Array }> {
+  const given = new Set<string>();
+  const nextOld = async () => (await rotatedFiles(fs, path)).find((file) => !given.has(file));
+  for (;;) {
+    const file = (await nextOld()) ?? path;
+    const bytes = (await fs.read(file)) ?? new Uint8Array();
+    // What was read under this name may by now stand under another, with more in it.
+    if (file === path && (await nextOld()) !== undefined) continue;
+    yield { file, bytes };
+    if (file === path) return;
+    given.add(file);
   }
 }
 

@@ -27,6 +27,8 @@ export class InstanceSlot {
   readonly #holder = crypto.randomUUID();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
+  /** What is being done with the inbox. */
+  readonly #inboxActions = new Set<Promise<unknown>>();
   #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
@@ -59,7 +61,9 @@ export class InstanceSlot {
   }
 
   withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    return this.#using(async () => action(await this.#inTurn(() => this.#openInbox())));
+    // Begun in turn, so that whoever comes next knows of it, and finished in its own time.
+    const begin = async () => ({ acting: this.#tracked(action(await this.#openInbox())) });
+    return this.#using(async () => (await this.#inTurn(begin)).acting);
   }
 
   /** **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
@@ -81,6 +85,31 @@ export class InstanceSlot {
         return await action(writer);
       } finally {
         if (!wasOpen) await this.#giveBack();
+      }
+    };
+    return this.#using(() => this.#inTurn(act));
+  }
+
+  /**
+   * Runs `action`, which moves the folder away, with the lock and with nothing of it open or in use. The lock goes with
+   * the folder.
+   *
+   * **Errors** — `E_LOCKED` while another process owns the instance, `E_STORE_ORDER` while a turn is running in this
+   * one; those of `action`, and then the lock is given back.
+   */
+  leave<T>(action: () => Promise<T>): Promise<T> {
+    const act = async () => {
+      this.#writer?.refuseInTurn('be deleted');
+      await Promise.allSettled(this.#inboxActions);
+      await this.#closeInbox();
+      await this.#closeWriter();
+      if (this.#lock && !(await this.#lock.isHeld())) this.#lock = undefined;
+      this.#lock ??= await this.#acquireLock();
+      try {
+        return await action();
+      } finally {
+        // Where the folder is gone there is nothing to give back.
+        await this.#releaseLock();
       }
     };
     return this.#using(() => this.#inTurn(act));
@@ -109,6 +138,16 @@ export class InstanceSlot {
     const result = this.#turns.then(action);
     this.#turns = result.catch(() => undefined);
     return result;
+  }
+
+  #tracked<T>(action: Promise<T>): Promise<T> {
+    const ended = action.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#inboxActions.add(ended);
+    void ended.then(() => this.#inboxActions.delete(ended));
+    return action;
   }
 
   async #using<T>(action: () => Promise<T>): Promise<T> {

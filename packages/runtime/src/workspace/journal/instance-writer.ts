@@ -185,7 +185,7 @@ export class InstanceWriter {
    */
   reset(): Promise<void> {
     return this.#run(async () => {
-      if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it start anew`);
+      this.refuseInTurn('start anew');
       const { base } = this.#metadata.commit;
       if (base.bytes === 0 && this.#extensions.size === 0 && this.#log.length === 0) return;
       const { ports, paths } = this.#context;
@@ -195,6 +195,11 @@ export class InstanceWriter {
       // No turn comes after it in this process that would find out.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
+  }
+
+  /** **Errors** — `E_STORE_ORDER` while a turn is running. */
+  refuseInTurn(what: string): void {
+    if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it ${what}`);
   }
 
   snapshot(): Promise<ConversationSnapshot> {

@@ -13,13 +13,15 @@ import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
-import { instancesFolder, workspaceFolder } from '../layout/instance-paths.ts';
+import { type InstancePaths, instancesFolder, workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../lines/coded-fs.ts';
 import { openOutbox, type Outbox } from '../outbox/outbox.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { putAside, removeAside, sweepDeleted } from './delete-instance.ts';
 import { hasWork } from './has-work.ts';
+import { pendingInputs, unknownInstance } from './instance-refusals.ts';
 import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
@@ -54,6 +56,19 @@ export interface Journal extends ConversationStore {
    * have been given back.
    */
   reset(instance: AgentAddress): Promise<void>;
+  /** Whether anything of it is on the disk, damaged or not. */
+  has(instance: AgentAddress): Promise<boolean>;
+  /**
+   * Deletes everything of an instance: its conversation and its archive, input, answers, dead letters, states, `scratch/`,
+   * and what is known of events that were handled, so that an id of before is a new event. For whoever supervises the
+   * instance, while its process is gone. A crash leaves all of it or nothing.
+   *
+   * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when accepted events are not handled, unless `force`;
+   * `E_LOCKED` while a process owns it, `E_STORE_ORDER` while a turn runs in this one; those of the disk, and without `force` those of an inbox that cannot be read.
+   */
+  delete(instance: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
+  /** Removes what deletions left that were interrupted. Only for whoever owns the workspace. */
+  sweep(): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
   /** Committed turns that are still kept, oldest first. */
@@ -63,6 +78,16 @@ export interface Journal extends ConversationStore {
   scratchFolder(instance: AgentAddress): string;
   /** Closes the files and gives the lock back; of one instance, or of all. */
   close(instance?: AgentAddress): Promise<void>;
+}
+
+export interface DeleteOptions {
+  /** Also when accepted events are lost with it, or its files are damaged. */
+  readonly force?: boolean;
+}
+
+export interface DeletedInstance {
+  /** Accepted events that were not handled and went with it; absent when nobody can tell any more. */
+  readonly inputs?: number;
 }
 
 export async function openJournal(
@@ -115,6 +140,19 @@ export async function openJournal(
       if (await ports.fs.stat(slot.paths.folder)) await slot.withWriter((writer) => writer.reset());
       await slots.closeUnused();
     },
+    has: async (instance) => (await ports.fs.stat(slots.pathsOf(instance).folder)) !== undefined,
+    async delete(instance, { force = false } = {}) {
+      const slot = slots.of(instance);
+      if (!(await ports.fs.stat(slot.paths.folder))) throw unknownInstance(instance);
+      const { aside, inputs } = await slot.leave(async () => {
+        const lost = await countLost(ports, slot.paths, instance, force);
+        return { ...lost, aside: await putAside(ports, slot.paths) };
+      });
+      await slots.closeUnused();
+      await removeAside(ports, aside);
+      return inputs === undefined ? {} : { inputs };
+    },
+    sweep: () => sweepDeleted(ports, folder),
     instances: () => listInstances(ports, folder),
     summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
@@ -128,6 +166,23 @@ export async function openJournal(
     scratchFolder: (instance) => slots.of(instance).paths.scratch,
     close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
   };
+}
+
+/** **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of reading. */
+async function countLost(
+  ports: StorePorts,
+  paths: InstancePaths,
+  instance: AgentAddress,
+  force: boolean,
+): Promise<DeletedInstance> {
+  try {
+    const { length: inputs } = await readPending(ports, paths, instance);
+    if (inputs > 0 && !force) throw pendingInputs(instance, inputs);
+    return { inputs };
+  } catch (error) {
+    if (!force) throw error;
+    return {};
+  }
 }
 
 function ownedWriter(slots: InstanceSlots, instance: AgentAddress): InstanceWriter {

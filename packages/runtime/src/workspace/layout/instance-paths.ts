@@ -40,6 +40,11 @@ export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
+/** What people are asked about tool calls. */
+export function approvalsPath(workspace: string): string {
+  return `${workspace}/approvals.jsonl`;
+}
+
 /** What each agent was made of at its last start, one file for each. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;
@@ -75,6 +80,17 @@ export function pathsIn(folder: string): InstancePaths {
     extension: (name) => `${extensions}/${pathSegment(name)}.json`,
   };
 }
+
+/** What becomes of the folder of an instance that was deleted, until it is gone. No instance's folder has such a name. */
+export function deletedFolder(instances: string, id: string): string {
+  return `${instances}/${DELETED}${id}`;
+}
+
+export function isDeletedFolder(name: string): boolean {
+  return name.startsWith(DELETED);
+}
+
+const DELETED = '.deleted-';
 
 /** What a file is written as before it takes its place. */
 export function nextOf(path: string): string {

@@ -15,6 +15,7 @@ export function codedFs(fs: Fs): Fs {
     createNew: (path, bytes) => writing(path, fs.createNew(path, bytes)),
     rename: (from, to) => writing(to, fs.rename(from, to)),
     remove: (path) => writing(path, fs.remove(path)),
+    removeFolder: (path) => writing(path, fs.removeFolder(path)),
     syncFolder: (path) => writing(path, fs.syncFolder(path)),
   };
 }

@@ -23,6 +23,7 @@ export function failingFs(fs: Fs, trouble: Trouble): Fs {
     createNew: (path, bytes) => meet('createNew', () => fs.createNew(path, bytes)),
     rename: (from, to) => meet('rename', () => fs.rename(from, to)),
     remove: (path) => meet('remove', () => fs.remove(path)),
+    removeFolder: (path) => meet('removeFolder', () => fs.removeFolder(path)),
     syncFolder: (path) => meet('syncFolder', () => fs.syncFolder(path)),
   };
 }

@@ -94,3 +94,22 @@ test('a sync covers what was there when it began', async () => {
   expect(seen).toContain('abcd');
   expect(seen).not.toContain('');
 });
+
+test('a folder is renamed with what is in it, removed one name after the other, and found where it is', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/old');
+  await disk.makeFolder('/old/deep');
+  const file = await disk.openFile('/old/deep/file');
+  await file.append(Buffer.from('ab'));
+  await disk.rename('/old', '/new');
+  expect(await textOf(disk, '/old/deep/file')).toBeUndefined();
+  expect(await textOf(disk, '/new/deep/file')).toBe('ab');
+  await disk.makeFolder('/old');
+  expect(await disk.list('/old')).toEqual([]);
+  let operations = 0;
+  disk.afterOperation = () => (operations += 1);
+  await disk.removeFolder('/new');
+  expect(operations).toBe(3);
+  expect(await disk.list('/')).toEqual(['old']);
+  await disk.removeFolder('/new');
+});

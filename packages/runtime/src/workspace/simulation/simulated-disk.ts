@@ -38,7 +38,7 @@ const EMPTY = new Uint8Array();
 
 export class SimulatedDisk implements Fs {
   readonly #nodes: Map<number, Node>;
-  /** Folders are never renamed nor removed, so a path to one stays true. */
+  /** Where they were found, until one is renamed or removed. */
   readonly #folders = new Map<string, number>([
     ['', ROOT],
     ['/', ROOT],
@@ -119,6 +119,7 @@ export class SimulatedDisk implements Fs {
     const node = this.#find(from);
     if (node === undefined) throw missing(from);
     if (folderOf(from) !== folderOf(to)) throw new Error('the simulated disk renames within a folder only');
+    if (this.#node(node).type === 'folder') this.#forgetFolders();
     this.#setNames(to, [
       { name: nameOf(from), node: undefined },
       { name: nameOf(to), node },
@@ -128,6 +129,18 @@ export class SimulatedDisk implements Fs {
   async remove(path: string): Promise<void> {
     if (this.#find(path) === undefined) return;
     this.#setNames(path, [{ name: nameOf(path), node: undefined }]);
+  }
+
+  /** One name after the other, so that a crash may come between any two. */
+  async removeFolder(path: string): Promise<void> {
+    const id = this.#find(path);
+    if (id === undefined) return;
+    for (const [name, node] of this.#folder(id).live) {
+      const inside = `${path}/${name}`;
+      await (this.#node(node).type === 'folder' ? this.removeFolder(inside) : this.remove(inside));
+    }
+    await this.remove(path);
+    this.#forgetFolders();
   }
 
   async syncFolder(path: string): Promise<void> {
@@ -160,6 +173,11 @@ export class SimulatedDisk implements Fs {
     const node = this.#folder(id);
     this.#nodes.set(id, { ...node, live: renamed(node.live, change), changes: [...node.changes, change] });
     this.#operated();
+  }
+
+  #forgetFolders(): void {
+    this.#folders.clear();
+    this.#folders.set('', ROOT).set('/', ROOT);
   }
 
   #createFile(path: string): number {

@@ -19,6 +19,8 @@ export interface ProviderCall {
   readonly fetch: Fetch;
   readonly apiKey: string | undefined;
   readonly keySource: string;
+  /** Where it is asked, for people. */
+  readonly address: string;
   readonly settings: CallSettings;
   readonly defaults: CallDefaults;
   make(send: typeof fetch): LanguageModelV4;

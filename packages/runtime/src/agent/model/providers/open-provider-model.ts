@@ -33,12 +33,19 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: Mo
         fetch: ports.fetch ?? fetch,
         apiKey,
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
+        address: toAddress(baseURL),
         settings,
         defaults: { ...settings, params: spec.params ?? {}, memo },
         make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
       });
     },
   };
+}
+
+/** What follows the path, and who asks, may be secrets. */
+function toAddress(baseURL: string): string {
+  const { origin, pathname } = new URL(baseURL);
+  return `${origin}${pathname}`;
 }
 
 function findKey(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: string): string | undefined {

@@ -6,6 +6,7 @@ const call = {
   label: 'some/model',
   apiKey: 'sk-secret-key',
   keySource: 'SOME_API_KEY',
+  address: 'http://localhost:11434/v1',
   accepted: false,
   now: new Date('2026-01-01T00:00:00Z'),
 };
@@ -210,5 +211,23 @@ describe('how long to wait', () => {
     [{}, '', undefined],
   ])('%p %p is %p', (headers, body, expected) => {
     expect(retryAfter(headers, body, now)).toBe(expected as number);
+  });
+});
+
+describe('what to do', () => {
+  test.each([
+    [apiError(401, {}), 'SOME_API_KEY', 'Check SOME_API_KEY'],
+    [apiError(404, { error: { message: 'No such model.' } }), 'is not there (HTTP 404): No such model.', call.address],
+    [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'cannot be reached: refused', call.address],
+  ])('after %p', (thrown, message, suggestion) => {
+    const error = toModelError(thrown, call);
+    expect(error.message).toContain(message);
+    expect(error.suggestion).toContain(suggestion);
+  });
+
+  test('when there is no key at all', () => {
+    const error = toModelError(apiError(401, {}), { ...call, apiKey: undefined });
+    expect(error.message).toStartWith('some/model wants a key, and has none (HTTP 401): ');
+    expect(error.suggestion).toContain('`apiKey` of the Model');
   });
 });

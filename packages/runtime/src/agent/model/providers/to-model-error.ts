@@ -2,7 +2,7 @@
  * Every failure of a provider as one of our errors, decided in this order:
  *
  * 1. too long a conversation → `E_MODEL_CONTEXT`: trying again does not help, shortening does
- * 2. 401, 403, a key that is not valid → `E_MODEL_AUTH`, naming the variable
+ * 2. 401, 403, a key that is not valid, or none → `E_MODEL_AUTH`, naming where it comes from
  * 3. an account without credit → `E_MODEL_FAILED`, final, although OpenAI sends it as 429
  * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after as long as the provider says
  * 5. any other status that is not a success → `E_MODEL_FAILED`, final
@@ -26,6 +26,8 @@ export interface FailedCall {
   readonly apiKey: string | undefined;
   /** Where the key comes from, for people. */
   readonly keySource: string;
+  /** Where it was asked, for people. */
+  readonly address: string;
   /** Whether the provider had answered with a status of success. */
   readonly accepted: boolean;
   readonly now: Date;
@@ -44,10 +46,7 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     new GoondanError(code, `${message}${status}: ${words}`, { cause: copyOf(error, call.apiKey), ...options });
 
   if (isContextOverflow(failure)) return fail('E_MODEL_CONTEXT', `The conversation is too long for ${call.label}`);
-  if (isRefusedKey(failure)) {
-    const suggestion = `Check ${call.keySource}, and what that key is allowed to use.`;
-    return fail('E_MODEL_AUTH', `${call.label} does not accept the key from ${call.keySource}`, { suggestion });
-  }
+  if (isRefusedKey(failure)) return fail('E_MODEL_AUTH', ...refusedKey(call));
   if (failure.codes.some((code) => creditCodes.has(code))) return fail('E_MODEL_FAILED', `${call.label} failed`);
   if (isPassing(failure)) {
     const retryAfterMs = retryAfter(failure.headers, failure.body, call.now);
@@ -56,17 +55,33 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
+  if (failure.status === 404) {
+    const suggestion = `Check \`model\` and \`endpoint\` of the Model: it was asked at ${call.address}.`;
+    return fail('E_MODEL_FAILED', `${call.label} is not there`, { suggestion });
+  }
   if (failure.status !== undefined && failure.status >= 300) return fail('E_MODEL_FAILED', `${call.label} failed`);
   if (failure.isGarbled) return fail('E_MODEL_REPLY', `${call.label} answered in another format`, { retryable: true });
-  if (call.accepted || isUnreachable(error)) {
-    const what = call.accepted ? 'broke off in the middle of its reply' : 'cannot be reached';
-    return fail('E_MODEL_FAILED', `${call.label} ${what}`, { retryable: true });
+  if (call.accepted) {
+    return fail('E_MODEL_FAILED', `${call.label} broke off in the middle of its reply`, { retryable: true });
+  }
+  if (isUnreachable(error)) {
+    const suggestion = `See whether a server runs at ${call.address}, and can be reached from here.`;
+    return fail('E_MODEL_FAILED', `${call.label} cannot be reached`, { retryable: true, suggestion });
   }
   return fail('E_MODEL_FAILED', `${call.label} cannot take this request`);
 }
 
 function isRefusedKey({ status, codes }: Failure): boolean {
   return status === 401 || status === 403 || codes.some((code) => keyCodes.has(code));
+}
+
+function refusedKey({ label, apiKey, keySource }: FailedCall): [message: string, options: GoondanErrorOptions] {
+  if (apiKey !== undefined) {
+    const suggestion = `Check ${keySource}, and what that key is allowed to use.`;
+    return [`${label} does not accept the key from ${keySource}`, { suggestion }];
+  }
+  const suggestion = 'Set `apiKey` of the Model to the environment variable that holds it.';
+  return [`${label} wants a key, and has none`, { suggestion }];
 }
 
 function isPassing({ status, codes }: Failure): boolean {

@@ -1,10 +1,12 @@
 /** What an Agent lists: each thing once, with a config that fits; and a folder to work in that is there. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { showJson } from '../../../json/show-json.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
-import { type ListItem, parseReference, referenceOf } from '../references.ts';
+import { listedAs, type ListItem, newNameOf, parseReference } from '../references.ts';
+import { resourceNamePattern } from '../../resource-name.ts';
 import { findVariableProblem } from '../../variable-name.ts';
 
 export function* checkAgents(scope: Scope): Generator<Finding> {
@@ -12,6 +14,7 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     const { tools, extensions, environment, workdir } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'tools', tools);
     yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkNewNames(loaded, extensions);
     yield* checkModelNames(loaded);
     yield* checkEnvironment(loaded, environment);
     if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
@@ -32,14 +35,28 @@ export function* checkListedOnce(
 ): Generator<Finding> {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
-    const reference = parseReference(referenceOf(item));
-    if (reference === undefined) continue;
-    const name = `${reference.kind}/${reference.name}`;
+    const name = listedAs(item);
+    if (name === undefined) continue;
     if (seen.has(name))
       yield errorAt(document.placeOf(['spec', field, index]), 'E_REF_TWICE', `spec.${field} lists ${name} twice.`, {
         resource: identity,
       });
     seen.add(name);
+  }
+}
+
+/** Names that `as` gives. */
+export function* checkNewNames(
+  { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
+  items: readonly ListItem[] = [],
+): Generator<Finding> {
+  for (const [index, item] of items.entries()) {
+    const name = newNameOf(item);
+    if (name === undefined || resourceNamePattern.test(name)) continue;
+    const place = document.placeOf(['spec', 'extensions', index, 'as']);
+    yield errorAt(place, 'E_RESOURCE_NAME', `${showJson(name)} is not a name for an extension.`, {
+      resource: identity,
+    });
   }
 }
 

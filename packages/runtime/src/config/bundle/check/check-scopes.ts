@@ -4,6 +4,7 @@ import type { Finding } from '../bundle-problem.ts';
 import type { Environment } from '../values.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfigs } from './check-configs.ts';
+import { checkConnectionConfigs } from './check-connection-configs.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkModels } from './check-models.ts';
 import { checkNames } from './check-names.ts';
@@ -25,7 +26,7 @@ export async function checkScopes(
 ): Promise<Finding[]> {
   const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...check(scope).take(MOST_PROBLEMS + 1)]));
   for (const scope of scopes) findings.push(...(await checkTools(scope)));
-  findings.push(...(await checkConfigs(scopes)));
+  findings.push(...(await checkConfigs(scopes)), ...(await checkConnectionConfigs(scopes)));
   findings.push(...checkValues(scopes, environment, environmentFile).take(MOST_PROBLEMS + 1));
   return findings;
 }

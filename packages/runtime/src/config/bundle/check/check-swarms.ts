@@ -2,14 +2,15 @@
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-import { parseReference, referenceOf } from '../references.ts';
-import { checkListedOnce } from './check-agents.ts';
+import { listedAs, referenceOf } from '../references.ts';
+import { checkListedOnce, checkNewNames } from './check-agents.ts';
 
 export function* checkSwarms(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Swarm')) {
     const { agents, extensions } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'agents', agents);
     yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkNewNames(loaded, extensions);
     yield* checkEntryAgent(scope, loaded);
     yield* checkTiers(scope, loaded);
   }
@@ -33,17 +34,12 @@ function* checkEntryAgent(
 function* checkTiers(scope: Scope, { resource, document, identity }: LoadedResourceOf<'Swarm'>): Generator<Finding> {
   const { agents, extensions = [] } = resource.spec;
   for (const [index, item] of extensions.entries()) {
-    const name = nameOf(item);
+    const name = listedAs(item);
     for (const agent of agents) {
       const found = findResource(scope, 'Agent', referenceOf(agent))?.loaded;
-      if (!found?.resource.spec.extensions?.some((own) => nameOf(own) === name)) continue;
-      const message = `${found.identity} lists ${name} too; the swarm gives it to all its agents.`;
+      if (!found?.resource.spec.extensions?.some((own) => listedAs(own) === name)) continue;
+      const message = `${found.identity} lists ${name ?? ''} too; the swarm gives it to all its agents.`;
       yield errorAt(document.placeOf(['spec', 'extensions', index]), 'E_REF_TWICE', message, { resource: identity });
     }
   }
-}
-
-function nameOf(item: Parameters<typeof referenceOf>[0]): string | undefined {
-  const reference = parseReference(referenceOf(item));
-  return reference === undefined ? undefined : `${reference.kind}/${reference.name}`;
 }

@@ -85,6 +85,14 @@ describe('the imports of a module', () => {
     expect(
       problemsOf({ 'a.ts': text, 'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }' }),
     ).toEqual([]);
+    const tsconfig = (settings: string) =>
+      problemsOf({ 'a.ts': text, 'tsconfig.json': `{ "compilerOptions": ${settings} }` });
+    expect(tsconfig(`{ "baseUrl": "." }`)).toEqual([]);
+    expect(tsconfig(`{ "paths": { /* ours */ "x": ["y"], "@/lib" : ["./*"], } }`)).toEqual([]);
+    expect(tsconfig(`{ "paths": { "*": ["./*"] } }`)).toEqual([]);
+    expect(tsconfig(`{ "paths": { "~/*": ["./*"], "@/libs": ["./*"], "@/*/x": ["./*"] } }`)).toEqual([
+      'missing a.ts: @/lib',
+    ]);
     expect(problemsOf({ 'a.ts': `import 'me/part';`, 'package.json': '{"name":"me"}' })).toEqual([]);
     expect(problemsOf({ 'a.ts': text, 'tsconfig.json': '{}', 'package.json': '[' })).toEqual(['missing a.ts: @/lib']);
   });

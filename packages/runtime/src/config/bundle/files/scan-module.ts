@@ -138,7 +138,7 @@ function locate(specifier: string, from: string, root: string): Located {
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
-  return isAliased(name, dirname(from)) ? 'elsewhere' : 'missing';
+  return isAliased(specifier, name, dirname(from)) ? 'elsewhere' : 'missing';
 }
 
 const endings = [
@@ -167,12 +167,23 @@ function realFile(path: string): string | undefined {
 }
 
 /** Names that a `tsconfig.json` above it explains, and the package's own name, are not ours to judge. */
-function isAliased(name: string, from: string): boolean {
+function isAliased(specifier: string, name: string, from: string): boolean {
   for (let folder = from; ; folder = dirname(folder)) {
-    if (/"(?:paths|baseUrl)"\s*:/.test(readSmall(join(folder, 'tsconfig.json')))) return true;
+    if (explains(readSmall(join(folder, 'tsconfig.json')), specifier)) return true;
     if (readName(join(folder, 'package.json')) === name) return true;
     if (dirname(folder) === folder) return false;
   }
+}
+
+/** With a `baseUrl` it may be anything; else one of the `paths` must fit. It is JSON with comments, so only looked at. */
+function explains(tsconfig: string, specifier: string): boolean {
+  if (/"baseUrl"\s*:/.test(tsconfig)) return true;
+  const [, paths = ''] = /"paths"\s*:\s*\{([^}]*)/.exec(tsconfig) ?? [];
+  return [...paths.matchAll(/"([^"]*)"\s*:/g)].some(([, pattern = '']) => {
+    const [before = '', after] = pattern.split('*');
+    if (after === undefined) return pattern === specifier;
+    return specifier.startsWith(before) && specifier.endsWith(after);
+  });
 }
 
 function readName(path: string): unknown {

@@ -1,5 +1,6 @@
 /** `kind: Agent` — a model with a prompt, tools and extensions. */
 import { z } from 'zod';
+import { resourceNamePattern } from '../../resource-name.ts';
 import { config, environment, listItem, reference, resource, text } from './fields.ts';
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
@@ -9,8 +10,10 @@ const modelReference = reference('Model|anthropic|openai|google');
 
 const modelConfig = z
   .strictObject({
-    modelRef: modelReference.describe('The model its steps use: Model/name, or anthropic/…, openai/…, google/….'),
-    params: modelParams.optional(),
+    modelRef: modelReference.describe(
+      'The model its steps use. One that needs no settings may be named by its provider: `anthropic/…`, `openai/…`, `google/…`.',
+    ),
+    params: modelParams.optional().describe('Settings for this agent, before those of the model.'),
     models: z.array(modelReference).optional().describe('Further models that its extensions may call.'),
   })
   .describe('Which model answers.');
@@ -18,11 +21,20 @@ const modelConfig = z
 const prompt = z
   .strictObject({
     system: z.string().optional().describe('The first system message.'),
-    systemRef: text.optional().describe('The file that holds it, inside the bundle. Not together with system.'),
+    systemRef: text.optional().describe('The file that holds it, inside the bundle. Not together with `system`.'),
   })
-  .describe("The words that are nobody's message.");
+  .describe('What its model is told first.');
 
-export const extensionItem = listItem('Extension', { config: config.optional() });
+const otherName = text.meta({
+  description:
+    'What it is called here: its state, its layers and its tools have this name. So one can be listed twice.',
+  pattern: resourceNamePattern.source,
+});
+
+export const extensionItem = listItem('Extension', {
+  as: otherName.optional(),
+  config: config.optional().describe("Merged over the resource's own: objects deep, the rest replaced."),
+});
 
 export const agent = resource(
   'Agent',
@@ -34,10 +46,12 @@ export const agent = resource(
     tools: z
       .array(listItem('Tool', { config: config.optional() }))
       .optional()
-      .describe('What its model may call. Tool/agents: the other agents.'),
+      .describe('What its model may call. `Tool/agents`, which nobody declares, lets it call the other agents.'),
     extensions: z.array(extensionItem).optional().describe('In order: the first is the outermost layer.'),
     policy: turnPolicy.optional(),
     environment: environment.optional(),
-    workdir: text.optional().describe('The folder its tools work in; where gdn was started, when absent.'),
+    workdir: text
+      .optional()
+      .describe('The folder its tools work in, relative to the bundle; where `gdn` was started, when absent.'),
   }),
 );

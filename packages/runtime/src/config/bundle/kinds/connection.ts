@@ -16,8 +16,10 @@ const rule = z.strictObject({
   route: z
     .strictObject({
       agentRef: reference('Agent').optional().describe('Who gets it; the entry agent of the swarm when absent.'),
-      instanceKey: text.optional().describe('Which instance; default when absent.'),
-      instanceKeyProperty: text.optional().describe('The property of the event whose value is the key.'),
+      instanceKey: text.optional().meta({ description: 'Which instance.', default: 'default' }),
+      instanceKeyProperty: text
+        .optional()
+        .describe('The property of the event whose value is the key; not together with `instanceKey`.'),
       instanceKeyPrefix: z.string().optional().describe('Goes before that value.'),
     })
     .describe('Where the event goes.'),
@@ -27,11 +29,16 @@ export const connection = resource(
   'Connection',
   'A connector bound to a swarm: its config and secrets, and where what it hears goes.',
   z.strictObject({
-    connectorRef: reference('Connector'),
+    connectorRef: reference('Connector').describe('The connector that listens.'),
     swarmRef: reference('Swarm').optional().describe('The swarm it listens for; may be left out when there is one.'),
-    config: config.optional(),
-    secrets: z.record(z.string(), valueSource).optional().describe('Values that are masked wherever they would show.'),
+    config: config.optional().describe('What the connector finds in `ctx.config`.'),
+    secrets: z
+      .record(z.string(), valueSource)
+      .optional()
+      .describe('What it finds in `ctx.secrets`, by name; masked wherever it would show.'),
     environment: environment.optional(),
-    ingress: z.strictObject({ rules: z.array(rule).min(1).describe('In order; the first that fits decides.') }),
+    ingress: z
+      .strictObject({ rules: z.array(rule).min(1).describe('In order; the first that fits decides.') })
+      .describe('Where what it hears goes.'),
   }),
 );

@@ -8,6 +8,10 @@ export const extension = resource(
   z.strictObject({
     entry,
     config: config.optional(),
-    configSchema: jsonSchema.optional().describe('JSON Schema of the config.'),
+    configSchema: jsonSchema
+      .optional()
+      .describe(
+        'JSON Schema of the config, as agents and swarms complete it. Patterns and `$ref` are checked when the agent starts, the rest at once.',
+      ),
   }),
 );

@@ -1,4 +1,7 @@
-/** What several kinds have in common. Descriptions are what editors show; patterns that only they read are in `meta`. */
+/**
+ * What several kinds have in common. Descriptions are what editors and docs/reference/configuration.md show; patterns and
+ * defaults that only those read are in `meta`.
+ */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { z } from 'zod';
 import { API_VERSION } from '../../api-version.ts';
@@ -16,7 +19,7 @@ export const jsonSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodT
 const metadata = z
   .strictObject({
     name: text.meta({
-      description: 'Lower-case letters, digits and -, starting with a letter, at most 63.',
+      description: 'Lower-case letters, digits and `-`, starting with a letter, at most 63.',
       pattern: resourceNamePattern.source,
     }),
     labels: z.record(z.string(), z.string()).optional().describe('For people and programs that select resources.'),
@@ -36,11 +39,13 @@ export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind
     .meta({ id: kind, title: kind, description });
 }
 
-const referenceObject = z.strictObject({
-  kind: text.describe('The kind of the resource.'),
-  name: text.describe('Its name.'),
-  package: text.optional().describe('The npm package it comes from; this bundle when absent.'),
-});
+const referenceObject = z
+  .strictObject({
+    kind: text.describe('The kind of the resource.'),
+    name: text.describe('Its name.'),
+    package: text.optional().describe('The npm package it comes from; this bundle when absent.'),
+  })
+  .meta({ id: 'Reference', description: 'Names a resource; `Kind/name` says the same of one in this bundle.' });
 
 /** Which kinds belong where, and whether they are there, is checked with the whole bundle. */
 const writtenReference = (kinds: string) =>
@@ -48,15 +53,18 @@ const writtenReference = (kinds: string) =>
 
 /** `Kind/name`, or an object; `kinds` are alternatives of a regular expression. */
 export function reference(kinds: string) {
-  const description = `${kinds.replaceAll('|', '/…, ')}/name, or { kind, name, package }.`;
-  return z.union([writtenReference(kinds), referenceObject]).describe(description);
+  return z.union([writtenReference(kinds), referenceObject]);
 }
 
 export type WrittenReference = string | z.output<typeof referenceObject>;
 
 /** Something of a list: the reference alone, or with what is said about it here. */
 export function listItem<Shape extends z.core.$ZodLooseShape>(kind: string, more: Shape) {
-  return z.union([writtenReference(kind), referenceObject, z.strictObject({ ref: reference(kind), ...more })]);
+  return z.union([
+    writtenReference(kind),
+    referenceObject,
+    z.strictObject({ ref: reference(kind).describe('Which one.'), ...more }),
+  ]);
 }
 
 const variable = text.describe('The name of an environment variable.');
@@ -64,15 +72,15 @@ const variable = text.describe('The name of an environment variable.');
 export const valueSource = z
   .union([
     z.string(),
-    z.strictObject({ value: z.string() }),
-    z.strictObject({ valueFrom: z.strictObject({ env: variable }) }),
+    z.strictObject({ value: z.string().describe('That text.') }),
+    z.strictObject({ valueFrom: z.strictObject({ env: variable }).describe('Where to take it from when it is run.') }),
   ])
-  .meta({ id: 'ValueSource', description: 'A text, { value: text }, or { valueFrom: { env: NAME } }.' });
+  .meta({ id: 'Value', description: 'A text, `{ value: text }`, or `{ valueFrom: { env: NAME } }`.' });
 
 export type ValueSource = z.output<typeof valueSource>;
 
 export const config = jsonObject.describe(
-  'Settings. { valueFrom: { env: NAME } } anywhere in it stands for that value.',
+  'Settings. `{ valueFrom: { env: NAME } }` anywhere in it stands for that value.',
 );
 
 export const environment = z

@@ -1,54 +1,81 @@
 /** `policy` of an Agent and of a Swarm: the limits, as `turn-policy.ts` and `swarm-policy.ts` explain them. */
 import { z } from 'zod';
+import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
 import { count } from './fields.ts';
 
-const turnLimits = {
-  maxStepsPerTurn: count(1).optional().describe('Then the turn ends with max_steps. Default 32.'),
-  maxStepRetries: count(0).optional().describe('Tries after the first, for one step. Default 3.'),
-  retryBaseMs: count(0).optional().describe('The wait before the first retry; it doubles each time. Default 1000.'),
-  retryMaxMs: count(0).optional().describe('The longest wait before a retry. Default 30000.'),
-  requestTimeoutMs: count(1).optional().describe('For a request to another agent. Default 15000.'),
-  toolTimeoutMs: count(1).optional().describe('One tool call. Default 120000.'),
-  modelTimeoutMs: count(1).optional().describe('One model call in all. Default 600000.'),
-  turnTimeoutMs: count(1).optional().describe('One turn. Default 1800000.'),
-  crashesBeforeDeadLetter: count(1).optional().describe('Crashes on one event before it is put aside. Default 3.'),
-  unwindMs: count(0).optional().describe("How long a cancelled turn's layers may take. Default 2000."),
-  maxTokensPerTurn: count(1).optional().describe('Input and output tokens of all steps. No limit when absent.'),
-  errorMessageLimit: count(1).optional().describe("Characters of a tool's error that the model reads. Default 1000."),
-};
+export const turnPolicy = z
+  .strictObject(turnLimits({}))
+  .describe('Limits of its turns. What it does not say, `policy` of the swarm does.');
 
-export const turnPolicy = z.strictObject(turnLimits).describe('Limits of its turns; they win over those of the swarm.');
-
+// The orchestrator, which this room does not know, has these defaults; a test compares them.
 export const swarmPolicy = z
   .strictObject({
-    ...turnLimits,
-    maxProcesses: count(1).optional().describe('Agent processes at a time. Default 64.'),
-    startTimeoutMs: count(1).optional().describe('From the start of a process to its readiness. Default 60000.'),
-    spares: count(0).max(1).optional().describe('Processes that are up before anybody needs them: 0 or 1. Default 1.'),
+    ...turnLimits(defaultPolicy),
+    maxProcesses: limit(1, 'Agent processes at a time.', 64),
+    startTimeoutMs: limit(1, 'From the start of a process to its readiness.', 60_000),
+    spares: count(0)
+      .max(1)
+      .optional()
+      .meta({ description: 'Processes that are up before anybody needs them.', default: 1 }),
     restart: z
       .strictObject({
-        quickCrashes: count(0).optional().describe('Crashes after which a restart waits. Default 5.'),
-        baseMs: count(0).optional().describe('The first wait; it doubles. Default 1000.'),
-        maxMs: count(0).optional().describe('The longest wait. Default 300000.'),
-        healthyMs: count(0).optional().describe('So long without a crash, and all is forgotten. Default 600000.'),
+        quickCrashes: limit(0, 'Crashes after which a restart waits.', 5),
+        baseMs: limit(0, 'The first wait; it doubles.', 1_000),
+        maxMs: limit(0, 'The longest wait.', 300_000),
+        healthyMs: limit(0, 'So long without a crash, and all is forgotten.', 600_000),
       })
-      .optional(),
+      .optional()
+      .describe('How a process that crashes is started again.'),
     idle: z
       .strictObject({
-        hibernateAfterSeconds: z
-          .number()
-          .min(0)
-          .nullable()
-          .optional()
-          .describe('null: only to make room. Default 300.'),
+        hibernateAfterSeconds: z.number().min(0).nullable().optional().meta({
+          description:
+            'A process without work goes after so long; the next event wakes the instance. `null`: only to make room.',
+          default: 300,
+        }),
       })
-      .optional(),
+      .optional()
+      .describe('When a process without work goes.'),
     heartbeat: z
       .strictObject({
-        everyMs: count(1).optional().describe('Default 5000.'),
-        missedPings: count(1).optional().describe('Default 3.'),
+        everyMs: limit(1, 'Between two pings.', 5_000),
+        missedPings: limit(1, 'A process that leaves so many unanswered is killed.', 3),
       })
-      .optional(),
-    shutdown: z.strictObject({ gracePeriodSeconds: z.number().min(0).optional().describe('Default 30.') }).optional(),
+      .optional()
+      .describe('How a process whose loop is blocked is noticed.'),
+    shutdown: z
+      .strictObject({
+        gracePeriodSeconds: z
+          .number()
+          .min(0)
+          .optional()
+          .meta({ description: 'For running turns and clean-up; then they are ended.', default: 30 }),
+      })
+      .optional()
+      .describe('How the swarm stops.'),
   })
-  .describe('The limits of the swarm.');
+  .describe('The limits of the swarm, and those of turns for every agent that does not say otherwise.');
+
+/** Of an agent without defaults: what it does not say, its swarm does. */
+function turnLimits(defaults: Partial<TurnPolicy>) {
+  return {
+    maxStepsPerTurn: limit(1, 'Then the turn ends with `max_steps`.', defaults.maxStepsPerTurn),
+    maxStepRetries: limit(0, 'Tries after the first, for one step.', defaults.maxStepRetries),
+    retryBaseMs: limit(0, 'The wait before the first retry; it doubles each time.', defaults.retryBaseMs),
+    retryMaxMs: limit(0, 'The longest wait before a retry.', defaults.retryMaxMs),
+    requestTimeoutMs: limit(1, 'For a request to another agent.', defaults.requestTimeoutMs),
+    toolTimeoutMs: limit(1, 'One tool call; waiting for another agent does not count.', defaults.toolTimeoutMs),
+    modelTimeoutMs: limit(1, 'One model call in all.', defaults.modelTimeoutMs),
+    turnTimeoutMs: limit(1, 'One turn.', defaults.turnTimeoutMs),
+    crashesBeforeDeadLetter: limit(1, 'Crashes on one event before it is put aside.', defaults.crashesBeforeDeadLetter),
+    unwindMs: limit(0, "How long a cancelled turn's layers may take.", defaults.unwindMs),
+    maxTokensPerTurn: limit(1, 'Input and output tokens of all steps; no limit when absent.'),
+    errorMessageLimit: limit(1, "Characters of a tool's error that the model reads.", defaults.errorMessageLimit),
+  };
+}
+
+function limit(least: number, description: string, byDefault?: number) {
+  return count(least)
+    .optional()
+    .meta({ description, ...(byDefault === undefined ? {} : { default: byDefault }) });
+}

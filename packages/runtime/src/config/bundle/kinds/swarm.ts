@@ -8,11 +8,16 @@ export const swarm = resource(
   'Swarm',
   'Agents that can call each other.',
   z.strictObject({
-    description: z.string().optional(),
-    entryAgent: reference('Agent').meta({ description: 'Gets what names no agent. One of agents.' }),
-    agents: z.array(listItem('Agent', {})).min(1),
-    extensions: z.array(extensionItem).optional().describe('The outermost layers of every agent of the swarm.'),
+    description: z.string().optional().describe('For people.'),
+    entryAgent: reference('Agent').describe('Gets what names no agent; one of `agents`.'),
+    agents: z.array(listItem('Agent', {})).min(1).describe('Who is in it.'),
+    extensions: z
+      .array(extensionItem)
+      .optional()
+      .describe('The outermost layers of every agent of the swarm, so that none escapes a guard.'),
     policy: swarmPolicy.optional(),
-    workspace: text.optional().describe('Swarms that name the same workspace share their conversations.'),
+    workspace: text
+      .optional()
+      .describe('Swarms that name the same workspace share their conversations; when absent, each bundle has its own.'),
   }),
 );

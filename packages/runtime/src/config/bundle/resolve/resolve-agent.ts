@@ -7,7 +7,7 @@ import type { DeclaredTool } from '../../declared-tool.ts';
 import { AGENT_TOOLS } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource, type FoundResource } from '../find-resource.ts';
-import { configOf, parseReference, referenceOf } from '../references.ts';
+import { configOf, newNameOf, parseReference, referenceOf } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -59,20 +59,23 @@ function resolveExtension(
 ): DeclaredExtension | undefined {
   const found = findResource(scope, 'Extension', referenceOf(item))?.loaded;
   if (found === undefined) return undefined;
-  const { apiVersion, kind, spec } = found.resource;
+  const { apiVersion, kind, spec, metadata } = found.resource;
   const config = values.config(spec.config ?? {}, configOf(item), found.identity);
   return defined({
     resource: {
       apiVersion,
       kind,
-      metadata: { name: found.name },
+      metadata: { name: newNameOf(item) ?? found.name },
       spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
     },
     root: found.folder,
-    tier,
+    tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,
     digest: found.digest,
   });
 }
+
+/** An Extension whose annotation says `hook` stands inside all others, wherever it is listed. */
+const TIER = 'goondan.ai/tier';
 
 function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;

@@ -17,7 +17,7 @@ export function resolveConnection(
   const { connectorRef, config = {}, secrets = {}, environment, ingress } = resource.spec;
   const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
   if (connector === undefined) return undefined;
-  const { entry, events } = connector.resource.spec;
+  const { entry, events, configSchema } = connector.resource.spec;
   return defined({
     connection: name,
     connector: connector.name,
@@ -26,6 +26,7 @@ export function resolveConnection(
     digest: connector.digest,
     events: events?.map((event) => (typeof event === 'string' ? event : event.name)),
     config: values.config(config, {}, identity),
+    configSchema,
     secrets: values.readEach(secrets, identity),
     environment: environment && values.readEach(environment, identity),
     // Last, when everything was read.

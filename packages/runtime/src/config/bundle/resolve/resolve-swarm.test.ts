@@ -98,6 +98,25 @@ describe('a swarm from a bundle', () => {
     expect(plan.agents[1]?.secrets).toEqual(['guard-token-123']);
   });
 
+  test('X-11 an extension that is listed twice has two names, and a config for each', async () => {
+    const logging = `${head('Extension', 'log')}spec: { entry: ./log.ts, config: { level: info } }\n`;
+    const items = '[Extension/log, { ref: Extension/log, as: loud, config: { level: debug } }]';
+    const { plan } = await resolve({
+      'goondan.yaml': documents(
+        `${head('Model', 'm')}${script}`,
+        logging,
+        agent(`{ modelConfig: { modelRef: Model/m }, extensions: ${items} }`),
+        swarm(),
+      ),
+      'log.ts': 'export function register() {}\n',
+    });
+    const listed = plan.agents[0]?.extensions?.map(({ resource: { metadata, spec } }) => [metadata.name, spec.config]);
+    expect(listed).toEqual([
+      ['log', { level: 'info' }],
+      ['loud', { level: 'debug' }],
+    ]);
+  });
+
   test('R-04 a bundle that is not valid is not resolved, and says everything', async () => {
     const refused = await refusal({
       'goondan.yaml': documents(agent('{ modelConfig: { modelRef: Model/x } }'), swarm(', oops: 1')),

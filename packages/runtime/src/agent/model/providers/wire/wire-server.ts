@@ -14,10 +14,12 @@ export type WireAnswer =
   /** Streamed or whole, as the request asks. */
   | { readonly reply: WireReply }
   | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
-  /** The first events of a reply, perhaps another event, and after that nothing more, or the end. */
-  | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: 'silence' | 'end' }
+  /** The first events of a reply, perhaps another event, and after that nothing more, or the end, or later the rest. */
+  | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: After }
   /** Not even a header. */
   | 'nothing';
+
+type After = 'silence' | 'end' | Promise<unknown>;
 
 export interface WireServer extends AsyncDisposable {
   readonly url: string;
@@ -63,22 +65,26 @@ function respond(dialect: WireDialect, request: WireRequest, answer: WireAnswer)
     if (!dialect.isStreaming(request.path, request.body)) return Response.json(dialect.body(answer.reply));
     return streamResponse(dialect.events(answer.reply), 'end');
   }
-  const events = [
-    ...dialect.events(answer.of).slice(0, answer.first),
-    ...(answer.add === undefined ? [] : [answer.add]),
-  ];
-  return streamResponse(events, answer.after);
+  const events = dialect.events(answer.of);
+  const first = [...events.slice(0, answer.first), ...(answer.add === undefined ? [] : [answer.add])];
+  return streamResponse(first, answer.after, events.slice(answer.first));
 }
 
-function streamResponse(events: readonly string[], after: 'silence' | 'end'): Response {
+function streamResponse(events: readonly string[], after: After, rest: readonly string[] = []): Response {
   const body = new ReadableStream<string>({
     async start(controller) {
-      for (const event of events) {
-        controller.enqueue(event);
-        // Each event is its own packet, as with a model that is still writing.
-        await Bun.sleep(1);
+      await send(events);
+      if (after === 'silence') return;
+      if (after !== 'end') await after.then(() => send(rest));
+      controller.close();
+
+      async function send(some: readonly string[]): Promise<void> {
+        for (const event of some) {
+          controller.enqueue(event);
+          // Each event is its own packet, as with a model that is still writing.
+          await Bun.sleep(1);
+        }
       }
-      if (after === 'end') controller.close();
     },
   });
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });

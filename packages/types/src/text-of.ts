@@ -1,4 +1,4 @@
-import type { Message } from '@goondan/types';
+import type { Message } from './message.ts';
 
 /** A message's words, without its other parts; empty when there are none. */
 export function textOf(message: Message | undefined): string {

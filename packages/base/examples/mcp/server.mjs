@@ -1,0 +1,33 @@
+// A server of the Model Context Protocol over stdio: a line of JSON in, a line of JSON out.
+import { createInterface } from 'node:readline';
+
+const notes = ['Buy flour.', 'Call Ada.', 'Flour is cheaper on Fridays.'];
+
+const search = {
+  name: 'search',
+  description: 'Finds the notes that hold a word.',
+  inputSchema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+  annotations: { readOnlyHint: true },
+};
+
+const methods = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: 'notes', version: '1.0.0' },
+  }),
+  'tools/list': () => ({ tools: [search] }),
+  'tools/call': ({ arguments: { word } }) => {
+    const found = notes.filter((note) => note.toLowerCase().includes(word.toLowerCase()));
+    return { content: [{ type: 'text', text: found.join(' ') }] };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  // What has no id is a notification, and wants no answer.
+  if (id === undefined) continue;
+  const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  const answer = run ? { result: run(params) } : { error: { code: -32601, message: `There is no method ${method}.` } };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+}

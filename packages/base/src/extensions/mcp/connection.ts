@@ -1,0 +1,297 @@
+/**
+ * One server, kept within reach.
+ *
+ * 1. There is one attempt to connect at a time; whoever needs the server meanwhile waits for it.
+ * 2. Connected means that its tools are listed and judged. Nothing is asked before.
+ * 3. A connection that breaks is made again, in the background and later each time (`retry-delay.ts`), when it is
+ *    supervised. One that broke again at once counts as failed.
+ * 4. Who needs the server does not wait for that: it is tried at once, but once in `GAP_MS` at most.
+ * 5. What the server may have begun is not asked twice, unless whoever asks says that it may be.
+ * 6. After `close` nothing is started.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Clock } from './clock.ts';
+import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
+import { McpFailure, toError } from './mcp-failure.ts';
+import type { Timeouts } from './mcp-settings.ts';
+import { retryDelay } from './retry-delay.ts';
+import { describeTarget, type ServerTarget } from './server-target.ts';
+
+export interface ConnectionPorts {
+  readonly clock: Clock;
+  readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
+  readonly open: (events: ClientEvents) => Promise<McpClient>;
+  /** What the server has now. What it throws fails the attempt. */
+  readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly name: string;
+  readonly timeouts: Timeouts;
+  /** Whether a broken connection is made again by itself. */
+  readonly isSupervised: boolean;
+}
+
+/** Between two attempts, whoever asks. */
+const GAP_MS = 1_000;
+/** A connection that held this long was a good one. */
+const HEALTHY_MS = 10_000;
+/** Between two lists, when the server keeps telling of changes. */
+const LIST_GAP_MS = 200;
+/** How long a step waits for a list that is being read. */
+const SETTLE_MS = 2_000;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #ports: ConnectionPorts;
+  #phase: 'idle' | 'connected' | 'closed' = 'idle';
+  #client: McpClient | undefined;
+  #target: ServerTarget | undefined;
+  #abilities: ServerAbilities = { tools: false, resources: false, prompts: false };
+  #attempt: Promise<void> | undefined;
+  #failures = 0;
+  #lastFailure: { readonly error: GoondanError; readonly at: number } | undefined;
+  #connectedAt = 0;
+  #callOffRetry = () => {};
+  #listing: Promise<void> | undefined;
+  #hasChangedAgain = false;
+  #examinedAt = -Infinity;
+
+  constructor(options: ConnectionOptions, ports: ConnectionPorts) {
+    this.#options = options;
+    this.#ports = ports;
+  }
+
+  get isConnected(): boolean {
+    return this.#phase === 'connected';
+  }
+
+  /** Where the server is. Another place ends the connection to the one before. */
+  async aim(target: ServerTarget): Promise<void> {
+    const isSame = JSON.stringify(target) === JSON.stringify(this.#target);
+    if (isSame) return;
+    const isNew = this.#target === undefined;
+    this.#target = target;
+    if (isNew) return;
+    this.#ports.logger.info('mcp.moved: its transport has changed.');
+    this.#failures = 0;
+    this.#lastFailure = undefined;
+    await this.release();
+  }
+
+  /** Resolves when it is connected. **Errors** — `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`. */
+  async need(signal?: AbortSignal): Promise<void> {
+    if (this.#phase === 'connected') return;
+    const { clock } = this.#ports;
+    const last = this.#lastFailure;
+    if (this.#attempt === undefined && last !== undefined && clock.elapsed() - last.at < GAP_MS) throw last.error;
+    await unlessAborted(this.#connect(), signal);
+  }
+
+  /** Tries in the background, if it is not connected. Honours the delay after failures. */
+  wake(): void {
+    if (this.#phase !== 'idle' || this.#attempt !== undefined) return;
+    const { clock } = this.#ports;
+    const last = this.#lastFailure;
+    const delay = retryDelay(this.#failures) ?? LONGEST_REST_MS;
+    if (last === undefined || clock.elapsed() - last.at >= delay) this.#connect().catch(() => undefined);
+  }
+
+  /** Whether a turn may as well not wait for an attempt: one failed not long ago. */
+  get isResting(): boolean {
+    const last = this.#lastFailure;
+    if (last === undefined || this.#phase === 'connected') return false;
+    return this.#ports.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
+  }
+
+  /** `mayRepeat`: asking twice does no harm. **Errors** — as `need`, and what `work` throws. */
+  async ask<Value>(
+    work: (client: McpClient) => Promise<Value>,
+    { signal, mayRepeat = false }: { readonly signal: AbortSignal; readonly mayRepeat?: boolean },
+  ): Promise<Value> {
+    const first = await this.#askOnce(work, signal);
+    if ('value' in first) return first.value;
+    const { failure } = first;
+    if (!failure.leftNothing && !(mayRepeat && failure.kind === 'broken')) throw this.#toError(failure);
+    const second = await this.#askOnce(work, signal);
+    if ('value' in second) return second.value;
+    throw this.#toError(second.failure);
+  }
+
+  /** Resolves when no list is being read, or `SETTLE_MS` later. */
+  async settled(): Promise<void> {
+    if (this.#listing === undefined) return;
+    const late = Promise.withResolvers<void>();
+    const callOff = this.#ports.clock.after(SETTLE_MS, () => late.resolve());
+    await Promise.race([this.#listing, late.promise]).finally(callOff);
+  }
+
+  /** Ends the connection; whoever needs the server next connects again. */
+  async release(): Promise<void> {
+    this.#callOffRetry();
+    await this.#attempt?.catch(() => undefined);
+    if (this.#phase === 'connected') this.#phase = 'idle';
+    await this.#client?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#phase = 'closed';
+    this.#callOffRetry();
+    // An attempt that is under way is not waited for: closing its client ends it.
+    await this.#client?.close();
+    await this.#attempt?.catch(() => undefined);
+  }
+
+  #connect(): Promise<void> {
+    this.#callOffRetry();
+    this.#attempt ??= this.#tryOnce().finally(() => void (this.#attempt = undefined));
+    return this.#attempt;
+  }
+
+  async #tryOnce(): Promise<void> {
+    const { clock, logger, open, onListed } = this.#ports;
+    const { timeouts } = this.#options;
+    try {
+      const target = this.#target;
+      if (target === undefined || this.#phase === 'closed') throw new McpFailure('unreached', 'it is closed.');
+      this.#client ??= await open(this.#events());
+      if (this.#isClosed()) throw new McpFailure('unreached', 'it is closed.');
+      logger.info(`mcp.started: ${describeTarget(target)}`);
+      this.#abilities = await this.#client.connect(target, { timeoutMs: timeouts.connectMs });
+      this.#hasChangedAgain = false;
+      await onListed(await this.#list(this.#client), this.#abilities);
+      if (this.#isClosed()) throw new McpFailure('unreached', 'it is closed.');
+      this.#phase = 'connected';
+      this.#connectedAt = clock.elapsed();
+      this.#lastFailure = undefined;
+      if (this.#hasChangedAgain) this.#listAgain('its tools changed while they were listed.');
+    } catch (thrown) {
+      const error = this.#toError(nothingAsked(thrown));
+      this.#failures += 1;
+      this.#lastFailure = { error, at: clock.elapsed() };
+      await this.#client?.close();
+      throw error;
+    }
+  }
+
+  async #list(client: McpClient): Promise<readonly ListedTool[]> {
+    return this.#abilities.tools ? client.listTools({ timeoutMs: this.#options.timeouts.listMs }) : [];
+  }
+
+  async #askOnce<Value>(
+    work: (client: McpClient) => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<{ readonly value: Value } | { readonly failure: McpFailure }> {
+    await this.need(signal);
+    await this.settled();
+    try {
+      // Connected, so there is one.
+      return { value: await work(this.#client as McpClient) };
+    } catch (thrown) {
+      if (!(thrown instanceof McpFailure)) throw thrown;
+      if (thrown.endsConnection) this.#lose(thrown.message);
+      return { failure: thrown };
+    }
+  }
+
+  #events(): ClientEvents {
+    return {
+      onToolsChanged: () => this.#listAgain('the server says that its tools have changed.'),
+      onClosed: () => this.#lose('the server closed the connection.'),
+      onTrouble: (problem) => this.#examine(problem),
+    };
+  }
+
+  /** Whether it is over is seen by asking for something. */
+  #examine(problem: string): void {
+    const now = this.#ports.clock.elapsed();
+    if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
+    this.#examinedAt = now;
+    this.#listAgain(`something went wrong: ${problem}`);
+  }
+
+  #listAgain(reason: string): void {
+    this.#hasChangedAgain = true;
+    if (this.#phase !== 'connected' || this.#listing !== undefined) return;
+    this.#ports.logger.debug(`mcp.listed: once more, because ${reason}`);
+    this.#listing = this.#listUntilQuiet().finally(() => void (this.#listing = undefined));
+  }
+
+  async #listUntilQuiet(): Promise<void> {
+    try {
+      while (this.#hasChangedAgain && this.#phase === 'connected' && this.#client !== undefined) {
+        this.#hasChangedAgain = false;
+        await this.#ports.onListed(await this.#list(this.#client), this.#abilities);
+        if (this.#hasChangedAgain) await this.#pause(LIST_GAP_MS);
+      }
+    } catch (thrown) {
+      const { message } = this.#toError(thrown);
+      this.#ports.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
+      // What is offered may be out of date, and nobody would know: better a new connection.
+      this.#lose(message);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#ports.clock.after(ms, resolve));
+  }
+
+  #lose(problem: string): void {
+    if (this.#phase !== 'connected') return;
+    const { clock, logger } = this.#ports;
+    this.#phase = 'idle';
+    this.#failures = clock.elapsed() - this.#connectedAt >= HEALTHY_MS ? 0 : this.#failures + 1;
+    const delay = this.#options.isSupervised ? retryDelay(this.#failures) : undefined;
+    logger.warn(
+      `mcp.lost: ${problem} ${delay === undefined ? 'It is connected again when it is needed.' : `Next attempt in ${delay} ms.`}`,
+    );
+    void this.#client?.close();
+    if (delay !== undefined) this.#retryAfter(delay);
+  }
+
+  #retryAfter(delay: number): void {
+    this.#callOffRetry = this.#ports.clock.after(delay, () => void this.#retry());
+  }
+
+  async #retry(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      this.#ports.logger.warn(`mcp.failed: ${this.#toError(error).message}`);
+      const next = retryDelay(this.#failures);
+      if (next !== undefined && this.#phase === 'idle') this.#retryAfter(next);
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  #toError(thrown: unknown): GoondanError {
+    if (thrown instanceof GoondanError) return thrown;
+    const { name } = this.#options;
+    if (thrown instanceof McpFailure) return toError(name, thrown);
+    return toError(
+      name,
+      new McpFailure('unreached', thrown instanceof Error ? thrown.message : String(thrown), thrown),
+    );
+  }
+}
+
+/** When the background has given up. */
+const LONGEST_REST_MS = 30_000;
+
+/** Nobody had asked for anything yet that may or may not have taken effect. */
+function nothingAsked(thrown: unknown): unknown {
+  if (!(thrown instanceof McpFailure) || thrown.kind !== 'broken') return thrown;
+  return new McpFailure('unreached', thrown.message, thrown.cause);
+}
+
+function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', stop));
+}

@@ -1,0 +1,97 @@
+/**
+ * Which tools of a server are offered. Pure: what is listed, what is known and what a person has approved go in, the
+ * verdict comes out.
+ *
+ * 1. A tool that was seen before and is another one now is not offered until a person approves it.
+ * 2. What a person has approved counts more than what was seen first.
+ * 3. With `trust: pinned` only what is approved is offered; with `trust: any` whatever the server lists.
+ */
+import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import type { ListedTool } from './mcp-client.ts';
+import type { ToolFilter, Trust } from './mcp-settings.ts';
+
+/** Server's name of a tool → fingerprint. */
+export type Fingerprints = ReadonlyMap<string, string>;
+
+export interface Verdict {
+  readonly offered: readonly ListedTool[];
+  /** Not offered, though it would be if the server or a person did something about it. */
+  readonly withheld: readonly Withheld[];
+  /** What is known from now on. */
+  readonly seen: Fingerprints;
+}
+
+export interface Withheld {
+  readonly tool: ListedTool;
+  readonly fingerprint: string;
+  readonly reason: 'changed' | 'unapproved' | 'unusable';
+  /** For people: what is the matter. */
+  readonly problem: string;
+}
+
+export interface Knowledge {
+  readonly seen: Fingerprints;
+  readonly approved: Fingerprints;
+  readonly trust: Trust;
+  readonly filter: ToolFilter;
+}
+
+/** Tools of one server; the rest of its list is not looked at. */
+export const MOST_TOOLS = 256;
+/** Tools that came and went; past it one that nobody has seen needs approval, whatever is trusted. */
+export const MOST_SEEN = 1_024;
+/** Characters of a schema, as JSON. */
+const LARGEST_SCHEMA = 65_536;
+const LONGEST_NAME = 256;
+
+export function judgeTools(listed: readonly ListedTool[], knowledge: Knowledge): Verdict {
+  const offered: ListedTool[] = [];
+  const withheld: Withheld[] = [];
+  const seen = new Map(knowledge.seen);
+  const names = new Set<string>();
+  for (const tool of listed.slice(0, MOST_TOOLS)) {
+    if (names.has(tool.name) || !passes(tool.name, knowledge.filter)) continue;
+    names.add(tool.name);
+    const fingerprint = fingerprintOf(tool);
+    const objection = findUse(tool) ?? findChange(tool, fingerprint, { ...knowledge, seen });
+    if (objection === undefined) {
+      offered.push(tool);
+      seen.set(tool.name, fingerprint);
+    } else withheld.push({ tool, fingerprint, ...objection });
+  }
+  return { offered, withheld, seen };
+}
+
+type Objection = Pick<Withheld, 'reason' | 'problem'>;
+
+function findUse({ name, inputSchema, execution }: ListedTool): Objection | undefined {
+  const unusable = (problem: string): Objection => ({ reason: 'unusable', problem });
+  if (name === '' || name.length > LONGEST_NAME) return unusable(`its name has ${name.length} characters`);
+  if (execution?.taskSupport === 'required') return unusable('it can only be called as a task');
+  const size = JSON.stringify(inputSchema).length;
+  return size > LARGEST_SCHEMA ? unusable(`its schema has ${size} characters`) : undefined;
+}
+
+function findChange(
+  { name }: ListedTool,
+  fingerprint: string,
+  { seen, approved, trust }: Knowledge,
+): Objection | undefined {
+  const pinned = approved.get(name);
+  if (pinned === fingerprint) return undefined;
+  const known = pinned ?? seen.get(name);
+  if (known === undefined && seen.size >= MOST_SEEN) {
+    return { reason: 'unapproved', problem: `the server has had more than ${MOST_SEEN} tools` };
+  }
+  if (trust === 'any') return undefined;
+  if (known !== undefined && known !== fingerprint) {
+    return { reason: 'changed', problem: 'its description or schema has changed' };
+  }
+  return trust === 'pinned' ? { reason: 'unapproved', problem: 'nobody has approved it' } : undefined;
+}
+
+function passes(name: string, { allow, deny = [] }: ToolFilter): boolean {
+  const matches = (pattern: string) => compileGlob(pattern)(name) === true;
+  return !deny.some(matches) && (allow === undefined || allow.some(matches));
+}

@@ -1,0 +1,69 @@
+/**
+ * What the rest of this folder knows of the Model Context Protocol: a client that can be connected, asked, and connected
+ * again. `open-client.ts` makes one from the SDK, and is the only file that knows the SDK.
+ */
+import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import type { ServerTarget } from './server-target.ts';
+
+/** A tool as the server lists it: foreign, and trusted for nothing. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations?: {
+    readonly title?: string;
+    readonly readOnlyHint?: boolean;
+    readonly idempotentHint?: boolean;
+  };
+  /** `required`: it can only be called as a task, which this client does not do. */
+  readonly execution?: { readonly taskSupport?: string };
+}
+
+export interface ToolReply {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: JsonValue;
+  readonly isError?: boolean;
+}
+
+export interface ContentBlock {
+  readonly type: string;
+  readonly [field: string]: JsonValue | undefined;
+}
+
+/** What the server says it has, and tells about. */
+export interface ServerAbilities {
+  readonly tools: boolean;
+  readonly resources: boolean;
+  readonly prompts: boolean;
+}
+
+export interface AskOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** The server is still at it: the timeout begins anew. */
+  readonly onProgress?: (said: string) => void;
+}
+
+export interface ClientEvents {
+  /** The list of tools is another one now. */
+  onToolsChanged(): void;
+  /** What was connected is not any more. Not told after `close`. */
+  onClosed(): void;
+  /** Something went wrong beside all requests; it may be over with this connection, or not. */
+  onTrouble(problem: string): void;
+}
+
+/** Every method rejects with a `McpFailure`, or with the reason of the signal. */
+export interface McpClient {
+  /** With a new transport. Closes what was connected before. */
+  connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities>;
+  listTools(options: AskOptions): Promise<readonly ListedTool[]>;
+  callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply>;
+  /** `{resources, resourceTemplates}`, each as the server gives it. */
+  listResources(options: AskOptions): Promise<JsonObject>;
+  readResource(uri: string, options: AskOptions): Promise<JsonObject>;
+  listPrompts(options: AskOptions): Promise<JsonObject>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject>;
+  /** Never rejects. Nothing of the server is left afterwards. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,90 @@
+/**
+ * `.mcp.json`, the file in which MCP clients name their servers: `{"mcpServers": {"name": {…}}}`. What is in it is
+ * foreign until it is checked here; keys that other clients have put there are left alone.
+ */
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+
+export const MCP_FILE = '.mcp.json';
+
+/** Larger ones are not read. */
+export const MOST_BYTES = 1_000_000;
+
+export type ServerEntry = StdioEntry | HttpEntry;
+
+export interface StdioEntry {
+  readonly type?: 'stdio';
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface HttpEntry {
+  readonly type: 'http';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** `undefined` when there is no such file. **Errors** — `E_MCP_FILE`. */
+export async function readMcpFile(path: string): Promise<JsonObject | undefined> {
+  const file = Bun.file(path);
+  if (!(await file.exists())) return undefined;
+  if (file.size > MOST_BYTES) throw malformed(path, `it is larger than ${MOST_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = await file.json();
+  } catch (error) {
+    throw malformed(path, `it is no JSON (${error instanceof Error ? error.message : String(error)})`);
+  }
+  if (!isObject(value)) throw malformed(path, 'it is no object');
+  const { mcpServers } = value;
+  if (mcpServers !== undefined && !isObject(mcpServers)) throw malformed(path, 'mcpServers is no object');
+  return value;
+}
+
+/** By name, unchecked. */
+export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>> {
+  return isObject(file.mcpServers) ? file.mcpServers : {};
+}
+
+/** **Errors** — `E_MCP_FILE`, naming what is wrong with the entry. */
+export function checkEntry(path: string, name: string, entry: JsonValue | undefined): ServerEntry {
+  const refuse = (problem: string) => malformed(path, `mcpServers.${name}${problem}`);
+  if (!isObject(entry)) throw refuse(' is no object');
+  const { type, command, args, env, cwd, url, headers } = entry;
+  if (type === 'sse') throw refuse('.type is "sse", a transport that servers have given up; use "http"');
+  const isHttp =
+    type === 'http' || type === 'streamable-http' || (type === undefined && command === undefined && url !== undefined);
+  if (isHttp) {
+    if (typeof url !== 'string' || url === '') throw refuse('.url is missing');
+    if (headers !== undefined && !isTexts(headers)) throw refuse('.headers must map names to texts');
+    return { type: 'http', url, ...(headers === undefined ? {} : { headers }) };
+  }
+  if (type !== undefined && type !== 'stdio') throw refuse('.type must be "stdio" or "http"');
+  if (typeof command !== 'string' || command === '') throw refuse('.command is missing');
+  if (args !== undefined && !isTextList(args)) throw refuse('.args must be a list of texts');
+  if (env !== undefined && !isTexts(env)) throw refuse('.env must map names to texts');
+  if (cwd !== undefined && typeof cwd !== 'string') throw refuse('.cwd must be a text');
+  return {
+    command,
+    ...(args === undefined ? {} : { args }),
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+}
+
+function malformed(path: string, problem: string): GoondanError {
+  return new GoondanError('E_MCP_FILE', `${path} cannot be used: ${problem}.`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTexts(value: JsonValue): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+}
+
+function isTextList(value: JsonValue): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

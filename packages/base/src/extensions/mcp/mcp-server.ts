@@ -1,0 +1,177 @@
+/**
+ * A server inside an agent: connected when a turn begins, its tools offered, its connection kept or ended with the turn.
+ * A server that does not answer costs the agent its tools and nothing else, unless it is required.
+ */
+import {
+  type ExtensionApi,
+  GoondanError,
+  type JsonObject,
+  type JsonValue,
+  type StepMiddlewareContext,
+  type StepResult,
+  type ToolContext,
+  type TurnMiddlewareContext,
+  type TurnResult,
+} from '@goondan/types';
+import { approvedOf, readApprovalsFile } from './approvals-file.ts';
+import { cleanText } from './clean-text.ts';
+import type { Clock } from './clock.ts';
+import { Connection } from './connection.ts';
+import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
+import type { McpSettings } from './mcp-settings.ts';
+import { resolveTarget } from './resolve-target.ts';
+import type { Environment } from './server-environment.ts';
+import { PROMPT_TOOLS, registerSharedTools, RESOURCE_TOOLS } from './shared-tools.ts';
+import { readSeen, toState } from './tool-memory.ts';
+import { ToolNames } from './tool-names.ts';
+import { ToolOffer } from './tool-offer.ts';
+import { textOf, toOutput } from './tool-result.ts';
+
+export interface ServerPorts {
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly openClient: (events: ClientEvents) => Promise<McpClient>;
+}
+
+export class McpServer {
+  readonly #name: string;
+  readonly #settings: McpSettings;
+  readonly #api: ExtensionApi;
+  readonly #ports: ServerPorts;
+  readonly #connection: Connection;
+  readonly #offer: ToolOffer;
+  #bundleFolder = '.';
+  #sharedTools: readonly string[] = [];
+  #hasConnected = false;
+  #ending: Promise<void> = Promise.resolve();
+
+  constructor(name: string, settings: McpSettings, api: ExtensionApi, ports: ServerPorts) {
+    this.#name = name;
+    this.#settings = settings;
+    this.#api = api;
+    this.#ports = ports;
+    const { logger, tools } = api;
+    this.#connection = new Connection(
+      { name, timeouts: settings.timeouts, isSupervised: settings.mode === 'stateful' },
+      {
+        clock: ports.clock,
+        logger,
+        open: ports.openClient,
+        onListed: (listed, abilities) => this.#takeList(listed, abilities),
+      },
+    );
+    const reserved = [...(settings.resources ? RESOURCE_TOOLS : []), ...(settings.prompts ? PROMPT_TOOLS : [])];
+    this.#offer = new ToolOffer({
+      extension: name,
+      tools,
+      names: new ToolNames(name, reserved),
+      logger,
+      call: (tool, ctx, input) => this.#call(tool, ctx, input),
+    });
+  }
+
+  async aroundTurn(ctx: TurnMiddlewareContext): Promise<TurnResult> {
+    try {
+      await this.#beginTurn(ctx);
+      await this.#save();
+      return await ctx.next();
+    } finally {
+      await this.#save();
+      // Nobody waits for a server to go; who connects next does.
+      if (this.#settings.mode === 'stateless') this.#ending = this.#connection.release();
+    }
+  }
+
+  async aroundStep(ctx: StepMiddlewareContext): Promise<StepResult> {
+    // Read only when there is something to take out: reading copies it.
+    if (this.#offer.hidesAny) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => !this.#offer.hides(name));
+    const result = await ctx.next();
+    // A tool may have changed the list of tools; the next step is to see that.
+    await this.#connection.settled();
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.#ending;
+    await this.#connection.close();
+  }
+
+  async #beginTurn({ bundleFolder, workdir, signal }: TurnMiddlewareContext): Promise<void> {
+    const { required } = this.#settings;
+    this.#bundleFolder = bundleFolder;
+    await this.#ending;
+    try {
+      this.#offer.remember(readSeen(await this.#api.state.get()));
+      const { environment } = this.#ports;
+      await this.#connection.aim(await resolveTarget(this.#settings, { bundleFolder, workdir, environment }));
+      if (this.#connection.isConnected) return await this.#reconsider();
+      if (required || this.#mustWait()) return await this.#connection.need(signal);
+      if (this.#settings.mode === 'stateful') this.#connection.wake();
+    } catch (error) {
+      // Cancelled, or out of time: that is for the turn to say.
+      if (required || signal.aborted || !(error instanceof GoondanError)) throw error;
+      this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn goes on without it.`);
+    }
+  }
+
+  /** As long as nobody knows its tools they cannot be offered; but a server that is not there is not waited for in every turn. */
+  #mustWait(): boolean {
+    return !this.#hasConnected && !this.#connection.isResting;
+  }
+
+  /** A person may have approved meanwhile what is withheld. */
+  async #reconsider(): Promise<void> {
+    const { withheld } = this.#offer;
+    if (withheld.some(({ reason }) => reason !== 'unusable')) this.#offer.reconsider(await this.#knowledge());
+  }
+
+  async #takeList(listed: readonly ListedTool[], abilities: ServerAbilities): Promise<void> {
+    const { tools } = this.#settings;
+    this.#offer.update(tools === false ? [] : listed, await this.#knowledge());
+    if (this.#sharedTools.length === 0) {
+      const parts = {
+        extension: this.#name,
+        settings: this.#settings,
+        tools: this.#api.tools,
+        connection: this.#connection,
+      };
+      this.#sharedTools = registerSharedTools(parts, abilities);
+    }
+    this.#hasConnected = true;
+  }
+
+  async #knowledge() {
+    const { trust, tools } = this.#settings;
+    const approved = approvedOf(await readApprovalsFile(this.#bundleFolder), this.#name);
+    return { approved, trust, filter: tools === false ? {} : tools };
+  }
+
+  async #call(tool: ListedTool, { signal }: ToolContext, input: JsonObject): Promise<JsonValue> {
+    const { timeouts, maxResultCharacters } = this.#settings;
+    const { logger } = this.#api;
+    const options = {
+      timeoutMs: timeouts.callMs,
+      signal,
+      onProgress: (said: string) => logger.debug(`mcp.progress: ${tool.name}: ${cleanText(said, 200)}`),
+    };
+    const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
+    const reply = await this.#connection.ask(
+      (client) => {
+        // By now it may be another server, with other tools.
+        this.#offer.check(tool.name);
+        return client.callTool(tool.name, input, options);
+      },
+      { signal, mayRepeat: readOnlyHint === true || idempotentHint === true },
+    );
+    if (reply.isError === true) {
+      throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${tool.name}" of MCP server "${this.#name}" failed.`);
+    }
+    return toOutput(reply, maxResultCharacters);
+  }
+
+  /** Before and after the steps: what is set before them is put back when an interrupted turn goes on. */
+  async #save(): Promise<void> {
+    const { seen, withheld } = this.#offer;
+    if (seen.size + withheld.length > 0) await this.#api.state.set(toState(seen, withheld));
+  }
+}

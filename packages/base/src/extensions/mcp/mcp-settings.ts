@@ -1,0 +1,94 @@
+/** The config of this extension, complete. Its shape was checked against the schema in `extensions.yaml`. */
+import { GoondanError } from '@goondan/types';
+import type { ProtocolChoice } from './server-target.ts';
+
+export interface McpConfig {
+  readonly transport?: TransportConfig;
+  readonly fromFile?: { readonly server?: string; readonly folder?: 'bundle' | 'workdir' };
+  readonly attach?: { readonly mode?: 'stateful' | 'stateless'; readonly scope?: 'instance' | 'agent' };
+  readonly expose?: { readonly tools?: boolean | ToolFilter; readonly resources?: boolean; readonly prompts?: boolean };
+  readonly trust?: Trust;
+  readonly required?: boolean;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly maxResultCharacters?: number;
+}
+
+export type TransportConfig =
+  | {
+      readonly type: 'stdio';
+      /** The program, or the program and its first arguments. */
+      readonly command: string | readonly string[];
+      readonly args?: readonly string[];
+      readonly env?: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+      readonly protocol?: ProtocolChoice;
+    }
+  | {
+      readonly type: 'http';
+      readonly url: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly protocol?: ProtocolChoice;
+    };
+
+/** Patterns over the server's own names; what is denied is not offered, whatever is allowed. */
+export interface ToolFilter {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** Which tools are offered: as first seen, only those a person has approved, or as the server likes. */
+export type Trust = 'first-use' | 'pinned' | 'any';
+
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly listMs: number;
+  /** Begins anew whenever the server tells of progress. */
+  readonly callMs: number;
+}
+
+export interface McpSettings {
+  /** `undefined`: what `.mcp.json` says. */
+  readonly transport: TransportConfig | undefined;
+  readonly file: { readonly server: string; readonly folder: 'bundle' | 'workdir' };
+  readonly mode: 'stateful' | 'stateless';
+  readonly tools: false | ToolFilter;
+  readonly resources: boolean;
+  readonly prompts: boolean;
+  readonly trust: Trust;
+  readonly required: boolean;
+  readonly timeouts: Timeouts;
+  readonly maxResultCharacters: number;
+}
+
+/** So that a tool of the server still has room for a name of its own. */
+const LONGEST_NAME = 40;
+
+/** **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */
+export function readSettings(config: McpConfig, name: string): McpSettings {
+  const { transport, fromFile, attach = {}, expose = {}, timeouts = {} } = config;
+  if (attach.scope === 'agent') {
+    throw new GoondanError('E_MCP_SCOPE', `Extension/${name}: attach.scope "agent" is not there yet.`);
+  }
+  if (transport !== undefined && fromFile !== undefined) {
+    throw new GoondanError('E_EXT_CONFIG', `Extension/${name} has both transport and fromFile.`, {
+      suggestion: 'Keep one of them.',
+    });
+  }
+  if (name.length > LONGEST_NAME) {
+    const message = `Extension/${name} has ${name.length} characters, and with more than ${LONGEST_NAME} its tools would have no names.`;
+    throw new GoondanError('E_EXT_CONFIG', message, { suggestion: 'Give it a shorter name with `as`.' });
+  }
+  const { tools = true, resources = false, prompts = false } = expose;
+  return {
+    transport,
+    file: { server: fromFile?.server ?? name, folder: fromFile?.folder ?? 'bundle' },
+    mode: attach.mode ?? 'stateful',
+    tools: tools === true ? {} : tools,
+    resources,
+    prompts,
+    trust: config.trust ?? 'first-use',
+    required: config.required ?? false,
+    timeouts: { connectMs: 30_000, listMs: 15_000, callMs: 60_000, ...timeouts },
+    maxResultCharacters: config.maxResultCharacters ?? 100_000,
+  };
+}

@@ -1,0 +1,234 @@
+/** The client of the SDK, which is loaded when the first server is connected: importing it takes a tenth of a second. */
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import type { AskOptions, ClientEvents, ListedTool, McpClient, ServerAbilities, ToolReply } from './mcp-client.ts';
+import { type FailureKind, McpFailure } from './mcp-failure.ts';
+import { ServerProcess } from './server-process.ts';
+import type { ServerTarget } from './server-target.ts';
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+type SdkClient = InstanceType<Sdk['Client']>;
+
+/** A list that is longer than this is not read to its end. */
+const MOST_PAGES = 32;
+/** How long a server over HTTP is waited for when it is told that its session is over. */
+const GOODBYE_MS = 1_000;
+
+export interface OpenClientOptions {
+  readonly events: ClientEvents;
+  /** What the server's process prints beside the protocol, line by line. */
+  readonly onServerLine: (line: string) => void;
+}
+
+export async function openClient({ events, onServerLine }: OpenClientOptions): Promise<McpClient> {
+  const sdk = await import('@modelcontextprotocol/client');
+  const { version }: { version: string } = await Bun.file(join(import.meta.dir, '../../../package.json')).json();
+  return new SupervisedClient(sdk, version, events, onServerLine);
+}
+
+class SupervisedClient implements McpClient {
+  readonly #sdk: Sdk;
+  readonly #client: SdkClient;
+  readonly #onServerLine: (line: string) => void;
+  #process: ServerProcess<never> | undefined;
+  #isOpen = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(sdk: Sdk, version: string, events: ClientEvents, onServerLine: (line: string) => void) {
+    this.#sdk = sdk;
+    this.#onServerLine = onServerLine;
+    const onChanged = () => this.#isOpen && events.onToolsChanged();
+    this.#client = new sdk.Client(
+      { name: 'goondan', version },
+      { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } }, listMaxPages: MOST_PAGES },
+    );
+    this.#client.onclose = () => {
+      if (!this.#isOpen) return;
+      this.#isOpen = false;
+      events.onClosed();
+    };
+    this.#client.onerror = (error) => {
+      if (this.#isOpen) events.onTrouble(error.message);
+    };
+  }
+
+  async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
+    await this.close();
+    this.#client.setVersionNegotiation({ mode: target.protocol });
+    try {
+      await this.#client.connect(this.#openTransport(target), toRequest(options));
+    } catch (error) {
+      // What it says at its end is the reason; it has said everything when it is gone.
+      await this.#process?.close();
+      const failure = this.#toFailure(error, options);
+      await this.close();
+      throw failure;
+    }
+    this.#isOpen = true;
+    this.#watchSubscription();
+    const { tools, resources, prompts } = this.#client.getServerCapabilities() ?? {};
+    return { tools: tools !== undefined, resources: resources !== undefined, prompts: prompts !== undefined };
+  }
+
+  listTools(options: AskOptions): Promise<readonly ListedTool[]> {
+    return this.#ask(options, async (request) => {
+      const { tools } = await this.#client.listTools({}, { ...request, cacheMode: 'refresh' });
+      // The SDK has checked its shape; `ListedTool` names what is looked at here.
+      return tools as unknown as ListedTool[];
+    });
+  }
+
+  callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply> {
+    return this.#ask(options, async (request) => {
+      const reply = await this.#client.callTool({ name, arguments: args }, request);
+      return reply as unknown as ToolReply;
+    });
+  }
+
+  listResources(options: AskOptions): Promise<JsonObject> {
+    return this.#ask(options, async (request) => {
+      const { resources } = await this.#client.listResources({}, { ...request, cacheMode: 'refresh' });
+      const { resourceTemplates } = await this.#client.listResourceTemplates({}, { ...request, cacheMode: 'refresh' });
+      return { resources, resourceTemplates } as unknown as JsonObject;
+    });
+  }
+
+  readResource(uri: string, options: AskOptions): Promise<JsonObject> {
+    return this.#ask(options, async (request) => {
+      return (await this.#client.readResource({ uri }, { ...request, cacheMode: 'bypass' })) as unknown as JsonObject;
+    });
+  }
+
+  listPrompts(options: AskOptions): Promise<JsonObject> {
+    return this.#ask(options, async (request) => {
+      const { prompts } = await this.#client.listPrompts({}, { ...request, cacheMode: 'refresh' });
+      return { prompts } as unknown as JsonObject;
+    });
+  }
+
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject> {
+    return this.#ask(options, async (request) => {
+      return (await this.#client.getPrompt({ name, arguments: { ...args } }, request)) as unknown as JsonObject;
+    });
+  }
+
+  /** One at a time: a second one would close what was connected after the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => void (this.#closing = undefined));
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    const { transport } = this.#client;
+    if (wasOpen && transport instanceof this.#sdk.StreamableHTTPClientTransport) {
+      const late = Bun.sleep(GOODBYE_MS);
+      await Promise.race([transport.terminateSession().catch(() => undefined), late]);
+    }
+    await this.#client.close().catch(() => undefined);
+    // The SDK closes only what it had finished connecting.
+    await this.#process?.close();
+    this.#process = undefined;
+  }
+
+  #openTransport(target: ServerTarget) {
+    if (target.type === 'http') {
+      return new this.#sdk.StreamableHTTPClientTransport(new URL(target.url), {
+        requestInit: { headers: { ...target.headers } },
+      });
+    }
+    const opened = new ServerProcess(target, this.#sdk.deserializeMessage, this.#onServerLine);
+    // What it reads and writes are messages of the SDK, which only the SDK looks at.
+    this.#process = opened as unknown as ServerProcess<never>;
+    return opened;
+  }
+
+  /** From 2026 on a server tells of changes on a stream of its own, which may end by itself. */
+  #watchSubscription(): void {
+    const subscription = this.#client.autoOpenedSubscription;
+    void subscription?.closed.then((reason) => {
+      if (reason === 'local' || this.#client.autoOpenedSubscription !== subscription) return;
+      this.#client.onerror?.(new Error('the server ended the stream of its changes'));
+    });
+  }
+
+  async #ask<Value>(options: AskOptions, work: (request: ReturnType<typeof toRequest>) => Promise<Value>) {
+    try {
+      return await work(toRequest(options));
+    } catch (error) {
+      throw this.#toFailure(error, options);
+    }
+  }
+
+  #toFailure(thrown: unknown, { signal, timeoutMs }: AskOptions): unknown {
+    if (signal?.aborted) return signal.reason;
+    const { SdkError, SdkHttpError, ProtocolError } = this.#sdk;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const failed = (kind: FailureKind, said = message) =>
+      new McpFailure(kind, `${said}${/[.!?]$/.test(said) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
+    if (SdkHttpError.isInstance(thrown)) {
+      const { status } = thrown;
+      const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;
+      if (isLost) return failed('session-lost', 'it does not know this session any more.');
+      if (status === 401 || status === 403) return failed('refused', `it wants other credentials (HTTP ${status}).`);
+      return failed(status !== undefined && status < 500 ? 'refused' : 'broken');
+    }
+    if (SdkError.isInstance(thrown)) {
+      const { SdkErrorCode } = this.#sdk;
+      if (thrown.code === SdkErrorCode.RequestTimeout) return failed('timeout', `no answer within ${timeoutMs} ms.`);
+      if (thrown.code === SdkErrorCode.NotConnected) return failed('unreached', 'it is not connected.');
+      if (thrown.code === SdkErrorCode.ConnectionClosed) return failed('broken', 'the connection was closed.');
+      if (thrown.code === SdkErrorCode.SendFailed) return failed('broken');
+      if (thrown.code === SdkErrorCode.EraNegotiationFailed) return failed('unreached');
+      return failed('refused');
+    }
+    if (ProtocolError.isInstance(thrown)) return failed('refused');
+    return failed(neverArrived.has(codeOf(thrown)) ? 'unreached' : 'broken');
+  }
+
+  /** Of a server that is gone: why, if it has said so. */
+  #lastWords(kind: FailureKind): string {
+    const said = kind === 'broken' || kind === 'unreached' ? this.#process?.lastWords() : undefined;
+    return said === undefined || said === '' ? '' : ` ${said}`;
+  }
+}
+
+/** What the system says when there was nobody to send something to. */
+const neverArrived: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'FailedToOpenSocket',
+  'ENOENT',
+  'EACCES',
+]);
+
+function codeOf(thrown: unknown): string {
+  const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+function toRequest({ timeoutMs, signal, onProgress }: AskOptions) {
+  return {
+    timeout: timeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : progress(onProgress)),
+  };
+}
+
+interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+function progress(onProgress: (said: string) => void) {
+  return {
+    resetTimeoutOnProgress: true,
+    onprogress: ({ progress: done, total, message }: Progress) =>
+      onProgress(message ?? (total === undefined ? String(done) : `${done} of ${total}`)),
+  };
+}

@@ -1,0 +1,86 @@
+/** From what is declared about a server to where it is: the file read, the variables put in, the paths made whole. */
+import { isAbsolute, join, resolve } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { expandVariables } from './expand-variables.ts';
+import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
+import type { McpSettings, TransportConfig } from './mcp-settings.ts';
+import { type Environment, serverEnvironment } from './server-environment.ts';
+import type { ServerTarget } from './server-target.ts';
+
+export interface Surroundings {
+  readonly bundleFolder: string;
+  readonly workdir: string;
+  /** Of the agent's process: the few variables every process gets, and what its resource declares. */
+  readonly environment: Environment;
+}
+
+/** **Errors** — `E_MCP_FILE`, `E_MCP_VARIABLE`. */
+export async function resolveTarget(
+  settings: Pick<McpSettings, 'transport' | 'file'>,
+  around: Surroundings,
+): Promise<ServerTarget> {
+  const { transport, file } = settings;
+  if (transport !== undefined) return complete(transport, around.bundleFolder, around);
+  const folder = file.folder === 'bundle' ? around.bundleFolder : around.workdir;
+  return complete(await readTransport(join(folder, MCP_FILE), file.server), folder, around);
+}
+
+async function readTransport(path: string, server: string): Promise<TransportConfig> {
+  const file = await readMcpFile(path);
+  if (file === undefined) {
+    throw new GoondanError('E_MCP_FILE', `There is no ${path}, which should say where the server "${server}" is.`);
+  }
+  const servers = serversOf(file);
+  if (!Object.hasOwn(servers, server)) {
+    const names = Object.keys(servers).slice(0, 20).join(', ') || 'none';
+    throw new GoondanError('E_MCP_FILE', `${path} names no server "${server}". It has: ${names}.`);
+  }
+  const entry = checkEntry(path, server, servers[server]);
+  return entry.type === 'http' ? entry : { ...entry, type: 'stdio' };
+}
+
+function complete(transport: TransportConfig, folder: string, around: Surroundings): ServerTarget {
+  const missing = new Set<string>();
+  const lookUp = (name: string) => {
+    if (name === 'GOONDAN_BUNDLE') return around.bundleFolder;
+    if (name === 'GOONDAN_WORKDIR') return around.workdir;
+    return Object.hasOwn(around.environment, name) ? around.environment[name] : undefined;
+  };
+  const expand = (text: string) => expandVariables(text, lookUp, missing);
+  const expandEach = (texts: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, expand(text)]));
+  const target = toTarget();
+  if (missing.size > 0) {
+    const names = [...missing].join(', ');
+    throw new GoondanError('E_MCP_VARIABLE', `The MCP server needs what is not set: ${names}.`);
+  }
+  if (target.type === 'http') checkUrl(target.url);
+  return target;
+
+  function toTarget(): ServerTarget {
+    if (transport.type === 'http') {
+      const { url, headers, protocol = 'auto' } = transport;
+      return { type: 'http', url: expand(url), headers: expandEach(headers), protocol };
+    }
+    const [first = '', ...more] = typeof transport.command === 'string' ? [transport.command] : transport.command;
+    const { args = [], env, cwd: wanted = '.', protocol = 'legacy' } = transport;
+    const cwd = resolve(folder, expand(wanted));
+    const command = expand(first);
+    return {
+      type: 'stdio',
+      // One with a slash is a file; a name is looked for in PATH.
+      command: command.includes('/') && !isAbsolute(command) ? resolve(cwd, command) : command,
+      args: [...more, ...args].map(expand),
+      environment: serverEnvironment(around.environment, expandEach(env)),
+      cwd,
+      protocol,
+    };
+  }
+}
+
+function checkUrl(url: string): void {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
+  throw new GoondanError('E_MCP_FILE', 'The url of the MCP server is no http(s) URL.', {
+    suggestion: 'Write it out, for example https://mcp.example.com/mcp.',
+  });
+}

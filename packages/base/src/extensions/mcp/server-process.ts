@@ -1,0 +1,162 @@
+/**
+ * A server as a process of ours: messages as lines on its standard input and output. The SDK has such a transport too; it
+ * knows only the process it started, and of `npx some-server` that is the one that does not matter.
+ *
+ * 1. Whatever the server has started ends with it, also what `npx` or a shell put between us and the real one.
+ * 2. It carries the tags of the agent's process, so that whoever cleans up after a killed agent finds it.
+ * 3. Everything that is read from it is bounded.
+ */
+import { endTree } from '../../process-tree/end-tree.ts';
+import { newProcessTag } from '../../process-tree/read-tree.ts';
+import { LineReader } from './line-reader.ts';
+import type { StdioTarget } from './server-target.ts';
+
+/** A message longer than this ends the connection. */
+const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
+/** Of a line of its standard error. */
+const LONGEST_LINE = 2_000;
+/** Lines of its standard error that are handed on; after that it is let talk. */
+const MOST_LINES = 1_000;
+/** Kept, to say why it is gone. */
+const LAST_LINES = 5;
+/** Between closing its input, SIGTERM and SIGKILL, and then for it to be gone. */
+const PATIENCE_MS = 400;
+
+/** The transport of one connection; a new one for each. `parse` throws when a line is no message. */
+export class ServerProcess<Message> {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: Message) => void) | undefined;
+  readonly #target: StdioTarget;
+  readonly #parse: (line: string) => Message;
+  readonly #onServerLine: (line: string) => void;
+  readonly #tag = newProcessTag();
+  readonly #lastLines: string[] = [];
+  #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #exit = '';
+
+  constructor(target: StdioTarget, parse: (line: string) => Message, onServerLine: (line: string) => void) {
+    this.#target = target;
+    this.#parse = parse;
+    this.#onServerLine = onServerLine;
+  }
+
+  /** **Errors** — what the system says: `ENOENT` when there is no such command. */
+  async start(): Promise<void> {
+    const { command, args, environment, cwd } = this.#target;
+    const child = Bun.spawn([command, ...args], {
+      cwd,
+      env: { ...environment, ...entryOf(this.#tag) },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      detached: true,
+    });
+    this.#child = child;
+    const heard = this.#readMessages(child);
+    const told = this.#readLines(child);
+    this.#ended = child.exited.then(async (code) => {
+      this.#exit = child.signalCode === null ? `Its process ended with code ${code}.` : `${child.signalCode} ended it.`;
+      // What it started may hold its output open: it goes first.
+      await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: 0 });
+      await Promise.all([heard, told]);
+      this.onclose?.();
+    });
+  }
+
+  async send(message: Message): Promise<void> {
+    if (this.#child === undefined || this.#child.exitCode !== null) throw new Error('the server is not running');
+    void this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+    await this.#child.stdin.flush();
+  }
+
+  /** Asks it to go, then makes it. A second call waits for the first. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return this.#ended;
+    this.#child = undefined;
+    // Its input may be closed already.
+    await Promise.resolve(child.stdin.end()).catch(() => undefined);
+    if (await this.#endsWithin(PATIENCE_MS)) return;
+    await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: PATIENCE_MS });
+    await this.#endsWithin(PATIENCE_MS);
+  }
+
+  /** How it ended, and the last things it printed beside messages. */
+  lastWords(): string {
+    const said = this.#lastLines.length === 0 ? '' : `It said: ${this.#lastLines.join(' / ')}`;
+    return [this.#exit, said].filter((text) => text !== '').join(' ');
+  }
+
+  async #endsWithin(ms: number): Promise<boolean> {
+    const timer = Promise.withResolvers<false>();
+    const handle = setTimeout(() => timer.resolve(false), ms);
+    return Promise.race([this.#ended.then(() => true), timer.promise]).finally(() => clearTimeout(handle));
+  }
+
+  async #readMessages({ stdout }: Bun.Subprocess<'pipe', 'pipe', 'pipe'>): Promise<void> {
+    const lines = new LineReader(LONGEST_MESSAGE);
+    try {
+      for await (const chunk of stdout) {
+        for (const line of lines.push(chunk)) this.#hear(line);
+        if (!lines.isTooLong) continue;
+        this.onerror?.(new Error(`the server sent a message of more than ${LONGEST_MESSAGE} bytes`));
+        break;
+      }
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    // Who does not talk to us any more is of no use to us.
+    void this.close();
+  }
+
+  #hear(line: string): void {
+    if (line === '') return;
+    let message;
+    try {
+      message = this.#parse(line);
+    } catch {
+      // Servers print where they should not; that is worth a line of the log, and no reason to give up.
+      return this.#keep(line);
+    }
+    this.onmessage?.(message);
+  }
+
+  async #readLines({ stderr }: Bun.Subprocess<'pipe', 'pipe', 'pipe'>): Promise<void> {
+    const lines = new LineReader(LONGEST_LINE);
+    let count = 0;
+    try {
+      for await (const chunk of stderr) {
+        for (const line of lines.push(chunk)) {
+          count += 1;
+          if (count <= MOST_LINES) this.#keep(line);
+          else this.#remember(line.slice(0, LONGEST_LINE));
+        }
+        if (lines.isTooLong) lines.skipLine();
+      }
+    } catch {
+      // It is gone; nothing is lost that anybody waits for.
+    }
+    this.#keep(lines.rest());
+  }
+
+  #keep(line: string): void {
+    if (line === '') return;
+    // One that came whole may be longer than what is waited for.
+    const kept = line.slice(0, LONGEST_LINE);
+    this.#remember(kept);
+    this.#onServerLine(kept);
+  }
+
+  #remember(line: string): void {
+    this.#lastLines.push(line);
+    if (this.#lastLines.length > LAST_LINES) this.#lastLines.shift();
+  }
+}
+
+/** The entry of an environment. */
+function entryOf(tag: string): Record<string, string> {
+  const [name = '', value = ''] = tag.split('=');
+  return { [name]: value };
+}

@@ -1,0 +1,33 @@
+/** Where a server is, with nothing left to look up. */
+export type ServerTarget = StdioTarget | HttpTarget;
+
+export interface StdioTarget {
+  readonly type: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment of its process. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly protocol: ProtocolChoice;
+}
+
+export interface HttpTarget {
+  readonly type: 'http';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: ProtocolChoice;
+}
+
+/** `auto` asks the server whether it speaks 2026-07-28 or later; `legacy` is the handshake of 2025. */
+export type ProtocolChoice = 'auto' | 'legacy';
+
+/** For people, with no value that may be a secret: no environment, no headers, no query. */
+export function describeTarget(target: ServerTarget): string {
+  if (target.type === 'stdio') return [target.command, ...target.args].map(quote).join(' ');
+  const url = URL.parse(target.url);
+  return url === null ? 'an address that is none' : `${url.origin}${url.pathname}`;
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+}

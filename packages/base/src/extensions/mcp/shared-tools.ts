@@ -1,0 +1,134 @@
+/** The resources and prompts of a server, as tools: a model has no other way to ask for something. */
+import type { ExtensionToolsApi, JsonObject, JsonValue, ToolContext } from '@goondan/types';
+import type { Connection } from './connection.ts';
+import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp-client.ts';
+import type { McpSettings } from './mcp-settings.ts';
+import { asText, Budget, showBlock, showContents } from './tool-result.ts';
+
+export const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
+export const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
+
+export interface SharedParts {
+  readonly extension: string;
+  readonly settings: McpSettings;
+  readonly tools: ExtensionToolsApi;
+  readonly connection: Connection;
+}
+
+/** What is asked for and the server has. Returns the names. */
+export function registerSharedTools(parts: SharedParts, abilities: ServerAbilities): string[] {
+  const { settings } = parts;
+  return [
+    ...(settings.resources && abilities.resources ? registerResources(parts) : []),
+    ...(settings.prompts && abilities.prompts ? registerPrompts(parts) : []),
+  ];
+}
+
+function registerResources(parts: SharedParts): string[] {
+  const { settings, extension } = parts;
+  return [
+    register(parts, 'list_resources', {
+      description: `Lists the resources of the MCP server "${extension}", and the templates of those that have to be named.`,
+      run: (client, _input, options) => client.listResources(options),
+      show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
+    }),
+    register(parts, 'read_resource', {
+      description: `Reads a resource of the MCP server "${extension}".`,
+      parameters: texts({ uri: 'As list_resources gives it, or made from a template.' }),
+      run: (client, { uri }, options) => client.readResource(asText(uri), options),
+      show: ({ contents }) => {
+        const budget = new Budget(settings.maxResultCharacters);
+        return { contents: list(contents).map((each) => showContents(each, budget)) };
+      },
+    }),
+  ];
+}
+
+function registerPrompts(parts: SharedParts): string[] {
+  const { settings, extension } = parts;
+  return [
+    register(parts, 'list_prompts', {
+      description: `Lists the prompts of the MCP server "${extension}", and the arguments they take.`,
+      run: (client, _input, options) => client.listPrompts(options),
+      show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
+    }),
+    register(parts, 'get_prompt', {
+      description: `Gives the messages of a prompt of the MCP server "${extension}".`,
+      parameters: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'As list_prompts gives it.' },
+          arguments: { type: 'object', additionalProperties: { type: 'string' } },
+        },
+        required: ['name'],
+        additionalProperties: false,
+      },
+      // The arguments were checked against the schema above.
+      run: (client, { name, arguments: args = {} }, options) =>
+        client.getPrompt(asText(name), args as Record<string, string>, options),
+      show: ({ description, messages }) => {
+        const budget = new Budget(settings.maxResultCharacters);
+        return {
+          ...(typeof description === 'string' ? { description: budget.cut(description) } : {}),
+          messages: list(messages).map((message) => showMessage(message, budget)),
+        };
+      },
+    }),
+  ];
+}
+
+interface SharedTool {
+  readonly description: string;
+  readonly parameters?: JsonObject;
+  readonly run: (client: McpClient, input: JsonObject, options: AskOptions) => Promise<JsonObject>;
+  readonly show: (answer: JsonObject) => JsonValue;
+}
+
+function register({ extension, settings, tools, connection }: SharedParts, name: string, tool: SharedTool): string {
+  const { description, parameters, run, show } = tool;
+  const fullName = `${extension}__${name}`;
+  const handler = async ({ signal }: ToolContext, input: JsonObject) => {
+    const options = { timeoutMs: settings.timeouts.callMs, signal };
+    return show(await connection.ask((client) => run(client, input, options), { signal, mayRepeat: true }));
+  };
+  const item = { name: fullName, description, annotations: { readOnly: true, effects: 'external' as const } };
+  tools.register(parameters === undefined ? item : { ...item, parameters }, handler);
+  return fullName;
+}
+
+function texts(properties: Readonly<Record<string, string>>): JsonObject {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, description]) => [name, { type: 'string', description }]),
+    ),
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+/** Pictures for people, and what only programs read. */
+function withoutIcons(listed: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(listed).map(([key, items]) => [
+      key,
+      list(items).map((item) => {
+        if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+        const { icons: _icons, _meta, ...shown } = item;
+        return shown;
+      }),
+    ]),
+  );
+}
+
+function showMessage(message: JsonValue, budget: Budget): JsonValue {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return null;
+  const { role = '', content } = message;
+  const isBlock = typeof content === 'object' && content !== null && !Array.isArray(content);
+  // The SDK has checked that it has a type.
+  return { role, content: isBlock ? showBlock(content as unknown as ContentBlock, budget) : null };
+}
+
+function list(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

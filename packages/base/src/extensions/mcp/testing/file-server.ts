@@ -1,0 +1,75 @@
+/**
+ * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. Its tools are those of the file, read anew whenever
+ * somebody calls `change`; what a tool does follows from its name. `count` says how many other calls have come.
+ */
+import { readFileSync } from 'node:fs';
+
+interface Tool {
+  readonly name: string;
+}
+
+interface Request {
+  readonly id?: number | string;
+  readonly method: string;
+  readonly params?: { readonly name?: string; readonly arguments?: Record<string, unknown>; readonly uri?: string };
+}
+
+const [, , file = ''] = process.argv;
+const readTools = (): Tool[] => JSON.parse(readFileSync(file, 'utf8'));
+let tools = readTools();
+let calls = 0;
+
+for await (const line of console) hear(JSON.parse(line));
+
+function hear({ id, method, params = {} }: Request): void {
+  if (id === undefined) return;
+  if (method === 'initialize') {
+    return answer(id, {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'file-server', version: '1' },
+    });
+  }
+  if (method === 'ping') return answer(id, {});
+  if (method === 'tools/list') return answer(id, { tools });
+  if (method === 'tools/call') return call(id, params.name ?? '', params.arguments ?? {});
+  send({ id, error: { code: -32_601, message: `there is no method ${method}` } });
+}
+
+function call(id: number | string, name: string, args: Record<string, unknown>): void {
+  if (name === 'count') return answer(id, text(String(calls)));
+  calls += 1;
+  switch (name) {
+    case 'hang':
+      return;
+    case 'die':
+      process.exit(3);
+      break;
+    case 'change':
+      tools = readTools();
+      send({ method: 'notifications/tools/list_changed' });
+      return answer(id, text('changed'));
+    case 'grandchild':
+      return answer(id, text(String(Bun.spawn(['sleep', '1000'], { stdin: 'ignore' }).pid)));
+    case 'environment':
+      return answer(id, { content: [], structuredContent: { ...process.env } });
+    case 'fail':
+      return answer(id, { ...text('it did not work'), isError: true });
+    case 'refuse':
+      return send({ id, error: { code: -32_000, message: 'not today' } });
+    default:
+      answer(id, text(`${name} ${process.pid} ${JSON.stringify(args)}`));
+  }
+}
+
+function text(value: string) {
+  return { content: [{ type: 'text', text: value }] };
+}
+
+function answer(id: number | string, result: unknown): void {
+  send({ id, result });
+}
+
+function send(message: object): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+}

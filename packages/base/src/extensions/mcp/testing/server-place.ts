@@ -1,0 +1,55 @@
+/** A folder with a server in it, and what a test needs to see of its processes. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+
+const fileServer = join(import.meta.dir, 'file-server.ts');
+
+export class ServerPlace implements Disposable {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-mcp-')));
+
+  /** What the file-server lists: from its start, or from the next call of `change`. */
+  setTools(...tools: readonly (string | JsonObject)[]): void {
+    const listed = tools.map((tool) => (typeof tool === 'string' ? toolOf(tool) : tool));
+    writeFileSync(join(this.folder, 'tools.json'), JSON.stringify(listed));
+  }
+
+  write(file: string, value: unknown): void {
+    writeFileSync(join(this.folder, file), typeof value === 'string' ? value : JSON.stringify(value));
+  }
+
+  /** The config for the file-server. */
+  get transport(): JsonObject {
+    return { type: 'stdio', command: [process.execPath, fileServer], args: [join(this.folder, 'tools.json')] };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function toolOf(name: string, description = `The tool ${name}.`, more: JsonObject = {}): JsonObject {
+  return { name, description, inputSchema: { type: 'object' }, ...more };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A dead process that nobody has asked about yet is still there.
+    return !process.getBuiltinModule('node:fs').readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  } catch {
+    return false;
+  }
+}
+
+/** Until `is` gives something that is not false or undefined. */
+export async function until<Value>(is: () => Value | Promise<Value>, ms = 20_000): Promise<NonNullable<Value>> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const value = await is();
+    if (value !== undefined && value !== null && value !== false) return value;
+    if (performance.now() > end) throw new Error(`It did not happen within ${ms} ms.`);
+    await Bun.sleep(25);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What the extension keeps in its state: the tools it has seen, and those it withholds, so that `gdn mcp approve` can show
+ * them. The state is put back when a turn fails; what was seen in this process is not forgotten for that.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { cleanText } from './clean-text.ts';
+import type { Fingerprints, Withheld } from './judge-tools.ts';
+
+const LONGEST_DESCRIPTION = 1_000;
+
+export function readSeen(state: JsonValue): Fingerprints {
+  const seen = isObject(state) ? state.seen : undefined;
+  if (!Array.isArray(seen)) return new Map();
+  return new Map(
+    seen.flatMap((pair): [string, string][] => {
+      const [name, fingerprint] = Array.isArray(pair) ? pair : [];
+      return typeof name === 'string' && typeof fingerprint === 'string' ? [[name, fingerprint]] : [];
+    }),
+  );
+}
+
+/** A tool that waits for a person, as the state has it. */
+export interface WithheldTool {
+  readonly tool: string;
+  readonly fingerprint: string;
+  readonly reason: string;
+  /** Cleaned, and cut. */
+  readonly description: string;
+}
+
+export function readWithheld(state: JsonValue): WithheldTool[] {
+  const withheld = isObject(state) ? state.withheld : undefined;
+  if (!Array.isArray(withheld)) return [];
+  return withheld.flatMap((item): WithheldTool[] => {
+    if (!isObject(item)) return [];
+    const { tool, fingerprint, reason, description } = item;
+    if (typeof tool !== 'string' || typeof fingerprint !== 'string') return [];
+    return [{ tool, fingerprint, reason: textOr(reason), description: textOr(description) }];
+  });
+}
+
+export function toState(seen: Fingerprints, withheld: readonly Withheld[]): JsonObject {
+  return {
+    // Pairs, because a server may call a tool what no key of an object should be called.
+    seen: [...seen].map(([name, fingerprint]) => [name, fingerprint]),
+    withheld: withheld
+      .filter(({ reason }) => reason !== 'unusable')
+      .map(({ tool, fingerprint, reason }) => ({
+        tool: tool.name,
+        fingerprint,
+        reason,
+        description: cleanText(tool.description ?? '', LONGEST_DESCRIPTION),
+      })),
+  };
+}
+
+function textOr(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+/**
+ * What the model calls a tool of a server: `{extension}__{tool}`, where providers take at most 64 of `A-Z a-z 0-9 _ -`
+ * and the runtime no second `__`. Servers may use other characters and longer names.
+ *
+ * 1. A name that fits is kept.
+ * 2. Of any other, what does not fit becomes `-`, it is cut, and `-` with eight digits of its hash is put behind it.
+ * 3. Two tools never get one name, and a tool keeps its name as long as the agent lives.
+ */
+const LONGEST = 64;
+const fitting = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
+
+export class ToolNames {
+  readonly #extension: string;
+  readonly #room: number;
+  readonly #names = new Map<string, string>();
+  readonly #taken: Set<string>;
+
+  /** `reserved` are names that the extension itself uses, without its own before them. */
+  constructor(extension: string, reserved: readonly string[]) {
+    this.#extension = extension;
+    this.#room = LONGEST - extension.length - 2;
+    this.#taken = new Set(reserved);
+  }
+
+  /** Those that fit first, so that no other takes theirs. */
+  assign(tools: readonly string[]): void {
+    const unknown = tools.filter((tool) => !this.#names.has(tool));
+    for (const tool of unknown) if (this.#fits(tool)) this.#give(tool, tool);
+    for (const tool of unknown) if (!this.#names.has(tool)) this.#give(tool, this.#derive(tool));
+  }
+
+  /** Of one that was assigned a name. */
+  of(tool: string): string {
+    return `${this.#extension}__${this.#names.get(tool) ?? this.#derive(tool)}`;
+  }
+
+  #fits(tool: string): boolean {
+    return tool.length <= this.#room && fitting.test(tool) && !this.#taken.has(tool);
+  }
+
+  #give(tool: string, name: string): void {
+    this.#names.set(tool, name);
+    this.#taken.add(name);
+  }
+
+  #derive(tool: string): string {
+    const hash = new Bun.CryptoHasher('sha256').update(tool).digest('hex');
+    const clean = tool.replaceAll(/[^A-Za-z0-9_-]/g, '-').replaceAll(/__+/g, '_');
+    for (let digits = 8; ; digits += 1) {
+      const start = clean.slice(0, Math.max(0, this.#room - digits - 1)).replaceAll(/^_+|_+$/g, '');
+      const name = `${start}-${hash.slice(0, digits)}`;
+      if (!this.#taken.has(name) || digits >= hash.length) return name;
+    }
+  }
+}

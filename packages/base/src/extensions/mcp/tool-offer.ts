@@ -1,0 +1,154 @@
+/**
+ * The tools of a server as tools of the agent. A tool cannot be taken back from the agent, so one that the server does
+ * not have any more, or that is withheld, is taken out of every step's catalog, and a call of it says why.
+ */
+import { type ExtensionToolsApi, GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
+import { cleanSchema } from './clean-schema.ts';
+import { cleanText } from './clean-text.ts';
+import { type Fingerprints, judgeTools, type Knowledge, MOST_TOOLS, type Withheld } from './judge-tools.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import type { ListedTool } from './mcp-client.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** Of a tool and of each part of its schema. */
+const LONGEST_DESCRIPTION = 4_096;
+
+export interface OfferParts {
+  readonly extension: string;
+  readonly tools: ExtensionToolsApi;
+  readonly names: ToolNames;
+  readonly logger: Pick<Console, 'info' | 'warn'>;
+  /** Calls a tool by the server's name of it. */
+  readonly call: (tool: ListedTool, ...args: Parameters<ToolHandler>) => ReturnType<ToolHandler>;
+}
+
+export class ToolOffer {
+  readonly #parts: OfferParts;
+  /** Name in the catalog → what is registered there. */
+  readonly #registered = new Map<string, string>();
+  #listed: readonly ListedTool[] = [];
+  #offered: ReadonlyMap<string, ListedTool> = new Map();
+  /** The same by their names in the catalog. */
+  #offeredNames: ReadonlySet<string> = new Set();
+  #withheld: readonly Withheld[] = [];
+  #seen: Fingerprints = new Map();
+
+  constructor(parts: OfferParts) {
+    this.#parts = parts;
+  }
+
+  get seen(): Fingerprints {
+    return this.#seen;
+  }
+
+  get withheld(): readonly Withheld[] {
+    return this.#withheld;
+  }
+
+  /** What was seen in an earlier life of the agent. What this one has seen counts more. */
+  remember(seen: Fingerprints): void {
+    this.#seen = new Map([...seen, ...this.#seen]);
+  }
+
+  /** What the server has now. */
+  update(listed: readonly ListedTool[], knowledge: Omit<Knowledge, 'seen'>): void {
+    const { logger } = this.#parts;
+    if (listed.length > MOST_TOOLS) {
+      logger.warn(`mcp.cut: the server lists ${listed.length} tools; the first ${MOST_TOOLS} are used.`);
+    }
+    const { offered, withheld, seen } = judgeTools(listed, { ...knowledge, seen: this.#seen });
+    const before = this.#offered;
+    this.#listed = listed;
+    this.#seen = seen;
+    this.#parts.names.assign(offered.map(({ name }) => name));
+    this.#tellWithheld(withheld);
+    this.#withheld = withheld;
+    this.#offered = new Map(offered.filter((tool) => this.#register(tool)).map((tool) => [tool.name, tool]));
+    this.#offeredNames = new Set([...this.#offered.keys()].map((tool) => this.#parts.names.of(tool)));
+    this.#tellOffered(before);
+  }
+
+  /** The same tools, judged again. */
+  reconsider(knowledge: Omit<Knowledge, 'seen'>): void {
+    this.update(this.#listed, knowledge);
+  }
+
+  /** Whether a tool of the catalog is one of ours that is not to be offered. */
+  hides(name: string): boolean {
+    return this.#registered.has(name) && !this.#offeredNames.has(name);
+  }
+
+  get hidesAny(): boolean {
+    return this.#registered.size > this.#offered.size;
+  }
+
+  /** **Errors** — `E_MCP_TOOL_CHANGED`, `E_MCP_TOOL_GONE`. */
+  check(tool: string): void {
+    if (this.#offered.has(tool)) return;
+    const { extension } = this.#parts;
+    const withheld = this.#withheld.find((each) => each.tool.name === tool);
+    if (withheld === undefined) {
+      throw new GoondanError('E_MCP_TOOL_GONE', `MCP server "${extension}" has no tool "${tool}" any more.`);
+    }
+    throw new GoondanError('E_MCP_TOOL_CHANGED', `"${tool}" of MCP server "${extension}": ${withheld.problem}.`);
+  }
+
+  /** False when the name belongs to somebody else. */
+  #register(tool: ListedTool): boolean {
+    const { tools, names, logger, call } = this.#parts;
+    const name = names.of(tool.name);
+    const fingerprint = fingerprintOf(tool);
+    if (this.#registered.get(name) === fingerprint) return true;
+    try {
+      tools.register(toItem(name, tool), (ctx, input) => call(tool, ctx, input));
+    } catch (error) {
+      logger.warn(`mcp.taken: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+    this.#registered.set(name, fingerprint);
+    return true;
+  }
+
+  #tellOffered(before: ReadonlyMap<string, ListedTool>): void {
+    const added = [...this.#offered.keys()].filter((name) => !before.has(name));
+    const removed = [...before.keys()].filter((name) => !this.#offered.has(name));
+    if (added.length + removed.length === 0) return;
+    const { logger, names } = this.#parts;
+    const list = (tools: readonly string[]) => tools.map((tool) => names.of(tool)).join(', ');
+    const parts = [
+      ...(added.length === 0 ? [] : [`offered: ${list(added)}`]),
+      ...(removed.length === 0 ? [] : [`not any more: ${list(removed)}`]),
+    ];
+    logger.info(`mcp.tools: ${parts.join('; ')}.`);
+  }
+
+  /** Once for each thing that is wrong. */
+  #tellWithheld(withheld: readonly Withheld[]): void {
+    const known = new Set(this.#withheld.map(({ fingerprint }) => fingerprint));
+    const { extension, logger } = this.#parts;
+    for (const { tool, fingerprint, problem, reason } of withheld) {
+      if (known.has(fingerprint)) continue;
+      const name = cleanText(tool.name, 128);
+      const said = `mcp.withheld: "${name}" is not offered: ${problem}.`;
+      if (reason === 'unusable') logger.info(said);
+      else logger.warn(`${said} Look at it, then: gdn mcp approve ${extension}`);
+    }
+  }
+}
+
+function toItem(name: string, { description = '', inputSchema, annotations = {} }: ListedTool): ToolCatalogItem {
+  const { $schema: _draft, ...schema } = inputSchema;
+  const { title, readOnlyHint, idempotentHint } = annotations;
+  return {
+    name,
+    description: cleanText(description, LONGEST_DESCRIPTION),
+    parameters: cleanSchema(schema, LONGEST_DESCRIPTION),
+    annotations: {
+      readOnly: readOnlyHint === true,
+      idempotent: idempotentHint === true,
+      // What a server says about itself makes its tools quicker, never more trusted.
+      effects: 'external',
+      ...(typeof title === 'string' ? { title: cleanText(title, 128) } : {}),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * What a server answers, as JSON that a model can read. Bytes are named, not shown: as text they are long and mean
+ * nothing to it.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import type { ContentBlock, ToolReply } from './mcp-client.ts';
+
+/** The text alone when there is nothing else; what the tool itself calls structured before its text. */
+export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
+  const budget = new Budget(longest);
+  const isText = content.every(({ type }) => type === 'text');
+  if (isText && structuredContent !== undefined) return budget.cutJson(structuredContent);
+  if (isText) return budget.cut(content.map(({ text }) => asText(text)).join('\n'));
+  const blocks = content.map((block) => showBlock(block, budget));
+  return structuredContent === undefined
+    ? { content: blocks }
+    : { content: blocks, structured: budget.cutJson(structuredContent) };
+}
+
+/** The words of an answer, for an error. */
+export function textOf({ content }: ToolReply): string {
+  return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n');
+}
+
+export function showBlock(block: ContentBlock, budget: Budget): JsonObject {
+  const { type } = block;
+  if (type === 'text') return { type, text: budget.cut(asText(block.text)) };
+  if (type === 'image' || type === 'audio') {
+    return { type, mimeType: asText(block.mimeType), ...bytesOf(block.data) };
+  }
+  if (type === 'resource') return { type, ...showContents(block.resource, budget) };
+  // Links, and what later versions of the protocol know.
+  const { _meta, icons: _icons, ...shown } = block;
+  // Made from an object, and one without `undefined`: it came as JSON.
+  return budget.cutJson(shown as JsonObject) as JsonObject;
+}
+
+/** One thing that was read: its text, or how many bytes it has. */
+export function showContents(contents: JsonValue | undefined, budget: Budget): JsonObject {
+  if (typeof contents !== 'object' || contents === null || Array.isArray(contents)) return {};
+  const { uri, mimeType } = contents;
+  const about = { uri: asText(uri), ...(mimeType === undefined ? {} : { mimeType: asText(mimeType) }) };
+  if (typeof contents.text === 'string') return { ...about, text: budget.cut(contents.text) };
+  return { ...about, ...bytesOf(contents.blob) };
+}
+
+function bytesOf(base64: JsonValue | undefined): JsonObject {
+  const length = typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0;
+  return { bytes: length, omitted: 'not text' };
+}
+
+export function asText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** How much of an answer is shown in all. */
+export class Budget {
+  #left: number;
+
+  constructor(characters: number) {
+    this.#left = characters;
+  }
+
+  cut(whole: string): string {
+    const room = this.#left;
+    this.#left = Math.max(0, room - whole.length);
+    if (whole.length <= room) return whole;
+    return `${whole.slice(0, room).toWellFormed()}… (${whole.length - room} more characters)`;
+  }
+
+  /** Its text, cut, when the value does not fit. */
+  cutJson(value: JsonValue): JsonValue {
+    const whole = JSON.stringify(value);
+    if (whole.length > this.#left) return { cut: this.cut(whole) };
+    this.#left -= whole.length;
+    return value;
+  }
+}

@@ -1,0 +1,43 @@
+import type { HistoryLimits } from '../../history/choose-removed.ts';
+
+export interface CompactionConfig extends HistoryLimits {
+  /** How much of the limits is left beside the summary. */
+  readonly trimTo?: number;
+  readonly summaryTokens?: number;
+  /** Which messages a summary may replace: all, or those whose metadata says `compaction.eligible: true`. */
+  readonly eligible?: 'all' | 'marked';
+  /** Who sums up: a model, the agent's own when absent… */
+  readonly modelRef?: string;
+  /** …or another agent of the swarm. */
+  readonly agent?: string;
+  readonly prompt?: string;
+}
+
+export interface CompactionLimits {
+  readonly limits: HistoryLimits;
+  /** What is left beside the summary. */
+  readonly targets: HistoryLimits;
+  /** The longest summary. */
+  readonly summaryTokens: number;
+}
+
+const SUMMARY_TOKENS = 1_000;
+/** The frame of a message, and the first words of a summary. */
+const FRAME_TOKENS = 16;
+
+/** There is always room for the summary: what is left and the summary together are within the limits. */
+export function readLimits({ maxMessages, maxTokens, trimTo = 0.5, ...config }: CompactionConfig): CompactionLimits {
+  const most = maxTokens === undefined ? Infinity : Math.max(1, Math.floor(maxTokens / 4) - FRAME_TOKENS);
+  const summaryTokens = Math.min(config.summaryTokens ?? SUMMARY_TOKENS, most);
+  const targets = {
+    ...(maxMessages === undefined ? {} : { maxMessages: Math.min(Math.floor(maxMessages * trimTo), maxMessages - 1) }),
+    ...(maxTokens === undefined
+      ? {}
+      : { maxTokens: Math.min(Math.floor(maxTokens * trimTo), maxTokens - summaryTokens - FRAME_TOKENS) }),
+  };
+  const limits = {
+    ...(maxMessages === undefined ? {} : { maxMessages }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+  return { limits, targets, summaryTokens };
+}

@@ -1,0 +1,85 @@
+/** `message-compaction`: when a conversation has grown too long, a summary takes the place of its oldest part. */
+import {
+  createSystemMessage,
+  type ExtensionRegister,
+  type Message,
+  type StepMiddlewareContext,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
+import { chooseRemoved } from '../../history/choose-removed.ts';
+import { protectNewest } from '../../history/protect-newest.ts';
+import { type CompactionConfig, readLimits } from './limits.ts';
+import { type SummaryRequest, summarise } from './summarise.ts';
+
+type Layer = TurnMiddlewareContext | StepMiddlewareContext;
+
+/** In the metadata of a turn: a summary failed in it, and is not tried again before the next one. */
+const FAILED = 'message-compaction.failed';
+
+export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
+  const { limits, targets, summaryTokens } = readLimits(config);
+  let hasWarned = false;
+  // Once for the turn, because a step that is tried again forgets what it did; and in every further step, because a turn
+  // can be long.
+  api.pipeline.register('turn', async (ctx) => (await compact(ctx), ctx.next()), { name: 'compaction' });
+  api.pipeline.register('step', async (ctx) => (ctx.stepIndex > 0 && (await compact(ctx)), ctx.next()), {
+    name: 'compaction',
+  });
+
+  async function compact(ctx: Layer): Promise<void> {
+    if (ctx.metadata[FAILED] === true) return;
+    const { conversationState } = ctx;
+    const isNeeded = protectNewest(conversationState);
+    const { removed, isEnough } = chooseRemoved({
+      messages: conversationState.nextMessages,
+      limits,
+      targets,
+      isProtected: (message) => isNeeded(message) || !isEligible(message, config),
+    });
+    if (!isEnough) warnOnce();
+    const [first, ...others] = removed;
+    // A summary of nothing but the last summary would win nothing.
+    if (first === undefined || (others.length === 0 && isSummary(first))) return;
+    const summary = await trySummary(ctx, { messages: removed, summaryTokens, config });
+    if (summary === undefined) return;
+    const metadata = { [SUMMARY]: true, 'compaction.replaced': removed.length };
+    const message = createSystemMessage(summary, metadata, { id: idOf(ctx) });
+    ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
+    for (const { id } of others) ctx.emitMessageEvent({ type: 'remove', targetId: id });
+    api.logger.info(`A summary has taken the place of ${removed.length} messages.`);
+  }
+
+  /** A conversation that cannot be summed up goes on as it is: to lose it, or the turn, would be worse. */
+  async function trySummary(ctx: Layer, request: SummaryRequest): Promise<string | undefined> {
+    try {
+      return await summarise(ctx, request);
+    } catch (error) {
+      if (ctx.signal.aborted) throw error;
+      ctx.metadata[FAILED] = true;
+      const problem = error instanceof Error ? error.message : String(error);
+      api.logger.warn(`No summary was made, and nothing was removed: ${problem}`);
+      return undefined;
+    }
+  }
+
+  function warnOnce(): void {
+    if (hasWarned) return;
+    hasWarned = true;
+    api.logger.warn('What is pinned, newest or not eligible is already more than the limits allow.');
+  }
+};
+
+const SUMMARY = 'compaction.summary';
+
+function isSummary({ metadata }: Message): boolean {
+  return metadata[SUMMARY] === true;
+}
+
+function isEligible(message: Message, { eligible = 'all' }: CompactionConfig): boolean {
+  return eligible === 'all' || isSummary(message) || message.metadata['compaction.eligible'] === true;
+}
+
+/** The same when a turn is resumed. */
+function idOf(ctx: Layer): string {
+  return 'stepIndex' in ctx ? `${ctx.turnId}.summary-${ctx.stepIndex}` : `${ctx.turnId}.summary`;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { createUserMessage, type Message } from '@goondan/types';
+import { textOf } from '@goondan/runtime';
+import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { randomHistory } from '../../history/testing/random-history.ts';
+import type { WindowConfig } from './register.ts';
+
+const windowed = (config: WindowConfig) =>
+  extensionFile(
+    'message-window',
+    join(import.meta.dir, '..', '..', '..'),
+    './src/extensions/message-window/register.ts',
+    {
+      ...config,
+    },
+  );
+
+/** Puts a history into the conversation, in a turn that asks for it. */
+const importer = (history: readonly Message[]) =>
+  extension('importer', ({ pipeline }) => {
+    pipeline.register(
+      'turn',
+      async (ctx) => {
+        if (ctx.inputEvent.input === 'import')
+          for (const message of history) ctx.emitMessageEvent({ type: 'append', message });
+        return ctx.next();
+      },
+      { priority: 10 },
+    );
+  });
+
+const texts = (messages: readonly Message[]) => messages.map(textOf);
+
+describe('message-window', () => {
+  test('B-04 keeps the newest messages, and makes room for a while', async () => {
+    const tested = await scriptedAgent({ extensions: [windowed({ maxMessages: 6, trimTo: 0.5 })] });
+    for (const number of [1, 2, 3]) await tested.say(`${number}`);
+    expect(texts(await tested.messages())).toHaveLength(6);
+    await tested.say('4');
+    expect(texts(await tested.messages())).toEqual(['3', 'You said: 3', '4', 'You said: 4']);
+    await tested.say('5');
+    expect(texts(await tested.messages())).toHaveLength(6);
+    await tested.close();
+  });
+
+  test('B-04 counts tokens too', async () => {
+    const tested = await scriptedAgent({
+      script: [{ say: 'ok' }],
+      extensions: [windowed({ maxTokens: 400, trimTo: 1 })],
+    });
+    await tested.say('a'.repeat(800));
+    await tested.say('b'.repeat(800));
+    await tested.say('c');
+    expect(texts(await tested.messages())).toEqual(['b'.repeat(800), 'ok', 'c', 'ok']);
+    await tested.close();
+  });
+
+  test('B-04 never removes what is pinned, and says when that is too much', async () => {
+    const pinned = createUserMessage('remember this', { pinned: true }, { id: 'pinned' });
+    const tested = await scriptedAgent({ extensions: [importer([pinned]), windowed({ maxMessages: 1 })] });
+    await tested.say('import');
+    await tested.say('next');
+    await tested.say('last');
+    expect(texts(await tested.messages())).toEqual(['remember this', 'last', 'You said: last']);
+    expect(tested.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    await tested.close();
+  });
+
+  test('B-04 slides in a long turn too: the question stays, old calls go with their results', async () => {
+    const tested = await scriptedAgent({
+      script: [{ call: { tool: 'count__next' } }],
+      policy: { maxStepsPerTurn: 8 },
+      tools: [{ name: 'count', exports: [{ name: 'next', description: 'Counts.' }], handlers: { next: () => 1 } }],
+      extensions: [windowed({ maxMessages: 6, trimTo: 0.6 })],
+    });
+    expect((await tested.say('count')).result.finishReason).toBe('max_steps');
+    expect(tested.requests).toHaveLength(8);
+    for (const { messages } of tested.requests) {
+      expect(messages[0]).toMatchObject({ role: 'user', content: 'count' });
+      expect(messages.length).toBeLessThanOrEqual(7);
+      const roles = messages.slice(1).map(({ role }) => role);
+      expect(roles).toEqual(roles.map((_, index) => (index % 2 === 0 ? 'assistant' : 'tool')));
+    }
+    await tested.close();
+  });
+
+  test('B-04 on random histories: what the model gets is within the limit or needed, pairs whole, pinned there', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomHistory(), fc.integer({ min: 1, max: 20 }), async (history, maxMessages) => {
+        const tested = await scriptedAgent({ extensions: [importer(history), windowed({ maxMessages })] });
+        await tested.say('import');
+        await tested.say('question');
+        const kept = (await tested.messages()).slice(0, -1);
+        const pinnedIds = history.filter(({ metadata }) => metadata.pinned === true).map(({ id }) => id);
+        expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(pinnedIds));
+        const isLoose = ({ metadata, data }: Message) =>
+          metadata.pinned !== true && textOf({ data } as Message) !== 'question';
+        const callsOfPinned = kept.filter(isLoose).filter((message) => !belongsToPinned(message, kept));
+        if (kept.length > maxMessages) expect(callsOfPinned).toEqual([]);
+        await tested.close();
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});
+
+/** A call or a result whose partner is pinned. */
+function belongsToPinned(message: Message, all: readonly Message[]): boolean {
+  const ids = callIds(message);
+  const group = all.filter((other) => callIds(other).some((id) => ids.includes(id)));
+  return group.some(({ metadata }) => metadata.pinned === true) || group.some((other) => isFamilyOfPinned(other, all));
+}
+
+/** Results of one assistant message belong together, whichever of them is pinned. */
+function isFamilyOfPinned(message: Message, all: readonly Message[]): boolean {
+  const ids = callIds(message);
+  return all.some(
+    ({ metadata, ...other }) =>
+      metadata.pinned === true && callIds({ ...other, metadata }).some((id) => ids.includes(id)),
+  );
+}
+
+function callIds({ data }: Message): string[] {
+  if (typeof data.content === 'string') return [];
+  return data.content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : []));
+}

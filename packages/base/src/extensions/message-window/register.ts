@@ -1,0 +1,38 @@
+/** `message-window`: the model sees the newest part of a conversation. */
+import type { ExtensionRegister, StepMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
+import { chooseRemoved, type HistoryLimits } from '../../history/choose-removed.ts';
+import { protectNewest } from '../../history/protect-newest.ts';
+
+export interface WindowConfig extends HistoryLimits {
+  /** How much of the limits is left when they are passed. */
+  readonly trimTo?: number;
+}
+
+export const register: ExtensionRegister<WindowConfig> = (api, config) => {
+  let hasWarned = false;
+  // Once for the turn, because a step that is tried again forgets what it did; and in every further step, because a turn
+  // can be long.
+  api.pipeline.register('turn', (ctx) => (slide(ctx), ctx.next()), { name: 'window' });
+  api.pipeline.register('step', (ctx) => (ctx.stepIndex > 0 && slide(ctx), ctx.next()), { name: 'window' });
+
+  function slide(ctx: TurnMiddlewareContext | StepMiddlewareContext): void {
+    const { conversationState } = ctx;
+    const { removed, isEnough } = chooseRemoved({
+      messages: conversationState.nextMessages,
+      limits: config,
+      targets: targetsOf(config),
+      isProtected: protectNewest(conversationState),
+    });
+    for (const { id } of removed) ctx.emitMessageEvent({ type: 'remove', targetId: id });
+    if (isEnough || hasWarned) return;
+    hasWarned = true;
+    api.logger.warn('What is pinned or newest is already more than the window holds; nothing else is left to remove.');
+  }
+};
+
+function targetsOf({ maxMessages, maxTokens, trimTo = 0.75 }: WindowConfig): HistoryLimits {
+  return {
+    ...(maxMessages === undefined ? {} : { maxMessages: Math.floor(maxMessages * trimTo) }),
+    ...(maxTokens === undefined ? {} : { maxTokens: Math.floor(maxTokens * trimTo) }),
+  };
+}

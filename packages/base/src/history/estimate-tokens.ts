@@ -1,0 +1,43 @@
+/** How many tokens a message is, about: no two providers count alike, and asking them costs a request. */
+import type { Message } from '@goondan/types';
+
+/** A picture or another file, whatever its size: what it costs depends on the provider. */
+const TOKENS_OF_A_FILE = 1_000;
+/** The frame around every message. */
+const TOKENS_OF_A_FRAME = 4;
+
+/** Messages never change, so each is counted once. */
+const known = new WeakMap<Message, number>();
+
+export function estimateTokens(message: Message): number {
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const tokens = TOKENS_OF_A_FRAME + countContent(message.data.content);
+  known.set(message, tokens);
+  return tokens;
+}
+
+/** Four letters of English are a token, and so is one of most other scripts. */
+export function countText(text: string): number {
+  let plain = 0;
+  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) < 128) plain += 1;
+  return Math.ceil(plain / 4 + (text.length - plain));
+}
+
+function countContent(content: Message['data']['content']): number {
+  if (typeof content === 'string') return countText(content);
+  return content.reduce((sum, part) => sum + countPart(part), 0);
+}
+
+function countPart(part: Exclude<Message['data']['content'], string>[number]): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return countText(part.text);
+    case 'image':
+    case 'file':
+      return TOKENS_OF_A_FILE;
+    default:
+      return countText(JSON.stringify(part));
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What may be taken out of a conversation at once: a message, or an assistant message that calls tools together with the
+ * results of its calls. Whoever removes whole groups never parts a call from its result.
+ */
+import { EPHEMERAL, type Message } from '@goondan/types';
+import { estimateTokens } from './estimate-tokens.ts';
+
+export interface MessageGroup {
+  /** In the order of the conversation. */
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+  /** One of them is pinned, so all of them stay; or it goes by itself at the end of its step or turn. */
+  readonly isFixed: boolean;
+}
+
+/** In the order of their first messages. */
+export function groupMessages(messages: readonly Message[]): MessageGroup[] {
+  const groups: Message[][] = [];
+  const callers = new Map<string, Message[]>();
+  for (const message of messages) {
+    const caller = callerOf(message, callers);
+    if (caller !== undefined) {
+      caller.push(message);
+      continue;
+    }
+    const group = [message];
+    groups.push(group);
+    // A model may use an id again: from here on results belong to the newer call.
+    for (const id of callsOf(message)) callers.set(id, group);
+  }
+  return groups.map((group) => ({
+    messages: group,
+    tokens: group.reduce((sum, message) => sum + estimateTokens(message), 0),
+    isFixed: group.some(isFixed),
+  }));
+}
+
+/** The group with the call that this message answers. */
+function callerOf({ data }: Message, callers: ReadonlyMap<string, Message[]>): Message[] | undefined {
+  if (data.role !== 'tool') return undefined;
+  return data.content.map(({ toolCallId }) => callers.get(toolCallId)).find((group) => group !== undefined);
+}
+
+function callsOf({ data }: Message): string[] {
+  if (data.role !== 'assistant' || typeof data.content === 'string') return [];
+  return data.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
+}
+
+function isFixed({ metadata }: Message): boolean {
+  return metadata.pinned === true || metadata[EPHEMERAL] !== undefined;
+}

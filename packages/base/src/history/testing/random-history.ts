@@ -1,0 +1,77 @@
+/** Histories as they come to be, and as they should not: calls without results, results without calls, pinned ones. */
+import fc from 'fast-check';
+import {
+  createAssistantMessage,
+  createSystemMessage,
+  createUserMessage,
+  EPHEMERAL,
+  type Message,
+} from '@goondan/types';
+
+export interface HistoryOptions {
+  /** Nothing is pinned, ephemeral, or a tool's. */
+  readonly plain?: boolean;
+}
+
+interface Turn {
+  readonly question: string;
+  readonly answer: string;
+  readonly calls: readonly { readonly isAnswered: boolean; readonly output: string }[];
+  readonly isStray: boolean;
+  readonly marks: readonly Message['metadata'][];
+}
+
+const words = fc.string({ maxLength: 120 });
+const none: Message['metadata'] = {};
+const mark = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(none) },
+  { weight: 1, arbitrary: fc.constant({ pinned: true }) },
+  { weight: 1, arbitrary: fc.constant({ [EPHEMERAL]: 'turn' }) },
+);
+
+export function randomHistory({ plain = false }: HistoryOptions = {}): fc.Arbitrary<Message[]> {
+  const turn: fc.Arbitrary<Turn> = fc.record({
+    question: words,
+    answer: words,
+    calls: plain ? fc.constant([]) : fc.array(fc.record({ isAnswered: fc.boolean(), output: words }), { maxLength: 3 }),
+    isStray: plain ? fc.constant(false) : fc.boolean(),
+    marks: fc.array(plain ? fc.constant(none) : mark, { minLength: 8, maxLength: 8 }),
+  });
+  return fc.array(turn, { minLength: 1, maxLength: 12 }).map((turns) => turns.flatMap(messagesOf));
+}
+
+function messagesOf({ question, answer, calls, isStray, marks }: Turn, index: number): Message[] {
+  const id = (what: string) => `${index}.${what}`;
+  const asks = calls.map((_, call) => ({
+    type: 'tool-call' as const,
+    toolCallId: id(`call-${call}`),
+    toolName: 'shop__look',
+    input: {},
+  }));
+  const results = calls.flatMap(({ isAnswered, output }, call) =>
+    isAnswered ? [resultOf(id(`call-${call}`), output)] : [],
+  );
+  const made = [
+    createUserMessage(question, {}, { id: id('question') }),
+    ...(asks.length === 0 ? [] : [createAssistantMessage(asks, {}, { id: id('asks') })]),
+    ...results,
+    ...(isStray ? [resultOf(id('stray'), 'nobody asked')] : []),
+    index % 3 === 0
+      ? createSystemMessage(answer, {}, { id: id('answer') })
+      : createAssistantMessage(answer, {}, { id: id('answer') }),
+  ];
+  return made.map((message, at) => ({ ...message, metadata: { ...marks[at] } }));
+}
+
+function resultOf(toolCallId: string, output: string): Message {
+  return {
+    id: `${toolCallId}.result`,
+    data: {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId, toolName: 'shop__look', output: { type: 'text', value: output } }],
+    },
+    metadata: {},
+    createdAt: new Date(0),
+    source: { type: 'tool', toolCallId, toolName: 'shop__look' },
+  };
+}

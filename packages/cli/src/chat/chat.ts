@@ -1,0 +1,264 @@
+/**
+ * The chat: what a person writes becomes turns of one agent, one after the other, and what they press decides about them.
+ *
+ * 1. Nothing that was written is lost: what is sent during a turn waits for its end, at most `MOST_QUEUED` messages; what
+ *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
+ * 2. A turn that fails, however it fails, ends that turn and not the chat.
+ */
+import { type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { StopSignal } from '../stop-signals.ts';
+import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
+import type { ChatSwarm } from './open-chat-swarm.ts';
+import { Questions } from './questions.ts';
+import { type ChatCommand, readInput } from './read-command.ts';
+import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
+import { type Line, line, linesOf } from './screen/line.ts';
+import { shorten } from './screen/shorten.ts';
+import { describeFailure } from './turn/describe-failure.ts';
+import { TurnView } from './turn/turn-view.ts';
+
+export interface ChatParts {
+  readonly swarm: ChatSwarm;
+  readonly clock: Clock;
+  readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
+  /** What a command does, besides `quit`. */
+  readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
+}
+
+/** `interrupted`: in the middle of a turn; `stopped`: the swarm was, by somebody else; `gone`: the terminal is. */
+export type ChatEnd = 'left' | 'interrupted' | 'stopped' | 'gone';
+
+interface RunningTurn {
+  readonly abort: AbortController;
+  readonly view: TurnView;
+  readonly traceId: string;
+  isAccepted: boolean;
+}
+
+const MOST_QUEUED = 100;
+const LONGEST_QUEUED = 100;
+const TICK_MS = 1_000;
+
+export class Chat {
+  /** Whom the person talks to. */
+  at: AgentAddress;
+  readonly screen: ChatScreen;
+  readonly #parts: ChatParts;
+  readonly #questions: Questions;
+  readonly #end = Promise.withResolvers<ChatEnd>();
+  #turn: RunningTurn | undefined;
+  #queue: string[] = [];
+  #warnedAt = -Infinity;
+
+  constructor(at: AgentAddress, parts: ChatParts) {
+    this.at = at;
+    this.#parts = parts;
+    this.screen = parts.openScreen({
+      sent: (text) => this.#sent(text),
+      interrupt: () => this.interrupt(),
+      leave: () => this.leave('left'),
+      gone: () => this.leave('gone'),
+      live: () => this.#live(),
+    });
+    this.#questions = new Questions(this.screen);
+    // It may come to nothing before somebody waits for it.
+    this.#end.promise.catch(() => undefined);
+  }
+
+  /** Resolves when it is over; rejects when the swarm is gone without a word. */
+  get ended(): Promise<ChatEnd> {
+    return this.#end.promise;
+  }
+
+  get isTurnRunning(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** A line above the prompt, whatever goes on below it. */
+  note(text: string): void {
+    this.screen.print(linesOf(text.trimEnd(), 'dim'));
+  }
+
+  /** Asks the person; see `Questions.ask`. */
+  async ask(question: readonly Line[], label: string): Promise<string | undefined> {
+    const answer = this.#questions.ask(question, label);
+    this.screen.refresh();
+    return answer;
+  }
+
+  /** Of any turn in the swarm; those that this turn has caused are shown with it. */
+  hear(notice: SwarmNotice): void {
+    const turn = this.#turn;
+    // Its own come with the answer, in order.
+    if (turn === undefined || notice.type !== 'runtime.event' || isAt(notice.at, this.at)) return;
+    if (notice.payload['traceId'] !== turn.traceId) return;
+    turn.view.hear(notice);
+    this.screen.refresh();
+  }
+
+  /** Ctrl-C, or the signal it stands for. */
+  interrupt(): void {
+    const now = this.#parts.clock.elapsed();
+    const interruption = decideInterrupt({
+      isAsking: this.#questions.isAsking,
+      turn: this.#turn === undefined ? 'none' : this.#turn.abort.signal.aborted ? 'cancelling' : 'running',
+      hasDraft: this.screen.draft !== '',
+      isRepeated: now - this.#warnedAt < AGAIN_MS,
+    });
+    switch (interruption) {
+      case 'withdraw':
+        this.#questions.answer(undefined);
+        break;
+      case 'cancel':
+        this.#cancel();
+        break;
+      case 'clear':
+        this.screen.clearDraft();
+        break;
+      case 'warn':
+        this.#warnedAt = now;
+        this.#parts.clock.after(AGAIN_MS, () => this.screen.refresh());
+        break;
+      case 'quit':
+        return this.leave('left');
+      case 'quit-now':
+        return this.leave('interrupted');
+    }
+    this.screen.refresh();
+  }
+
+  signalled(signal: StopSignal): void {
+    if (signal === 'SIGINT') this.interrupt();
+    else this.leave(signal === 'SIGHUP' ? 'gone' : 'left');
+  }
+
+  leave(how: ChatEnd): void {
+    this.#end.resolve(how);
+  }
+
+  lost(error: unknown): void {
+    this.#end.reject(error);
+  }
+
+  /** Gives the terminal back. What was written and not sent is left on it. */
+  close(): void {
+    this.#questions.withdrawAll();
+    const unsent = [...this.#queue.splice(0), ...(this.screen.draft === '' ? [] : [this.screen.draft])];
+    if (unsent.length > 0) this.screen.print([line('Not sent:', 'yellow'), ...unsent.flatMap((text) => linesOf(text))]);
+    this.screen.close();
+  }
+
+  #sent(text: string): void {
+    this.#warnedAt = -Infinity;
+    if (this.#questions.isAsking) this.#questions.answer(text);
+    else if (text.trim() !== '') this.#take(text);
+    this.screen.refresh();
+  }
+
+  #take(text: string): void {
+    const input = readInput(text);
+    if (input.type === 'mistake') return this.#warn(input.problem);
+    if (input.type === 'command') return void this.#run(input.command, text);
+    if (this.#turn === undefined) return void this.#runTurn(input.text);
+    if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(input.text);
+    this.#warn(`${MOST_QUEUED} messages wait already. Send it when the turn is over.`);
+    this.screen.setDraft(text);
+  }
+
+  async #run(command: ChatCommand, text: string): Promise<void> {
+    if (command.name === 'quit') return this.leave('left');
+    if (this.isTurnRunning && (command.name === 'agent' || command.name === 'new')) {
+      this.#warn('Wait for the end of the turn, or cancel it with Ctrl-C.');
+      return this.screen.setDraft(text);
+    }
+    try {
+      await this.#parts.runCommand(command, this);
+    } catch (error) {
+      if (!(error instanceof GoondanError)) return this.lost(error);
+      this.screen.print(describeFailure(error));
+    }
+  }
+
+  async #runTurn(input: string): Promise<void> {
+    const { swarm, clock } = this.#parts;
+    const { agentName: agent, instanceKey } = this.at;
+    const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
+    const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
+    this.#turn = turn;
+    this.screen.printSent(input);
+    const stopTicking = this.#tick();
+    try {
+      const end = await swarm.ask(
+        { agent, instanceKey, input, traceId: turn.traceId },
+        {
+          signal: turn.abort.signal,
+          onAccepted: () => void (turn.isAccepted = true),
+          onNotice: (notice) => {
+            view.hear(notice);
+            this.screen.refresh();
+          },
+        },
+      );
+      view.end(end);
+    } catch (error) {
+      view.fail(error);
+      if (!turn.isAccepted) this.#bringBack([input]);
+    } finally {
+      stopTicking();
+      this.#turn = undefined;
+    }
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    const next = this.#queue.shift();
+    if (next !== undefined) void this.#runTurn(next);
+    this.screen.refresh();
+  }
+
+  #cancel(): void {
+    this.#turn?.abort.abort();
+    this.#turn?.view.cancelling();
+    // What waits was meant for what comes after the answer, and there is none.
+    this.#bringBack(this.#queue.splice(0));
+  }
+
+  #bringBack(messages: readonly string[]): void {
+    const { draft } = this.screen;
+    if (messages.length > 0) this.screen.setDraft([...messages, ...(draft === '' ? [] : [draft])].join('\n'));
+  }
+
+  #warn(text: string): void {
+    this.screen.print([line(text, 'yellow')]);
+  }
+
+  /** Time that passes is shown. */
+  #tick(): () => void {
+    let callOff = this.#parts.clock.after(TICK_MS, next);
+    const { screen } = this;
+    const { clock } = this.#parts;
+    return () => callOff();
+
+    function next(): void {
+      screen.refresh();
+      callOff = clock.after(TICK_MS, next);
+    }
+  }
+
+  #live(): LiveView {
+    const isWarned = this.#parts.clock.elapsed() - this.#warnedAt < AGAIN_MS;
+    return {
+      lines: [
+        ...(this.#turn?.view.live() ?? []),
+        ...this.#queue.map((text) => line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim')),
+      ],
+      ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : {}),
+      label: this.#questions.label ?? CHAT_LABEL,
+    };
+  }
+}
+
+function isAt(one: AgentAddress, other: AgentAddress): boolean {
+  return one.agentName === other.agentName && one.instanceKey === other.instanceKey;
+}

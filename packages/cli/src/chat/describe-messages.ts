@@ -1,0 +1,63 @@
+/** A conversation as it was, for who comes back to it. */
+import { textOf } from '@goondan/runtime';
+import type { Message } from '@goondan/types';
+import { describeSent } from './screen/chat-screen.ts';
+import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
+import { shorten } from './screen/shorten.ts';
+
+export interface MessageBounds {
+  /** The last so many. */
+  readonly messages: number;
+  /** Of each. */
+  readonly lines: number;
+}
+
+const LONGEST_ARGUMENTS = 80;
+
+/** What people and agents said, and which tools were called. The results of tools are for the model. */
+export function describeMessages(messages: readonly Message[], bounds: MessageBounds): Line[] {
+  const told = messages.filter(isTold);
+  const shown = fromQuestion(told.slice(-bounds.messages));
+  const hidden = told.length - shown.length;
+  const above = hidden === 0 ? [] : [line(`(${hidden} earlier messages: /history ${told.length})`, 'dim'), emptyLine];
+  const described = shown.flatMap((message, index) => {
+    const isNext = message.data.role === 'user' && index > 0;
+    return [...(isNext ? [emptyLine] : []), ...cut(describe(message), bounds.lines)];
+  });
+  return [...above, ...described];
+}
+
+/** What the person sent, for the arrow keys. */
+export function sentIn(messages: readonly Message[]): string[] {
+  return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
+}
+
+/** Without the end of an exchange whose beginning is not shown. */
+function fromQuestion(messages: readonly Message[]): readonly Message[] {
+  const first = messages.findIndex(({ data }) => data.role === 'user');
+  return first === -1 ? messages : messages.slice(first);
+}
+
+function isTold({ data }: Message): boolean {
+  return data.role === 'user' || data.role === 'assistant';
+}
+
+function describe(message: Message): Line[] {
+  const text = textOf(message);
+  if (message.data.role === 'user') return describeSent(text);
+  return [...(text === '' ? [] : linesOf(text)), ...callsIn(message)];
+}
+
+function callsIn({ data }: Message): Line[] {
+  if (data.role !== 'assistant' || typeof data.content === 'string') return [];
+  return data.content.flatMap((part) => {
+    if (part.type !== 'tool-call') return [];
+    const args = shorten(JSON.stringify(part.input), LONGEST_ARGUMENTS);
+    return [[span('  · '), span(part.toolName, 'cyan'), span(args === '{}' ? '' : ` ${args}`, 'dim')]];
+  });
+}
+
+function cut(lines: readonly Line[], most: number): readonly Line[] {
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most - 1), line(`… ${lines.length - most + 1} more lines`, 'dim')];
+}

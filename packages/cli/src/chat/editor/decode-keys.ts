@@ -1,0 +1,172 @@
+/**
+ * The bytes of a terminal in raw mode as keys. They come in pieces: what a piece begins and does not finish waits for the
+ * next, half a character and half an escape sequence alike. What is unknown is no key.
+ */
+import type { EditingKey, Key } from './key.ts';
+
+/** Characters. A longer paste is refused as a whole. */
+export const LONGEST_PASTE = 1_000_000;
+/** Of an escape sequence: what is longer is none. */
+const LONGEST_SEQUENCE = 256;
+
+const ESCAPE = '\x1b';
+const PASTE_START = '\x1b[200~';
+const PASTE_END = '\x1b[201~';
+
+export class KeyDecoder {
+  readonly #decoder = new TextDecoder();
+  #pending = '';
+  /** What was pasted so far, while its end has not come; `undefined` outside of a paste. */
+  #paste: { text: string; isTooLong: boolean } | undefined;
+
+  feed(bytes: Uint8Array): Key[] {
+    this.#pending += this.#decoder.decode(bytes, { stream: true });
+    const keys: Key[] = [];
+    while (this.#pending !== '') {
+      const before = this.#pending.length;
+      const key = this.#paste === undefined ? this.#readKey() : this.#readPaste(this.#paste);
+      if (key !== undefined) keys.push(key);
+      else if (this.#pending.length === before) break;
+    }
+    return keys;
+  }
+
+  /** An escape that nothing followed was the key itself; it means nothing here. */
+  forgetEscape(): void {
+    if (this.#paste === undefined) this.#pending = '';
+  }
+
+  /** Whether it waits for the rest of a sequence. */
+  get isWaiting(): boolean {
+    return this.#pending !== '' && this.#paste === undefined;
+  }
+
+  /** Takes what it reads off `#pending`, also when it means nothing; leaves it when the rest is missing. */
+  #readKey(): Key | undefined {
+    const text = this.#pending;
+    if (!text.startsWith(ESCAPE)) {
+      // What was typed, or came, at once is one key.
+      const [typed = text.charAt(0)] = printable.exec(text) ?? [];
+      this.#pending = text.slice(typed.length);
+      return readTyped(typed);
+    }
+    const length = sequenceLength(text);
+    if (length === undefined) {
+      if (text.length > LONGEST_SEQUENCE) this.#pending = '';
+      return undefined;
+    }
+    const sequence = text.slice(0, length);
+    this.#pending = text.slice(length);
+    if (sequence === PASTE_START) this.#paste = { text: '', isTooLong: false };
+    return readSequence(sequence);
+  }
+
+  #readPaste(paste: { text: string; isTooLong: boolean }): Key | undefined {
+    const end = this.#pending.indexOf(PASTE_END);
+    // The end itself may come in two pieces.
+    const upTo = end === -1 ? Math.max(0, this.#pending.length - PASTE_END.length) : end;
+    if (!paste.isTooLong) paste.text += this.#pending.slice(0, upTo);
+    if (paste.text.length > LONGEST_PASTE) Object.assign(paste, { text: '', isTooLong: true });
+    this.#pending = this.#pending.slice(end === -1 ? upTo : end + PASTE_END.length);
+    if (end === -1) return undefined;
+    this.#paste = undefined;
+    return paste.isTooLong ? { type: 'paste-too-long' } : { type: 'paste', text: paste.text };
+  }
+}
+
+// oxlint-disable-next-line no-control-regex
+const printable = /^[^\x00-\x1f\x7f]+/;
+
+function readTyped(typed: string): Key | undefined {
+  const type = controlKeys[typed];
+  if (type !== undefined) return { type };
+  return typed < ' ' ? undefined : { type: 'text', text: typed };
+}
+
+const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-input' | 'clear-screen'>> = {
+  '\x01': 'home',
+  '\x02': 'left',
+  '\x03': 'interrupt',
+  '\x04': 'end-of-input',
+  '\x05': 'end',
+  '\x06': 'right',
+  '\x08': 'backspace',
+  '\x0a': 'new-line',
+  '\x0b': 'delete-to-end',
+  '\x0c': 'clear-screen',
+  '\x0d': 'enter',
+  '\x0e': 'down',
+  '\x10': 'up',
+  '\x15': 'delete-to-start',
+  '\x17': 'delete-word',
+  '\x19': 'yank',
+  '\x7f': 'backspace',
+};
+
+/** How long the sequence at the start of `text` is; `undefined` while its end is missing. */
+function sequenceLength(text: string): number | undefined {
+  const body = text.slice(1);
+  const kind = body.charAt(0);
+  if (kind === '') return undefined;
+  // Two escapes: the first was the key itself.
+  if (kind === ESCAPE) return 1;
+  if (kind === '[') return lengthOf(/^\[[\x20-\x3f]*[^\x20-\x3f]/.exec(body));
+  if (kind === 'O') return lengthOf(/^O[\x30-\x3f]*[^\x30-\x3f]/.exec(body));
+  // What a terminal answers to a question, up to BEL or ST.
+  // oxlint-disable-next-line no-control-regex
+  if (']PX^_'.includes(kind)) return lengthOf(/^[^]*?(?:\x07|\x1b\\)/.exec(body));
+  return 1 + String.fromCodePoint(body.codePointAt(0) ?? 0).length;
+}
+
+function lengthOf(match: RegExpExecArray | null): number | undefined {
+  return match === null ? undefined : 1 + match[0].length;
+}
+
+function readSequence(sequence: string): Key | undefined {
+  const type = altKeys[sequence.slice(1)] ?? readControlSequence(sequence);
+  return type === undefined ? undefined : { type };
+}
+
+/** Alt and another key. */
+const altKeys: Readonly<Record<string, EditingKey>> = {
+  '\r': 'new-line',
+  '\n': 'new-line',
+  b: 'word-left',
+  f: 'word-right',
+  d: 'delete-next-word',
+  '\x7f': 'delete-word',
+  '\x08': 'delete-word',
+};
+
+/** `ESC [ 1 ; 5 C`: a number, a modifier, a letter. */
+function readControlSequence(sequence: string): EditingKey | undefined {
+  const [, parameters = '', final = ''] = /^[[O]([\d;:]*)([A-Za-z~])$/.exec(sequence.slice(1)) ?? [];
+  const [number = '', modifier = ''] = parameters.split(';');
+  if (final === '~' && number === '27') return isEnter(parameters.split(';')[2]);
+  if (final === 'u') return isEnter(number);
+  const isModified = modifier !== '' && modifier !== '1';
+  if (isModified && (final === 'C' || final === 'D')) return final === 'C' ? 'word-right' : 'word-left';
+  return final === '~' ? numberedKeys[number] : letterKeys[final];
+}
+
+/** Terminals that tell Enter with Shift, Alt or Ctrl from Enter alone say it with these. */
+function isEnter(code: string | undefined): EditingKey | undefined {
+  return code === '13' ? 'new-line' : undefined;
+}
+
+const letterKeys: Readonly<Record<string, EditingKey>> = {
+  A: 'up',
+  B: 'down',
+  C: 'right',
+  D: 'left',
+  F: 'end',
+  H: 'home',
+};
+
+const numberedKeys: Readonly<Record<string, EditingKey>> = {
+  '1': 'home',
+  '3': 'delete',
+  '4': 'end',
+  '7': 'home',
+  '8': 'end',
+};

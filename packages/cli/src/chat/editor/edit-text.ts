@@ -1,0 +1,156 @@
+/** Editing as pure steps: a text, where the cursor is, and a key give the next text and cursor. */
+import { boundaries, graphemes, widthOf } from '../screen/graphemes.ts';
+import type { EditingKey } from './key.ts';
+
+export interface EditedText {
+  readonly text: string;
+  /** Where the next character goes; always between two characters as a person sees them. */
+  readonly cursor: number;
+  /** What was deleted last as a piece, for Ctrl-Y. */
+  readonly killed: string;
+}
+
+export const noText: EditedText = { text: '', cursor: 0, killed: '' };
+
+/** Characters; more is not taken. */
+export const LONGEST_TEXT = 1_000_000;
+
+/** `undefined` when it would be too long: nothing changes then. What is no text is left out. */
+export function insert(edited: EditedText, typed: string): EditedText | undefined {
+  const { text, cursor } = edited;
+  const added = cleanUp(typed);
+  if (text.length + added.length > LONGEST_TEXT) return undefined;
+  return { ...edited, text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
+}
+
+/** As a person would have typed it: lines end with a line feed, and there are no control characters in it. */
+function cleanUp(typed: string): string {
+  return typed.replaceAll(/\r\n?/g, '\n').toWellFormed().replaceAll(controls, '');
+}
+
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** What `enter`, `up` and `down` do beyond the text is not decided here: they change nothing at its borders. */
+export function edit(edited: EditedText, key: EditingKey): EditedText {
+  const { text, cursor, killed } = edited;
+  switch (key) {
+    case 'left':
+      return { ...edited, cursor: before(text, cursor) };
+    case 'right':
+      return { ...edited, cursor: after(text, cursor) };
+    case 'up':
+    case 'down':
+      return { ...edited, cursor: otherLine(text, cursor, key === 'up' ? -1 : 1) ?? cursor };
+    case 'home':
+      return { ...edited, cursor: lineStart(text, cursor) };
+    case 'end':
+      return { ...edited, cursor: lineEnd(text, cursor) };
+    case 'word-left':
+      return { ...edited, cursor: wordStart(text, cursor) };
+    case 'word-right':
+      return { ...edited, cursor: wordEnd(text, cursor) };
+    case 'backspace':
+      return remove(edited, before(text, cursor), cursor, killed);
+    case 'delete':
+      return remove(edited, cursor, after(text, cursor), killed);
+    case 'delete-word':
+      return remove(edited, wordStart(text, cursor), cursor);
+    case 'delete-next-word':
+      return remove(edited, cursor, wordEnd(text, cursor));
+    case 'delete-to-start':
+      return remove(edited, lineStart(text, cursor), cursor);
+    case 'delete-to-end': {
+      const end = lineEnd(text, cursor);
+      // At the end of a line, the line break.
+      return remove(edited, cursor, end === cursor ? Math.min(cursor + 1, text.length) : end);
+    }
+    case 'yank':
+      return insert(edited, killed) ?? edited;
+    case 'new-line':
+    case 'enter':
+      return insert(edited, '\n') ?? edited;
+  }
+}
+
+/** Whether `key`, up or down, leaves the text. */
+export function leavesText({ text, cursor }: EditedText, key: 'up' | 'down'): boolean {
+  return otherLine(text, cursor, key === 'up' ? -1 : 1) === undefined;
+}
+
+function remove(edited: EditedText, from: number, to: number, killed?: string): EditedText {
+  if (from === to) return edited;
+  const { text } = edited;
+  return { text: text.slice(0, from) + text.slice(to), cursor: from, killed: killed ?? text.slice(from, to) };
+}
+
+function lineStart(text: string, cursor: number): number {
+  return cursor === 0 ? 0 : text.lastIndexOf('\n', cursor - 1) + 1;
+}
+
+function lineEnd(text: string, cursor: number): number {
+  const end = text.indexOf('\n', cursor);
+  return end === -1 ? text.length : end;
+}
+
+/** One character to the left; over a line break, too. */
+function before(text: string, cursor: number): number {
+  const start = lineStart(text, cursor);
+  if (cursor === start) return Math.max(0, cursor - 1);
+  const places = boundaries(text.slice(start, cursor));
+  return start + (places.at(-2) ?? 0);
+}
+
+function after(text: string, cursor: number): number {
+  const end = lineEnd(text, cursor);
+  if (cursor === end) return Math.min(text.length, cursor + 1);
+  return cursor + (boundaries(text.slice(cursor, end))[1] ?? 0);
+}
+
+/** Words are what stands between blanks and signs. */
+function wordStart(text: string, cursor: number): number {
+  let place = cursor;
+  while (place > 0 && !isInWord(text, place - 1)) place -= 1;
+  while (place > 0 && isInWord(text, place - 1)) place -= 1;
+  return snap(text, place);
+}
+
+function wordEnd(text: string, cursor: number): number {
+  let place = cursor;
+  while (place < text.length && !isInWord(text, place)) place += 1;
+  while (place < text.length && isInWord(text, place)) place += 1;
+  return snap(text, place);
+}
+
+/** Whatever is not ASCII counts: letters of all scripts, and emoji. */
+function isInWord(text: string, index: number): boolean {
+  return text.charCodeAt(index) > 0x7f || /\w/.test(text.charAt(index));
+}
+
+/** Some emoji begin with a sign of ASCII. */
+function snap(text: string, place: number): number {
+  const start = lineStart(text, place);
+  const line = text.slice(start, lineEnd(text, place));
+  return start + (boundaries(line).findLast((each) => start + each <= place) ?? 0);
+}
+
+/** The same column of the line above or below; `undefined` when there is none. */
+function otherLine(text: string, cursor: number, by: -1 | 1): number | undefined {
+  const start = lineStart(text, cursor);
+  const end = lineEnd(text, cursor);
+  if (by === -1 ? start === 0 : end === text.length) return undefined;
+  const column = widthOf(text.slice(start, cursor));
+  const otherStart = by === -1 ? lineStart(text, start - 1) : end + 1;
+  return otherStart + placeOfColumn(text.slice(otherStart, lineEnd(text, otherStart)), column);
+}
+
+function placeOfColumn(line: string, column: number): number {
+  let place = 0;
+  let reached = 0;
+  for (const { text, width } of graphemes(line)) {
+    if (reached + width > column) break;
+    place += text.length;
+    reached += width;
+  }
+  return place;
+}

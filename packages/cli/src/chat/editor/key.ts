@@ -1,0 +1,29 @@
+/** What a person pressed, whatever their terminal sends for it. */
+export type Key =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'paste'; readonly text: string }
+  | { readonly type: EditingKey }
+  /** Ctrl-C and Ctrl-D. */
+  | { readonly type: 'interrupt' | 'end-of-input' }
+  | { readonly type: 'clear-screen' }
+  /** A paste that is longer than a line may be; nothing of it is kept. */
+  | { readonly type: 'paste-too-long' };
+
+export type EditingKey =
+  | 'enter'
+  | 'new-line'
+  | 'left'
+  | 'right'
+  | 'up'
+  | 'down'
+  | 'home'
+  | 'end'
+  | 'word-left'
+  | 'word-right'
+  | 'backspace'
+  | 'delete'
+  | 'delete-word'
+  | 'delete-next-word'
+  | 'delete-to-start'
+  | 'delete-to-end'
+  | 'yank';

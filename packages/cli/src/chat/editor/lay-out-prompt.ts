@@ -1,0 +1,53 @@
+/** The prompt as rows, and where in them the cursor is. Of a long text only what is around the cursor is looked at. */
+import { widthOf } from '../screen/graphemes.ts';
+import { harmlessText } from '../screen/harmless-text.ts';
+import { type Line, line, span } from '../screen/line.ts';
+import { type Row, wrapLine } from '../screen/wrap-line.ts';
+import type { EditedText } from './edit-text.ts';
+
+export interface PromptLayout {
+  readonly rows: readonly Row[];
+  readonly cursorRow: number;
+  readonly cursorColumn: number;
+}
+
+export interface PromptSpace {
+  readonly columns: number;
+  /** At least 1. */
+  readonly mostRows: number;
+  /** What stands before the text; left out where there is no room for it. */
+  readonly label: string;
+}
+
+const NARROW = 8;
+
+export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, label }: PromptSpace): PromptLayout {
+  const shown = columns < NARROW + widthOf(label) ? '' : label;
+  const lines = text.split('\n');
+  const before = text.slice(0, cursor).split('\n');
+  const at = before.length - 1;
+  const first = Math.max(0, at - mostRows);
+  const rows: Row[] = [];
+  let cursorRow = 0;
+  let cursorColumn = 0;
+  for (const [index, each] of lines.slice(first, at + mostRows + 1).entries()) {
+    const number = first + index;
+    const start = number === 0 ? shown : ' '.repeat(widthOf(shown));
+    if (number === at) {
+      // Where the cursor is, is where the text before it ends.
+      const upTo = wrapLine(withLabel(start, before[at] ?? ''), columns);
+      const isFull = (upTo.at(-1)?.width ?? 0) >= columns;
+      cursorRow = rows.length + upTo.length - (isFull ? 0 : 1);
+      cursorColumn = isFull ? 0 : (upTo.at(-1)?.width ?? 0);
+    }
+    rows.push(...wrapLine(withLabel(start, each), columns));
+    // The cursor behind a full row is at the start of the next.
+    if (number === at && cursorRow === rows.length) rows.push({ line: [], width: 0 });
+  }
+  const from = Math.max(0, Math.min(cursorRow - Math.floor(mostRows / 2), rows.length - mostRows));
+  return { rows: rows.slice(from, from + mostRows), cursorRow: cursorRow - from, cursorColumn };
+}
+
+function withLabel(label: string, text: string): Line {
+  return label === '' ? line(text) : [span(label, 'cyan'), span(harmlessText(text))];
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test';
+import type { Key } from './key.ts';
+import { Prompt } from './prompt.ts';
+
+function type(prompt: Prompt, ...keys: (string | Key)[]) {
+  const outcomes = keys.map((key) => prompt.press(typeof key === 'string' ? { type: 'text', text: key } : key));
+  return outcomes.at(-1);
+}
+
+const enter: Key = { type: 'enter' };
+const up: Key = { type: 'up' };
+const down: Key = { type: 'down' };
+
+describe('the prompt', () => {
+  test('Enter sends and empties it', () => {
+    const prompt = new Prompt();
+    expect(type(prompt, 'hello', enter)).toEqual({ type: 'sent', text: 'hello' });
+    expect(prompt.edited.text).toBe('');
+  });
+
+  test('a backslash before Enter begins a new line, and so does Alt-Enter', () => {
+    const prompt = new Prompt();
+    expect(type(prompt, 'one\\', enter)).toEqual({ type: 'edited' });
+    expect(type(prompt, 'two', { type: 'new-line' }, 'three', enter)).toEqual({
+      type: 'sent',
+      text: 'one\ntwo\nthree',
+    });
+  });
+
+  test('a paste of several lines is one message', () => {
+    expect(type(new Prompt(), { type: 'paste', text: 'one\r\ntwo\n' }, 'three', enter)).toEqual({
+      type: 'sent',
+      text: 'one\ntwo\nthree',
+    });
+  });
+
+  test('the arrow keys bring back what was sent, and what was being written', () => {
+    const prompt = new Prompt();
+    type(prompt, 'one', enter, 'two', enter, 'draft', up);
+    expect(prompt.edited.text).toBe('two');
+    type(prompt, up, up);
+    expect(prompt.edited.text).toBe('one');
+    type(prompt, down, down);
+    expect(prompt.edited.text).toBe('draft');
+  });
+
+  test('within several lines they move the cursor first', () => {
+    const prompt = new Prompt();
+    type(prompt, 'sent', enter, 'one', { type: 'new-line' }, 'two', up);
+    expect(prompt.edited).toMatchObject({ text: 'one\ntwo', cursor: 3 });
+    type(prompt, up);
+    expect(prompt.edited.text).toBe('sent');
+  });
+
+  test('a line that was emptied can be brought back', () => {
+    const prompt = new Prompt();
+    type(prompt, 'precious');
+    prompt.clear();
+    expect(prompt.edited.text).toBe('');
+    type(prompt, up);
+    expect(prompt.edited.text).toBe('precious');
+  });
+
+  test('Ctrl-D leaves when there is nothing, and deletes when there is something', () => {
+    const prompt = new Prompt();
+    expect(type(prompt, { type: 'end-of-input' })).toEqual({ type: 'leave' });
+    expect(type(prompt, 'ab', { type: 'home' }, { type: 'end-of-input' })).toEqual({ type: 'edited' });
+    expect(prompt.edited.text).toBe('b');
+  });
+
+  test('what is too long is refused, and what was written stays', () => {
+    const prompt = new Prompt();
+    expect(type(prompt, 'draft', { type: 'paste-too-long' })).toMatchObject({ type: 'refused' });
+    expect(prompt.edited.text).toBe('draft');
+  });
+});

@@ -1,0 +1,82 @@
+/** The line a person writes into: keys in, and out what they mean to the chat. */
+import { type EditedText, edit, insert, leavesText, noText } from './edit-text.ts';
+import { InputHistory } from './input-history.ts';
+import type { Key } from './key.ts';
+
+export type PromptOutcome =
+  /** May be blank. */
+  | { readonly type: 'sent'; readonly text: string }
+  /** Ctrl-C, and Ctrl-D where there is nothing to delete. */
+  | { readonly type: 'interrupt' | 'leave' }
+  | { readonly type: 'clear-screen' }
+  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'edited' };
+
+const tooLong = 'That is too long for a message, and was left out. Put it into a file, and name the file.';
+
+export class Prompt {
+  readonly history = new InputHistory();
+  #edited: EditedText = noText;
+
+  get edited(): EditedText {
+    return this.#edited;
+  }
+
+  /** Puts a text in place of what is there. */
+  set(text: string): void {
+    this.#edited = insert({ ...noText, killed: this.#edited.killed }, text) ?? noText;
+  }
+
+  /** Empties the line; the arrow keys bring it back. */
+  clear(): void {
+    this.history.add(this.#edited.text);
+    this.set('');
+  }
+
+  press(key: Key): PromptOutcome {
+    switch (key.type) {
+      case 'text':
+      case 'paste':
+        return this.#insert(key.text);
+      case 'paste-too-long':
+        return { type: 'refused', reason: tooLong };
+      case 'interrupt':
+      case 'clear-screen':
+        return { type: key.type };
+      case 'end-of-input':
+        if (this.#edited.text === '') return { type: 'leave' };
+        return this.#set(edit(this.#edited, 'delete'));
+      case 'enter':
+        return this.#enter();
+      case 'up':
+      case 'down':
+        return leavesText(this.#edited, key.type) ? this.#recall(key.type) : this.#set(edit(this.#edited, key.type));
+      default:
+        return this.#set(edit(this.#edited, key.type));
+    }
+  }
+
+  /** A backslash before it means that the message goes on. */
+  #enter(): PromptOutcome {
+    const { text, cursor } = this.#edited;
+    if (text.slice(0, cursor).endsWith('\\')) return this.#set(edit(edit(this.#edited, 'backspace'), 'new-line'));
+    this.clear();
+    return { type: 'sent', text };
+  }
+
+  #insert(typed: string): PromptOutcome {
+    const edited = insert(this.#edited, typed);
+    return edited === undefined ? { type: 'refused', reason: tooLong } : this.#set(edited);
+  }
+
+  #recall(key: 'up' | 'down'): PromptOutcome {
+    const text = this.history.go(key === 'up' ? -1 : 1, this.#edited.text);
+    if (text !== undefined) this.set(text);
+    return { type: 'edited' };
+  }
+
+  #set(edited: EditedText): PromptOutcome {
+    this.#edited = edited;
+    return { type: 'edited' };
+  }
+}

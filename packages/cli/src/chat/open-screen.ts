@@ -1,0 +1,25 @@
+/** The screen that fits the terminal this process was started in. */
+import { createInterface } from 'node:readline';
+import { systemClock } from '@goondan/runtime';
+import type { Terminal } from '../terminal.ts';
+import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
+import { LiveScreen } from './screen/live-screen.ts';
+import { PlainScreen } from './screen/plain-screen.ts';
+import { processTty } from './screen/process-tty.ts';
+
+export function openScreen(hooks: ScreenHooks, terminal: Terminal): ChatScreen {
+  const { colors } = terminal;
+  if (process.env['TERM'] === 'dumb') return new PlainScreen(hooks, { write: terminal.print, colors, readLines });
+  return new LiveScreen(hooks, { tty: processTty(), colors, clock: systemClock });
+}
+
+function readLines(onLine: (text: string) => void, onEnd: () => void): () => void {
+  // Without `output` it leaves the terminal as it is, Ctrl-C included.
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', onLine);
+  lines.on('close', onEnd);
+  return () => {
+    lines.off('close', onEnd);
+    lines.close();
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Questions to the person, one at a time: what is being written is put aside, the next line is the answer, and then it
+ * comes back. At most `MOST` wait; one more is not asked.
+ */
+import type { Line } from './screen/line.ts';
+
+const MOST = 100;
+
+interface Question {
+  readonly lines: readonly Line[];
+  readonly label: string;
+  readonly resolve: (answer: string | undefined) => void;
+}
+
+export interface QuestionScreen {
+  readonly draft: string;
+  setDraft(text: string): void;
+  print(lines: readonly Line[]): void;
+}
+
+export class Questions {
+  readonly #screen: QuestionScreen;
+  readonly #waiting: Question[] = [];
+  #aside = '';
+
+  constructor(screen: QuestionScreen) {
+    this.#screen = screen;
+  }
+
+  get isAsking(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** What stands before the answer. */
+  get label(): string | undefined {
+    return this.#waiting[0]?.label;
+  }
+
+  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, or the end of the chat. */
+  ask(lines: readonly Line[], label: string): Promise<string | undefined> {
+    if (this.#waiting.length >= MOST) return Promise.resolve(undefined);
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#waiting.push({ lines, label, resolve });
+    if (this.#waiting.length === 1) this.#begin();
+    return promise;
+  }
+
+  /** The answer to the first one, or that there is none. */
+  answer(text: string | undefined): void {
+    this.#waiting.shift()?.resolve(text);
+    this.#screen.setDraft(this.#aside);
+    if (this.isAsking) this.#begin();
+  }
+
+  withdrawAll(): void {
+    for (const { resolve } of this.#waiting.splice(0)) resolve(undefined);
+  }
+
+  #begin(): void {
+    this.#aside = this.#screen.draft;
+    this.#screen.setDraft('');
+    this.#screen.print(this.#waiting[0]?.lines ?? []);
+  }
+}

@@ -1,0 +1,82 @@
+/** What begins with a slash and a word is for the chat, not for the agent. */
+import { closestName } from '@goondan/runtime';
+
+export type ChatCommand =
+  | { readonly name: 'quit' }
+  | { readonly name: 'help' | 'status' }
+  | { readonly name: 'history'; readonly count: number }
+  | { readonly name: 'agent'; readonly agent?: string; readonly instanceKey?: string }
+  | { readonly name: 'new'; readonly instanceKey?: string };
+
+export type ReadInput =
+  | { readonly type: 'message'; readonly text: string }
+  | { readonly type: 'command'; readonly command: ChatCommand }
+  | { readonly type: 'mistake'; readonly problem: string };
+
+/** In the order of `/help`. */
+export const commandHelp: readonly (readonly [usage: string, does: string])[] = [
+  ['/help', 'what you can type'],
+  ['/history [NUMBER]', 'more of the conversation (20 messages)'],
+  ['/agent [NAME [KEY]]', 'talk to another agent; without a name, who there is'],
+  ['/new [KEY]', 'another conversation with this agent'],
+  ['/status', 'who runs in the swarm'],
+  ['/quit', 'leave; so does Ctrl-D'],
+];
+
+const HISTORY = 20;
+const MOST_HISTORY = 10_000;
+
+/** `//text` is the message `/text`, and a path is a message as it is. */
+export function readInput(text: string): ReadInput {
+  if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };
+  const [, word, rest = ''] = /^\/([A-Za-z]+)(?:[ \t]+(.*?))?\s*$/.exec(text) ?? [];
+  if (word === undefined) return { type: 'message', text };
+  return readCommand(word.toLowerCase(), rest);
+}
+
+function readCommand(name: string, rest: string): ReadInput {
+  switch (name) {
+    case 'help':
+    case 'quit':
+    case 'status':
+      return rest === '' ? command({ name }) : mistake(`/${name} takes nothing after it.`);
+    case 'exit':
+      return command({ name: 'quit' });
+    case 'history':
+      return readHistory(rest);
+    case 'agent': {
+      const [agent, ...key] = rest.split(/\s+/).filter((part) => part !== '');
+      const instanceKey = key.join(' ');
+      return command({
+        name,
+        ...(agent === undefined ? {} : { agent }),
+        ...(instanceKey === '' ? {} : { instanceKey }),
+      });
+    }
+    case 'new':
+      return command({ name, ...(rest === '' ? {} : { instanceKey: rest }) });
+    default:
+      return mistake(unknown(name));
+  }
+}
+
+function readHistory(rest: string): ReadInput {
+  const count = rest === '' ? HISTORY : Number(rest);
+  if (Number.isInteger(count) && count > 0 && count <= MOST_HISTORY) return command({ name: 'history', count });
+  return mistake(`/history takes a number from 1 to ${MOST_HISTORY}, not "${rest}".`);
+}
+
+function unknown(name: string): string {
+  const names = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
+  const closest = closestName(`/${name}`, names);
+  const meant = closest === undefined ? '/help lists what there is.' : `Did you mean ${closest}?`;
+  return `There is no /${name}. ${meant} To send it as a message, begin with //.`;
+}
+
+function command(read: ChatCommand): ReadInput {
+  return { type: 'command', command: read };
+}
+
+function mistake(problem: string): ReadInput {
+  return { type: 'mistake', problem };
+}

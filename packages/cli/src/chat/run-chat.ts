@@ -1,0 +1,114 @@
+/** `gdn run` at a terminal: a chat with one agent of the swarm, until the person leaves or the swarm does. */
+import { declaredAgents, systemClock } from '@goondan/runtime';
+import { type AgentAddress, GoondanError, type Message } from '@goondan/types';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { readInstance } from '../instance/read-instances.ts';
+import { followBundle } from '../run/follow-bundle.ts';
+import type { PreparedRun } from '../run/prepare-run.ts';
+import { unknownAgent } from '../swarm/unknown-agent.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+import { Chat, type ChatEnd } from './chat.ts';
+import { leaveSwarm } from './leave-swarm.ts';
+import { listenToSignals } from './listen-to-signals.ts';
+import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
+import { openScreen } from './open-screen.ts';
+import { type CommandParts, openConversation, runCommand } from './run-command.ts';
+
+/** Whom to talk to first. */
+export interface ChatPartner {
+  /** The entry agent when absent. */
+  readonly agent?: string;
+  /** `default` when absent. */
+  readonly instanceKey?: string;
+}
+
+/**
+ * A swarm that is up already is talked to where it runs, and keeps running. One that was started for the chat ends with it.
+ *
+ * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the swarm is gone
+ * without a word.
+ */
+export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: Terminal): Promise<ExitCode> {
+  let chat: Chat | undefined;
+  // What the swarm logs must not break the screen.
+  const around: Terminal = { ...terminal, printError };
+  function printError(text: string): void {
+    if (chat === undefined) terminal.printError(text);
+    else chat.note(text);
+  }
+  const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal));
+  let end: ChatEnd = 'interrupted';
+  let unfollow: () => void = () => undefined;
+  const signals = listenToSignals();
+  try {
+    unfollow = await followBundle(run, swarm, around);
+    end = await talk(swarm, run, partner, terminal, (opened) => {
+      chat = opened;
+      signals.tell((signal) => opened.signalled(signal));
+    });
+  } finally {
+    unfollow();
+    chat = undefined;
+    await leaveSwarm(swarm, end, { folder: run.folder, terminal, signals });
+    signals.forget();
+  }
+  return end === 'interrupted' ? exitCodes.interrupted : exitCodes.ok;
+}
+
+async function talk(
+  swarm: ChatSwarm,
+  run: PreparedRun,
+  partner: ChatPartner,
+  terminal: Terminal,
+  onOpen: (chat: Chat) => void,
+): Promise<ChatEnd> {
+  const parts = commandParts(swarm, run);
+  const { entryAgent, agents } = await swarm.status();
+  const at = { agentName: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
+  if (!agents.includes(at.agentName)) throw unknownAgent(at.agentName, agents);
+  const chat = new Chat(at, {
+    swarm,
+    clock: systemClock,
+    openScreen: (hooks) => openScreen(hooks, terminal),
+    runCommand: (command, asked) => runCommand(command, asked, parts),
+  });
+  swarm.stopped.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
+  let unwatch = () => {};
+  try {
+    unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
+    onOpen(chat);
+    chat.screen.open();
+    await openConversation(at, chat, parts);
+    if (swarm.stop === undefined) chat.note('The swarm was up already, and keeps running when you leave.');
+    chat.note('/help lists what you can type.');
+    return await chat.ended;
+  } finally {
+    unwatch();
+    chat.close();
+  }
+}
+
+function commandParts(swarm: ChatSwarm, run: PreparedRun): CommandParts {
+  const { bundle, swarmName, workdir } = run;
+  const { agents } = declaredAgents(bundle, { swarm: swarmName, environment: process.env, workdir });
+  return {
+    swarm,
+    clock: systemClock,
+    readMessages: (at) => readMessages(run, at),
+    modelOf(agentName) {
+      const agent = agents.find((each) => each.agentName === agentName);
+      const model = agent?.models[agent.modelRef ?? Object.keys(agent.models)[0] ?? ''];
+      return model === undefined ? undefined : `${model.provider}/${model.model}`;
+    },
+  };
+}
+
+async function readMessages(run: PreparedRun, at: AgentAddress): Promise<readonly Message[]> {
+  try {
+    return (await readInstance(run, at)).messages;
+  } catch (error) {
+    if (error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return [];
+    throw error;
+  }
+}

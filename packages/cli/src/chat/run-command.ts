@@ -1,0 +1,90 @@
+/** What the commands of the chat do. */
+import type { AgentAddress, Message } from '@goondan/types';
+import type { Clock } from '@goondan/runtime';
+import { describeStatus } from '../swarm/describe-status.ts';
+import { unknownAgent } from '../swarm/unknown-agent.ts';
+import type { Chat } from './chat.ts';
+import { describeMessages, type MessageBounds, sentIn } from './describe-messages.ts';
+import type { ChatSwarm } from './open-chat-swarm.ts';
+import { type ChatCommand, commandHelp } from './read-command.ts';
+import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
+
+export interface CommandParts {
+  readonly swarm: ChatSwarm;
+  readonly clock: Clock;
+  /** Of a conversation that does not exist yet: none. */
+  readonly readMessages: (at: AgentAddress) => Promise<readonly Message[]>;
+  /** `provider/model`, as far as it is known. */
+  readonly modelOf: (agentName: string) => string | undefined;
+}
+
+/** What is shown when a conversation is opened: enough to know where one was. */
+const glance: MessageBounds = { messages: 6, lines: 8 };
+const LONGEST_MESSAGE = 200;
+
+/** **Errors** — `E_AGENT_UNKNOWN`, those of the swarm and the store. */
+export async function runCommand(
+  command: Exclude<ChatCommand, { name: 'quit' }>,
+  chat: Chat,
+  parts: CommandParts,
+): Promise<void> {
+  const { screen, at } = chat;
+  switch (command.name) {
+    case 'help':
+      return screen.print(help());
+    case 'status':
+      return screen.print(linesOf(describeStatus(await parts.swarm.status()).trimEnd(), 'dim'));
+    case 'history': {
+      const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
+      const lines = describeMessages(await parts.readMessages(at), bounds);
+      return screen.print([...(lines.length === 0 ? [line('Nothing was said yet.', 'dim')] : lines), emptyLine]);
+    }
+    case 'agent':
+      return command.agent === undefined
+        ? screen.print(await listAgents(chat, parts))
+        : openConversation({ agentName: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, parts);
+    case 'new':
+      return openConversation({ ...at, instanceKey: command.instanceKey ?? newKey(parts.clock.now()) }, chat, parts);
+  }
+}
+
+/** Talks to somebody from now on, and shows what was said before. **Errors** — as `runCommand`. */
+export async function openConversation(at: AgentAddress, chat: Chat, parts: CommandParts): Promise<void> {
+  const { swarm, agents } = await parts.swarm.status();
+  if (!agents.includes(at.agentName)) throw unknownAgent(at.agentName, agents);
+  const messages = await parts.readMessages(at);
+  chat.at = at;
+  chat.screen.setHistory(sentIn(messages));
+  chat.screen.print([introduce(swarm, at, parts.modelOf(at.agentName)), emptyLine]);
+  const lines = describeMessages(messages, glance);
+  if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
+}
+
+function introduce(swarm: string, { agentName, instanceKey }: AgentAddress, model: string | undefined): Line {
+  const more = model === undefined ? '' : ` · ${model}`;
+  return [span(agentName, 'bold'), span(` · conversation ${instanceKey} · swarm ${swarm}${more}`, 'dim')];
+}
+
+async function listAgents({ at }: Chat, { swarm }: CommandParts): Promise<Line[]> {
+  const { agents } = await swarm.status();
+  return agents.map((name) => line(`  ${name}${name === at.agentName ? ' (here)' : ''}`));
+}
+
+function help(): Line[] {
+  const width = Math.max(...commandHelp.map(([usage]) => usage.length));
+  return [
+    ...commandHelp.map(([usage, does]): Line => [span(`  ${usage.padEnd(width)}`, 'cyan'), span(`  ${does}`)]),
+    ...[
+      'Enter sends; what you send during a turn waits for its end.',
+      'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
+      '↑ and ↓ bring back what you sent.',
+      'Ctrl-C cancels a turn or empties the line; with neither, twice quits.',
+      'A message that begins with a slash is sent with two: //text.',
+    ].map((text) => line(`  ${text}`, 'dim')),
+  ];
+}
+
+/** `chat-20260728-143205`: when it began. */
+function newKey(now: Date): string {
+  return `chat-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * A screen that redraws what still changes, on any terminal that can move its cursor. At most one frame in `FRAME_MS`, and
+ * none while the terminal has not taken the last one: a slow terminal gets fewer frames, not a queue of them.
+ */
+import type { Clock } from '@goondan/runtime';
+import type { Colors } from '../../terminal.ts';
+import { KeyDecoder } from '../editor/decode-keys.ts';
+import { Prompt } from '../editor/prompt.ts';
+import { type ChatScreen, describeSent, type ScreenHooks } from './chat-screen.ts';
+import { layOutLive } from './lay-out-live.ts';
+import { type Line, line } from './line.ts';
+import { eraseLive, type LivePart, nothingLive, paintFrame } from './paint-frame.ts';
+import type { Tty } from './tty.ts';
+
+const FRAME_MS = 25;
+/** An escape that nothing follows for so long is the key, not the start of a sequence. */
+const ESCAPE_MS = 100;
+
+export interface LiveScreenParts {
+  readonly tty: Tty;
+  readonly colors: Colors;
+  readonly clock: Clock;
+}
+
+export class LiveScreen implements ChatScreen {
+  readonly #parts: LiveScreenParts;
+  readonly #hooks: ScreenHooks;
+  readonly #keys = new KeyDecoder();
+  readonly #prompt = new Prompt();
+  #finished: Line[] = [];
+  #shown: LivePart = nothingLive;
+  #isClosed = false;
+  #isWriting = false;
+  #isDue = false;
+  #lastFrameAt = -Infinity;
+  #callOffFrame: (() => void) | undefined;
+  #callOffEscape = () => {};
+
+  constructor(hooks: ScreenHooks, parts: LiveScreenParts) {
+    this.#hooks = hooks;
+    this.#parts = parts;
+  }
+
+  open(): void {
+    this.#parts.tty.takeOver({
+      pressed: (bytes) => this.#pressed(bytes),
+      resized: () => this.refresh(),
+      gone: () => this.#hooks.gone(),
+    });
+    this.refresh();
+  }
+
+  print(lines: readonly Line[]): void {
+    for (const each of lines) this.#finished.push(each);
+    if (this.#isClosed) this.#flush();
+    else this.refresh();
+  }
+
+  printSent(text: string): void {
+    this.print(describeSent(text));
+  }
+
+  refresh(): void {
+    if (this.#callOffFrame !== undefined || this.#isClosed) return;
+    const wait = this.#lastFrameAt + FRAME_MS - this.#parts.clock.elapsed();
+    this.#callOffFrame = this.#parts.clock.after(Math.max(0, wait), () => {
+      this.#callOffFrame = undefined;
+      this.#paint();
+    });
+  }
+
+  get draft(): string {
+    return this.#prompt.edited.text;
+  }
+
+  setDraft(text: string): void {
+    this.#prompt.set(text);
+    this.refresh();
+  }
+
+  clearDraft(): void {
+    this.#prompt.clear();
+    this.refresh();
+  }
+
+  setHistory(sent: readonly string[]): void {
+    this.#prompt.history.replace(sent);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#callOffFrame?.();
+    this.#callOffEscape();
+    this.#flush();
+    this.#parts.tty.giveBack();
+  }
+
+  /** What is finished, and nothing live: the last frame. */
+  #flush(): void {
+    const { tty, colors } = this.#parts;
+    const { columns } = tty.size();
+    const frame = { shown: this.#shown, finished: this.#finished, live: nothingLive, columns };
+    [this.#finished, this.#shown] = [[], nothingLive];
+    tty.write(paintFrame(frame, colors), () => undefined);
+  }
+
+  #paint(): void {
+    if (this.#isClosed) return;
+    this.#isDue = this.#isWriting;
+    if (this.#isWriting) return;
+    const { tty, colors, clock } = this.#parts;
+    const size = tty.size();
+    const live = layOutLive(this.#hooks.live(), this.#prompt.edited, size);
+    const frame = { shown: this.#shown, finished: this.#finished, live, columns: size.columns };
+    [this.#finished, this.#shown] = [[], live];
+    this.#isWriting = true;
+    this.#lastFrameAt = clock.elapsed();
+    tty.write(paintFrame(frame, colors), () => {
+      this.#isWriting = false;
+      if (this.#isDue) this.refresh();
+    });
+  }
+
+  #pressed(bytes: Uint8Array): void {
+    this.#callOffEscape();
+    for (const key of this.#keys.feed(bytes)) {
+      const outcome = this.#prompt.press(key);
+      if (outcome.type === 'sent') this.#hooks.sent(outcome.text);
+      else if (outcome.type === 'interrupt') this.#hooks.interrupt();
+      else if (outcome.type === 'leave') this.#hooks.leave();
+      else if (outcome.type === 'clear-screen') this.#clearScreen();
+      else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
+    }
+    if (this.#keys.isWaiting) this.#callOffEscape = this.#parts.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
+    this.refresh();
+  }
+
+  /** What was on it goes into the scrollback. */
+  #clearScreen(): void {
+    const { tty } = this.#parts;
+    const { columns, rows } = tty.size();
+    tty.write(`${eraseLive(this.#shown, columns)}${'\r\n'.repeat(rows - 1)}\x1b[H`, () => undefined);
+    this.#shown = nothingLive;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * One frame as the bytes that change the screen: the live part that is there is erased, what is finished is written where
+ * it stood, and the live part is drawn again below.
+ *
+ * 1. A finished line is written as it is: the terminal breaks it, so that it is copied and resized as one line.
+ * 2. A live row never wraps: even when its width was guessed wrong, the next frame finds its start again.
+ */
+import type { Colors } from '../../terminal.ts';
+import type { Line } from './line.ts';
+import { renderLine } from './render-line.ts';
+import type { Row } from './wrap-line.ts';
+
+export interface LivePart {
+  readonly rows: readonly Row[];
+  readonly cursorRow: number;
+  readonly cursorColumn: number;
+}
+
+export const nothingLive: LivePart = { rows: [], cursorRow: 0, cursorColumn: 0 };
+
+export interface Frame {
+  /** What is on the screen. */
+  readonly shown: LivePart;
+  readonly finished: readonly Line[];
+  readonly live: LivePart;
+  readonly columns: number;
+}
+
+export function paintFrame({ shown, finished, live, columns }: Frame, colors: Colors): string {
+  const above = finished.map((line) => `${renderLine(line, colors)}\r\n`).join('');
+  return `${BEGIN}${eraseLive(shown, columns)}${above}${drawLive(live, colors)}${END}`;
+}
+
+// Synchronized output, where a terminal knows it, and no cursor: nobody sees a half frame.
+const BEGIN = '\x1b[?2026h\x1b[?25l';
+const END = '\x1b[?25h\x1b[?2026l';
+const NO_WRAP = '\x1b[?7l';
+const WRAP = '\x1b[?7h';
+
+/** Rows that were drawn when the terminal was wider take more than one by now. */
+export function eraseLive({ rows, cursorRow, cursorColumn }: LivePart, columns: number): string {
+  const above = rows.slice(0, cursorRow).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+  return `\r${up(above + Math.floor(cursorColumn / columns))}\x1b[J`;
+}
+
+function drawLive({ rows, cursorRow, cursorColumn }: LivePart, colors: Colors): string {
+  const drawn = rows.map(({ line }) => renderLine(line, colors)).join('\r\n');
+  const right = cursorColumn > 0 ? `\x1b[${cursorColumn}C` : '';
+  return `${NO_WRAP}${drawn}${WRAP}${up(rows.length - 1 - cursorRow)}\r${right}`;
+}
+
+function up(rows: number): string {
+  return rows > 0 ? `\x1b[${rows}A` : '';
+}

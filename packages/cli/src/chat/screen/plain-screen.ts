@@ -1,0 +1,78 @@
+/**
+ * A screen for terminals that cannot move their cursor (`TERM=dumb`): what is finished is printed line by line, and the
+ * terminal itself edits what is written. What still changes is not shown.
+ */
+import { type ChatScreen, type ScreenHooks } from './chat-screen.ts';
+import { type Line, line, linesOf } from './line.ts';
+import { renderLine } from './render-line.ts';
+import type { Colors } from '../../terminal.ts';
+
+export interface PlainScreenParts {
+  readonly write: (text: string) => void;
+  readonly colors: Colors;
+  /** Tells each line that is written, and their end, until what it returns is called. */
+  readonly readLines: (onLine: (text: string) => void, onEnd: () => void) => () => void;
+}
+
+export class PlainScreen implements ChatScreen {
+  readonly draft = '';
+  readonly #hooks: ScreenHooks;
+  readonly #parts: PlainScreenParts;
+  #isPrompted = false;
+  #isHinted = false;
+  #isClosed = false;
+  #stopReading = () => {};
+
+  constructor(hooks: ScreenHooks, parts: PlainScreenParts) {
+    this.#hooks = hooks;
+    this.#parts = parts;
+  }
+
+  open(): void {
+    this.#stopReading = this.#parts.readLines(
+      (text) => {
+        this.#isPrompted = false;
+        this.#hooks.sent(text);
+        this.refresh();
+      },
+      () => this.#hooks.leave(),
+    );
+    this.refresh();
+  }
+
+  print(lines: readonly Line[]): void {
+    const { write, colors } = this.#parts;
+    const text = lines.map((each) => `${renderLine(each, colors)}\n`).join('');
+    write(this.#isPrompted ? `\n${text}` : text);
+    this.#isPrompted = false;
+    this.refresh();
+  }
+
+  /** It is on the screen: the person has just written it. */
+  printSent(): void {}
+
+  refresh(): void {
+    const { lines, hint, label } = this.#hooks.live();
+    const isNew = hint !== undefined && !this.#isHinted;
+    this.#isHinted = hint !== undefined;
+    if (isNew) return this.print([hint]);
+    if (this.#isPrompted || this.#isClosed || lines.length > 0) return;
+    this.#isPrompted = true;
+    this.#parts.write(label);
+  }
+
+  setDraft(text: string): void {
+    if (text !== '') this.print([line('Not sent:'), ...linesOf(text)]);
+  }
+
+  clearDraft(): void {}
+
+  setHistory(): void {}
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopReading();
+    if (this.#isPrompted) this.#parts.write('\n');
+    this.#isPrompted = false;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What happens inside a turn, in this agent and in those it asks: tool calls and turns of other agents, shown while they
+ * run and, when they are over, as a line that stays.
+ */
+import { shorten } from '../screen/shorten.ts';
+import { type Line, type Span, span } from '../screen/line.ts';
+import type { SwarmNotice } from '@goondan/runtime';
+import { formatDuration, formatElapsed } from './format-duration.ts';
+
+type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
+type Payload = RuntimeNotice['payload'];
+
+interface Running {
+  readonly what: string;
+  readonly args: string;
+  readonly since: number;
+}
+
+/** More at once are shown as a number, and beyond `MOST_KEPT` only when they are over. */
+const MOST_SHOWN = 6;
+const MOST_KEPT = 1_000;
+const LONGEST_ARGUMENTS = 80;
+const LONGEST_REASON = 200;
+
+export class RunningCalls {
+  readonly #agent: string;
+  readonly #running = new Map<string, Running>();
+
+  /** `agent` is whose turn it is; others are named. */
+  constructor(agent: string) {
+    this.#agent = agent;
+  }
+
+  /** The line that stays, when this was the end of something. */
+  hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
+    const id = textIn(payload, 'spanId');
+    const isOther = at.agentName !== this.#agent;
+    if (name === 'tool.called') {
+      const tool = textIn(payload, 'toolName');
+      const what = isOther ? `${at.agentName} · ${tool}` : tool;
+      this.#begin(id, { what, args: shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS), since: now });
+    }
+    if (name === 'turn.started' && isOther) this.#begin(id, { what: at.agentName, args: '', since: now });
+    if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return undefined;
+    const ended = this.#running.get(id);
+    this.#running.delete(id);
+    return ended === undefined ? undefined : describeEnd(ended, payload, hasFailed(name, payload));
+  }
+
+  live(now: number): Line[] {
+    const all = [...this.#running.values()];
+    const shown = all
+      .slice(0, MOST_SHOWN)
+      .map(({ what, args, since }): Line => [
+        span('  … '),
+        span(what, 'cyan'),
+        ...argumentsOf(args),
+        time(formatElapsed(now - since)),
+      ]);
+    const hidden = all.length - shown.length;
+    return hidden === 0 ? shown : [...shown, [span(`  … ${hidden} more`, 'dim')]];
+  }
+
+  #begin(id: string, running: Running): void {
+    if (this.#running.size < MOST_KEPT) this.#running.set(id, running);
+  }
+}
+
+function isEnd(name: string): boolean {
+  return /^(tool|turn)\.(completed|failed)$/.test(name);
+}
+
+function hasFailed(name: string, payload: Payload): boolean {
+  return name.endsWith('.failed') || payload['status'] === 'error';
+}
+
+function describeEnd({ what, args }: Running, payload: Payload, failed: boolean): Line {
+  const duration = typeof payload['duration'] === 'number' ? formatDuration(payload['duration']) : '';
+  const sign = failed ? span('  ✗ ', 'red') : span('  ✓ ', 'green');
+  const end = failed ? span(` failed, ${duration}${reasonIn(payload)}`, 'red') : span(` ok, ${duration}`, 'dim');
+  return [sign, span(what, 'cyan'), ...argumentsOf(args), end];
+}
+
+function argumentsOf(args: string): Span[] {
+  return args === '' || args === '{}' ? [] : [span(` ${args}`, 'dim')];
+}
+
+function time(text: string): Span {
+  return span(` ${text}`, 'dim');
+}
+
+function reasonIn({ error }: Payload): string {
+  if (typeof error !== 'object' || error === null || Array.isArray(error)) return '';
+  const [code, message] = [textIn(error, 'code'), textIn(error, 'message')];
+  return `: ${shorten([code, message].filter((part) => part !== '').join(': '), LONGEST_REASON)}`;
+}
+
+function textIn(payload: Payload, field: string): string {
+  const value = payload[field];
+  return typeof value === 'string' ? value : '';
+}

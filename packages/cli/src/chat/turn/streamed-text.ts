@@ -1,0 +1,56 @@
+/**
+ * An answer while it is being written. Lines that are complete are finished; only the last one still changes. A line that
+ * gets longer than `LONGEST_LINE` is finished in pieces, so that what changes stays small.
+ */
+const LONGEST_LINE = 4_000;
+
+export class StreamedText {
+  /** Everything so far. */
+  #text = '';
+  #finished = 0;
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** What is not finished. */
+  get rest(): string {
+    return this.#text.slice(this.#finished);
+  }
+
+  get hasFinished(): boolean {
+    return this.#finished > 0;
+  }
+
+  /** The lines that are finished by this. */
+  add(piece: string): string[] {
+    this.#text += piece;
+    const lines: string[] = [];
+    for (;;) {
+      const end = this.#nextEnd();
+      if (end === undefined) return lines;
+      lines.push(withoutBreak(this.#text.slice(this.#finished, end)));
+      this.#finished = end;
+    }
+  }
+
+  /** No more comes: what is left is a line. */
+  end(): string[] {
+    const { rest } = this;
+    this.#finished = this.#text.length;
+    return rest === '' ? [] : [withoutBreak(rest)];
+  }
+
+  #nextEnd(): number | undefined {
+    const lineBreak = this.#text.indexOf('\n', this.#finished);
+    if (lineBreak !== -1) return lineBreak + 1;
+    const most = this.#finished + LONGEST_LINE;
+    if (this.#text.length <= most) return undefined;
+    const blank = this.#text.lastIndexOf(' ', most);
+    return blank > this.#finished ? blank + 1 : most;
+  }
+}
+
+function withoutBreak(line: string): string {
+  return line.replace(/\r?\n$/, '');
+}

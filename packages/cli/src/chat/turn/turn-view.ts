@@ -1,0 +1,119 @@
+/** One turn, as the person who asked sees it: what is said and done, while it happens and as it stays. */
+import { type SwarmNotice, textOf, type TurnEnd } from '@goondan/runtime';
+import { GoondanError, type TurnDelta } from '@goondan/types';
+import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
+import { shorten } from '../screen/shorten.ts';
+import { describeFailure } from './describe-failure.ts';
+import { formatElapsed } from './format-duration.ts';
+import { RunningCalls } from './running-calls.ts';
+import { StreamedText } from './streamed-text.ts';
+
+export interface TurnViewParts {
+  readonly agent: string;
+  readonly print: (lines: readonly Line[]) => void;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+}
+
+const LONGEST_THOUGHT = 200;
+
+export class TurnView {
+  readonly #parts: TurnViewParts;
+  readonly #startedAt: number;
+  readonly #calls: RunningCalls;
+  #text = new StreamedText();
+  #stepId: string | undefined;
+  /** The end of what the model thinks aloud; it does not stay. */
+  #thought = '';
+  #isCancelling = false;
+
+  constructor(parts: TurnViewParts) {
+    this.#parts = parts;
+    this.#startedAt = parts.now();
+    this.#calls = new RunningCalls(parts.agent);
+  }
+
+  /** Of this turn, or of one that it has caused. */
+  hear(notice: SwarmNotice): void {
+    if (notice.type === 'delta') return this.#hearDelta(notice.delta);
+    if (notice.type !== 'runtime.event') return;
+    // Between what was said before a call and after it, the call has its place.
+    if (notice.name === 'tool.called') this.#finishText();
+    const ended = this.#calls.hear(notice, this.#parts.now());
+    if (ended !== undefined) this.#parts.print([ended]);
+  }
+
+  cancelling(): void {
+    this.#isCancelling = true;
+  }
+
+  live(): Line[] {
+    const now = this.#parts.now();
+    const said = this.#text.rest === '' ? this.#thoughtLine() : [line(this.#text.rest)];
+    return [...said, ...this.#calls.live(now), this.#statusLine(now)];
+  }
+
+  /** What counts in the end. */
+  end({ result, stepCount }: TurnEnd): void {
+    const { print } = this.#parts;
+    const response = textOf(result.responseMessage);
+    this.#finishText();
+    // A layer may have changed what was streamed.
+    if (response !== '' && this.#text.text !== response) print(linesOf(response));
+    if (result.finishReason === 'max_steps') {
+      print([line(`The turn was ended after ${stepCount} steps, its limit (policy.maxStepsPerTurn).`, 'yellow')]);
+    }
+    if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
+    print([emptyLine]);
+  }
+
+  /** It has no end: the input was not taken, or the swarm went away. */
+  fail(error: unknown): void {
+    this.#finishText();
+    this.#printFailure(error instanceof GoondanError ? error : { message: String(error) });
+    this.#parts.print([emptyLine]);
+  }
+
+  #hearDelta(delta: TurnDelta): void {
+    if (delta.type === 'reasoning') {
+      this.#thought = (this.#thought + delta.text).slice(-LONGEST_THOUGHT);
+      return;
+    }
+    if (delta.type === 'discard') return this.#discard();
+    if (delta.stepId !== this.#stepId) this.#beginStep(delta.stepId);
+    this.#thought = '';
+    this.#parts.print(this.#text.add(delta.text).map((each) => line(each)));
+  }
+
+  #beginStep(stepId: string): void {
+    this.#finishText();
+    this.#text = new StreamedText();
+    this.#stepId = stepId;
+  }
+
+  /** The step failed and is tried again. What has left the live part cannot be taken back. */
+  #discard(): void {
+    if (this.#text.hasFinished) this.#parts.print([line('(That does not count: the step is tried again.)', 'dim')]);
+    this.#text = new StreamedText();
+    this.#thought = '';
+  }
+
+  #finishText(): void {
+    this.#parts.print(this.#text.end().map((each) => line(each)));
+  }
+
+  #printFailure(error: Parameters<typeof describeFailure>[0]): void {
+    const isCancelled = error.code === 'E_CANCELLED';
+    this.#parts.print(isCancelled ? [line('Cancelled.', 'yellow')] : describeFailure(error));
+  }
+
+  #thoughtLine(): Line[] {
+    const thought = shorten(this.#thought, LONGEST_THOUGHT);
+    return thought === '' ? [] : [line(thought, 'dim')];
+  }
+
+  #statusLine(now: number): Line {
+    const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : 'Ctrl-C cancels';
+    return [span(`${this.#parts.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
+  }
+}

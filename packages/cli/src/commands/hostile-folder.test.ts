@@ -1,0 +1,252 @@
+// Real processes: what `gdn` does in, and with, a folder that was made to do harm.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+// A process that hangs is seen by this; on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+describe('the folder itself', () => {
+  test('every piece leaves a mark when it runs', async () => {
+    const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
+    const bun = (...args: string[]) => Bun.spawn([process.execPath, ...args], { cwd: folder, stdio }).exited;
+    expect(takeMarks()).toEqual([]);
+    const unmapped = '--tsconfig-override=/dev/null';
+    await bun(unmapped, '-e', '0');
+    expect(takeMarks()).toEqual(['preload']);
+    await bun('--config=/dev/null', '/nowhere.ts');
+    expect(takeMarks()).toEqual(['tsconfig-paths']);
+    await Bun.spawn(['npm', 'run', 'gdn'], { cwd: folder, stdio }).exited;
+    expect(takeMarks()).toEqual(['npm-shell']);
+    await Bun.spawn(['sh', '-c', 'git init && git add proto.yaml'], { cwd: folder, stdio }).exited;
+    expect(takeMarks()).toContain('gdn');
+    for (const name of plantedPrograms) await Bun.spawn([join(folder, 'node_modules/.bin', name)], { stdio }).exited;
+    expect(takeMarks()).toEqual(plantedPrograms.map((name) => `bin-${name}`).toSorted());
+
+    await place.write('node_modules/not-installed-anywhere', { 'index.js': '' });
+    for (const file of ['link.ts', 'missing.ts', 'entry.ts', 'gdn.ts', 'node_modules/commander/index.js']) {
+      await bun('--config=/dev/null', unmapped, join(folder, file));
+    }
+    expect(takeMarks()).toEqual(['entry', 'gdn.ts', 'missing', 'outside', 'package']);
+  });
+});
+
+const stdio: ['ignore', 'ignore', 'ignore'] = ['ignore', 'ignore', 'ignore'];
+
+describe('gdn validate', () => {
+  const problems = [
+    'goondan.yaml:4:16 E_PATH_OUTSIDE',
+    'goondan.yaml:9:16 E_PATH_OUTSIDE',
+    'goondan.yaml:14:16 E_IMPORT_MISSING',
+    'bomb.yaml:6:10 E_YAML_LIMIT',
+    'deep.yaml:1:73 E_YAML_LIMIT',
+    'proto.yaml:6:3 E_YAML_KEY',
+  ];
+  const warnings = [
+    '.env:1:1 E_ENV_REFUSED',
+    '.env:2:1 E_ENV_REFUSED',
+    '.env:3:1 E_ENV_REFUSED',
+    'bunfig.toml:1:1 E_BUNFIG_REFUSED',
+  ];
+
+  test('R-04 --json: names each with its place, runs none of it, exit 4', async () => {
+    const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
+    for (const [cwd, ...args] of [[place.folder, folder], [folder]]) {
+      const { stdout, stderr, exitCode } = await place.runWith({ cwd: cwd ?? '' }, 'validate', ...args, '--json');
+      const said: { valid: boolean; errors: Problem[]; warnings: Problem[] } = JSON.parse(stdout);
+      expect(said.valid).toBe(false);
+      expect(said.errors.map(({ file, line, column, code }) => `${file}:${line}:${column} ${code}`)).toEqual(problems);
+      expect(said.warnings.map(({ file, line, column, code }) => `${file}:${line}:${column} ${code}`)).toEqual(
+        warnings,
+      );
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
+    }
+    expect(takeMarks()).toEqual([]);
+  });
+
+  test('R-04 in words: the same, and what to do about each', async () => {
+    const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
+    for (const [cwd, prefix, ...args] of [
+      [place.folder, 'invalid/', 'invalid'],
+      [folder, ''],
+    ]) {
+      const { stdout, stderr, exitCode } = await place.runWith({ cwd: cwd ?? '' }, 'validate', ...args);
+      const lines = stdout.trimEnd().split('\n');
+      const places = lines.flatMap((line) => /^(\S+:\d+:\d+ (?:warning )?E_\w+) /.exec(line)?.[1] ?? []);
+      expect(places).toEqual([
+        ...problems.map((problem) => `${prefix}${problem}`),
+        ...warnings.map((warning) => `${prefix}${warning.replace(' ', ' warning ')}`),
+      ]);
+      expect(lines.filter((line) => line.startsWith('    '))).toHaveLength(places.length);
+      expect(lines.at(-1)).toBe(`${folder}: 4 resources, 6 errors and 4 warnings.`);
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
+    }
+    expect(takeMarks()).toEqual([]);
+  });
+});
+
+interface Problem {
+  readonly code: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Each with the exit code in a folder with errors, and in one whose YAML is fine. */
+const commands: readonly (readonly [line: string, invalid: number, armed: number])[] = [
+  ['run --input hello', 4, 3],
+  ['run --input hello --json', 4, 3],
+  ['run --detach', 4, 3],
+  ['run', 4, 3],
+  ['validate', 4, 0],
+  ['explain', 4, 0],
+  ['explain --load', 4, 3],
+  ['doctor', 0, 0],
+  ['init', 3, 3],
+  ['init --no-git sub/folder', 0, 0],
+  ['status', 4, 0],
+  ['instance list', 4, 0],
+  ['instance show host default', 4, 3],
+  ['logs', 4, 0],
+  ['logs -f', 4, 3],
+  ['send --input hello', 4, 3],
+  ['cancel', 4, 3],
+  ['restart', 4, 3],
+  ['deadletter list', 4, 3],
+  ['stop', 4, 3],
+  ['reload', 4, 3],
+  ['demo', 0, 0],
+  ['--help', 0, 0],
+];
+
+describe.each(['invalid', 'armed'] as const)('without trust, in the folder (%s)', (kind) => {
+  test.each(commands)('R-04 gdn %s: none of it runs', async (line, ...codes) => {
+    const hostile = await plantHostileFolder(place, kind);
+    const { stderr, exitCode } = await place.runWith({ cwd: hostile.folder }, ...line.split(' '));
+    expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
+    expect({ exitCode, stderr }).toEqual({ exitCode: codes[kind === 'invalid' ? 0 : 1] ?? 0, stderr });
+    expect(hostile.takeMarks()).toEqual([]);
+    expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
+  });
+});
+
+describe('at a terminal', () => {
+  test.each([
+    ['no', 'n\r', 3],
+    ['nothing', '\r', 3],
+    ['Ctrl-C', '\x03', 130],
+    ['the end of input', '\x04', 3],
+  ])('R-04 %s to the question: none of it runs', async (_name, keys, code) => {
+    const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', '--input', 'hello'],
+      [{ whenSeen: '[y/N] ', keys }],
+      { cwd: folder },
+    );
+    expect(screen).toContain(`The code in ${folder} has not been run before.`);
+    expect({ exitCode, marks: takeMarks() }).toEqual({ exitCode: code, marks: [] });
+  });
+});
+
+describe('with trust', () => {
+  test('R-04 its code runs, and nothing else of it, in no process', async () => {
+    const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
+    const gdn = (...args: string[]) => place.runWith({ cwd: folder }, ...args);
+    const { pid }: { pid: number } = JSON.parse((await gdn('run', '--trust', '--detach', '--json')).stdout);
+    expect((await gdn('send', '--input', 'hello', '--wait')).stdout).toBe('You said: hello\n');
+    const { agents }: { agents: { pid: number }[] } = JSON.parse((await gdn('status', '--json')).stdout);
+    expect(agents).toHaveLength(1);
+    const pids = [pid, ...agents.map((agent) => agent.pid), ...place.processes().map((line) => Number.parseInt(line))];
+    for (const each of new Set(pids)) {
+      const environment = readFileSync(`/proc/${each}/environ`, 'utf8').split('\0');
+      expect(environment).toContain(`PATH=${process.env['PATH']}`);
+      expect(environment.filter((entry) => /^(ANTHROPIC_BASE_URL|BUN_OPTIONS)=/.test(entry))).toEqual([]);
+    }
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(takeMarks()).toEqual(['entry', 'tool']);
+  });
+
+  test('R-04 where requests go is not for its .env to say', async () => {
+    using elsewhere = listenForRequests();
+    using proxy = listenForRequests();
+    const { folder } = await plantHostileFolder(place, 'armed');
+    await place.write('armed', {
+      'goondan.yaml': anthropicBundle,
+      '.env': `ANTHROPIC_BASE_URL=${elsewhere.url}\nHTTPS_PROXY=${elsewhere.url}\nANTHROPIC_API_KEY=key-of-the-folder\n`,
+    });
+    // The proxy says no: nothing leaves this machine.
+    const env = { ...noProxies, HTTPS_PROXY: proxy.url, ANTHROPIC_BASE_URL: undefined, ANTHROPIC_API_KEY: undefined };
+    const { stderr, exitCode } = await place.runWith({ cwd: folder, env }, 'run', '--trust', '--input', 'hello');
+    expect(stderr).toContain('E_MODEL_FAILED: ');
+    expect(exitCode).toBe(1);
+    expect(proxy.requests).toEqual(['CONNECT api.anthropic.com:443 HTTP/1.1']);
+    expect(elsewhere.requests).toEqual([]);
+
+    using chosen = listenForRequests();
+    await place.runWith(
+      { cwd: folder, env: { ...noProxies, ANTHROPIC_BASE_URL: chosen.url } },
+      'run',
+      '--trust',
+      '--input',
+      'hello',
+    );
+    expect(chosen.requests).toEqual(['POST /v1/messages HTTP/1.1']);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('R-04 what an agent leaves in its working folder does not become its program', async () => {
+    const mark = join(place.folder, 'mark');
+    const module = `
+      import { writeFileSync } from 'node:fs';
+      export const register = () => {
+        writeFileSync('mapped.ts', ${JSON.stringify(`require('node:fs').writeFileSync('${mark}', '');`)});
+        writeFileSync('tsconfig.json', '{ "compilerOptions": { "paths": { "/*": ["./mapped.ts"] } } }');
+        writeFileSync('package.json', '{ "nonsense');
+      };`;
+    // With an environment of its own it is not the process that was started ahead of time, elsewhere.
+    const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
+    const run = () => place.run('run', 'bundle', '--trust', '--input', 'hello');
+    for (const _ of [1, 2]) expect(await run()).toEqual({ stdout: 'You said: hello\n', stderr: '', exitCode: 0 });
+    const [scratch = ''] = new Bun.Glob('workspaces/*/instances/*/scratch/tsconfig.json').scanSync(place.stateRoot);
+    expect(scratch).not.toBe('');
+    expect(existsSync(mark)).toBe(false);
+    await Bun.spawn([process.execPath, '/nowhere.ts'], { cwd: join(place.stateRoot, scratch, '..'), stdio }).exited;
+    expect(existsSync(mark)).toBe(true);
+  });
+});
+
+const anthropicBundle = sampleBundle({ swarm: 'policy: { maxStepRetries: 0 }' }).replace(
+  /provider: scripted[\s\S]*?(?=\n---)/,
+  'provider: anthropic\n  model: claude-sonnet-4-5\n  apiKey: { valueFrom: { env: ANTHROPIC_API_KEY } }',
+);
+
+const noProxies = Object.fromEntries(
+  ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [
+    [name, undefined],
+    [name.toLowerCase(), undefined],
+  ]),
+);
+
+/** A server that refuses everything, and remembers the first line of what it was asked. */
+function listenForRequests() {
+  const requests: string[] = [];
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, bytes) {
+        requests.push(bytes.toString().split('\r\n', 1)[0] ?? '');
+        socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      },
+    },
+  });
+  return { url: `http://127.0.0.1:${listener.port}`, requests, [Symbol.dispose]: () => listener.stop(true) };
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface DeleteOptions extends BundleOptions {
+  readonly yes?: boolean;
+  readonly force?: boolean;
+}
+
+export function addInstanceDeleteCommand(group: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = group
+    .command('delete')
+    .argument('<agent>', 'whose conversation')
+    .argument('<instance>', 'its key')
+    .summary('delete one for good')
+    .description(
+      'Deletes one conversation with its history, the states of its extensions, its dead letters and its scratch ' +
+        'folder, for good. A running swarm does it between turns. Asks first, or needs --yes. The next input begins a ' +
+        'new conversation. To keep the history, use `gdn restart --fresh`.',
+    )
+    .option('--yes', 'do not ask')
+    .option('--force', 'also when accepted inputs are lost with it, or its files are damaged');
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn instance delete helper default --bundle my-swarm')
+    .action(async (agentName: string, instanceKey: string, options: DeleteOptions) => {
+      await withInterrupt((signal) => deleteConversation({ agentName, instanceKey }, options, terminal, signal));
+      finish(exitCodes.ok);
+    });
+}
+
+async function deleteConversation(at: AgentAddress, options: DeleteOptions, terminal: Terminal, signal: AbortSignal) {
+  const [{ pendingInputs }, { placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
+    import('@goondan/runtime'),
+    import('../swarm/reach-swarm.ts'),
+    import('../instance/describe-instance.ts'),
+    import('../instance/delete-instance.ts'),
+  ]);
+  const { force = false, yes = false, json } = options;
+  const place = await placeOfSwarm(options);
+  const summary = await describeInstance(place, at, force);
+  // Nobody should be asked about what will be refused.
+  if (summary !== undefined && summary.pending > 0 && !force) throw pendingInputs(at, summary.pending);
+  if (!yes) await confirm(at, listParts(summary), terminal, signal);
+  const { inputs } = await deleteInstance({ place, at, force, signal });
+  const { agentName: agent, instanceKey } = at;
+  if (json === true)
+    return printJson({ deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) }, terminal);
+  const lost =
+    inputs === undefined || inputs === 0 ? '' : `, and ${inputs} accepted ${inputs === 1 ? 'input' : 'inputs'} with it`;
+  terminal.print(`Deleted conversation "${instanceKey}" of ${agent}${lost}.\n`);
+}
+
+/** **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
+async function confirm(
+  { agentName, instanceKey }: AgentAddress,
+  parts: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+) {
+  const what = `conversation "${instanceKey}" of ${agentName} (${parts})`;
+  if (!terminal.canAsk) {
+    const again = `gdn instance delete ${quoteForShell(agentName)} ${quoteForShell(instanceKey)} --yes`;
+    throw new GoondanError('E_USAGE', `To delete ${what} for good, say so.`, { suggestion: `Type \`${again}\`.` });
+  }
+  const { askYesOrNo } = await import('../ask-yes-or-no.ts');
+  const question = `Delete ${what} for good, with its history and its scratch folder?`;
+  if (await askYesOrNo({ question, unanswered: 'Nothing was deleted.', signal }, terminal)) return;
+  throw new GoondanError('E_CANCELLED', 'Nothing was deleted.');
+}

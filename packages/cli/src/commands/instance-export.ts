@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface ExportOptions extends BundleOptions {
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly history?: boolean;
+}
+
+export function addInstanceExportCommand(group: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = group
+    .command('export')
+    .argument('<agent>', 'whose conversation')
+    .argument('<instance>', 'its key')
+    .summary('write one out as JSON')
+    .description(
+      'Prints everything of one conversation as JSON: its messages, the states of its extensions, inputs that wait and ' +
+        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter.',
+    )
+    .option('--output <file>', 'write it into a file that only you can read')
+    .option('--force', 'replace that file if it is there')
+    .option('--history', 'with every turn: what it changed, who changed it, and how it ended');
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn instance export helper default --bundle my-swarm --output helper.json')
+    .action(async (agentName: string, instanceKey: string, options: ExportOptions) => {
+      if (options.force === true && options.output === undefined) {
+        command.error("option '--force' needs option '--output'");
+      }
+      await exportConversation({ agentName, instanceKey }, options, terminal);
+      finish(exitCodes.ok);
+    });
+}
+
+async function exportConversation(
+  at: { readonly agentName: string; readonly instanceKey: string },
+  options: ExportOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const [{ placeOfSwarm }, { withInstance }, { exportInstance }, { gathered, writePrivateFile }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../instance/read-instances.ts'),
+    import('../instance/export-instance.ts'),
+    import('../instance/write-private-file.ts'),
+  ]);
+  const { output, force = false, history = false, json } = options;
+  const counts = { messages: 0, turns: 0 };
+  await withInstance(await placeOfSwarm(options), at, async (journal) => {
+    const pieces = exportInstance(journal, { at, history, exportedAt: new Date() }, counts);
+    if (output !== undefined) {
+      return withInterrupt((signal) => writePrivateFile(output, pieces, { replace: force, signal }));
+    }
+    for await (const text of gathered(pieces)) await terminal.write(text);
+  });
+  if (output === undefined) return;
+  if (json === true) return printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);
+  const turns = history ? ` and ${count(counts.turns, 'turn')}` : '';
+  terminal.print(`Wrote ${count(counts.messages, 'message')}${turns} to ${output}.\n`);
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,263 @@
+// Real processes: the bundle that `gdn init` wrote, with a server on this machine that speaks OpenAI's format.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
+import { startResetServer } from '../../../runtime/src/agent/model/providers/wire/reset-server.ts';
+import type { WireReply } from '../../../runtime/src/agent/model/providers/wire/wire-dialect.ts';
+import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
+import { type Template, templateNames } from '../init/templates.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { noProviders } from '../testing/no-providers.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+const page = join(import.meta.dir, '../../../../docs/models.md');
+
+let place: GdnPlace;
+let server: WireServer;
+beforeEach(() => {
+  place = new GdnPlace();
+  server = startWireServer(openaiWire);
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  expect(await place.remove()).toEqual([]);
+});
+
+const usage = { input: 20, output: 3, cached: 0 };
+const greeting: WireReply = { text: ['Good ', 'morning', ' to you.'], usage };
+
+describe('a bundle of gdn init', () => {
+  test.each(templateNames)(
+    '--template %s answers without a key; with another model.yaml, the server does',
+    async (template) => {
+      await init(template);
+      expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toMatchObject({
+        stdout: expect.stringMatching(/^You said: hello/),
+        stderr: '',
+        exitCode: 0,
+      });
+      await useServer();
+      expect(JSON.parse((await gdn('validate', 'my-swarm', '--json')).stdout)).toMatchObject({
+        valid: true,
+        warnings: [],
+      });
+      server.answer({ reply: greeting });
+      expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toEqual({
+        stdout: 'Good morning to you.\n',
+        stderr: '',
+        exitCode: 0,
+      });
+      expect(server.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+      expect(server.requests[0]?.body).toMatchObject({ model: 'qwen3:8b', stream: true });
+      expect(server.requests[0]?.headers.get('authorization')).toBeNull();
+    },
+  );
+
+  test('streams: the first words are on the screen before the server has sent the last', async () => {
+    await init('default');
+    await useServer();
+    const seen = Promise.withResolvers<void>();
+    // The first is only the role, and then two pieces of text.
+    server.answer({ first: 3, of: greeting, after: seen.promise });
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'my-swarm', '--trust', '--input', 'hello'],
+      [{ whenSeen: 'Good morning', onSeen: () => seen.resolve() }],
+      { env: noProviders },
+    );
+    expect({ screen, exitCode }).toEqual({ screen: 'Good morning to you.\n', exitCode: 0 });
+  });
+
+  test('a tool call in the stream: the tool runs, and its result goes back', async () => {
+    await init('default');
+    await useServer();
+    const call = { id: 'call-1', name: 'clock__now', args: { zone: 'Asia/Seoul' } };
+    server.answer(
+      { reply: { text: ['Let me look.'], calls: [call], usage } },
+      { reply: { ...greeting, usage: { input: 40, output: 5, cached: 8 } } },
+    );
+    const { stdout, stderr, exitCode } = await gdn('run', 'my-swarm', '--trust', '--input', 'The time?', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      agent: 'assistant',
+      response: 'Good morning to you.',
+      finishReason: 'text_response',
+      steps: 2,
+      usage: { inputTokens: 60, outputTokens: 8, totalTokens: 68, cachedInputTokens: 8 },
+    });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    const [first, second] = server.requests.map(({ body }) => body);
+    expect(first).toMatchObject({
+      messages: [
+        { role: 'system', content: expect.stringContaining('You are a helpful assistant.') },
+        { role: 'user', content: 'The time?' },
+      ],
+      tools: [{ type: 'function', function: { name: 'clock__now', parameters: { required: ['zone'] } } }],
+    });
+    expect(second).toMatchObject({
+      messages: [
+        {},
+        {},
+        { role: 'assistant', tool_calls: [{ id: 'call-1', function: { name: 'clock__now' } }] },
+        { role: 'tool', tool_call_id: 'call-1', content: expect.stringContaining('In Asia/Seoul it is ') },
+      ],
+    });
+  });
+
+  test.each([
+    ['multi-agent', 'agents__request', { target: 'researcher', input: 'Tea?' }, 'Good morning to you.'],
+    ['extension', 'guest-book__read', {}, '"visits":1'],
+  ] as const)('--template %s: %s, called by the server', async (template, name, args, result) => {
+    await init(template);
+    await useServer();
+    server.answer({ reply: { calls: [{ id: 'call-1', name, args }], usage } }, { reply: greeting });
+    const { stdout } = await gdn('run', 'my-swarm', '--trust', '--input', 'Tea?');
+    expect(stdout).toBe('Good morning to you.\n');
+    expect(JSON.stringify(server.requests.at(-1)?.body['messages'])).toContain(JSON.stringify(result).slice(1, -1));
+  });
+});
+
+describe('a server that is in trouble', () => {
+  test.each([
+    ['500', { status: 500, body: '{"error":{"message":"Out of memory."}}' }, 'failed (HTTP 500): Out of memory.'],
+    ['429', { status: 429, body: '{"error":{"message":"Slow down."}}' }, 'failed (HTTP 429): Slow down.'],
+    ['its end in the middle', { first: 2, of: greeting, after: 'end' }, 'broke off in the middle of its reply: '],
+  ] as const)('%s: it is asked again, and the answer is whole', async (_name, trouble, words) => {
+    await init('minimal');
+    await useServer();
+    server.answer(trouble, { reply: greeting });
+    const { stdout, stderr, exitCode } = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
+    expect({ stdout, exitCode }).toEqual({ stdout: 'Good morning to you.\n', exitCode: 0 });
+    expect(stderr).toStartWith(
+      `warn: assistant: Step 0 failed and is tried again in 1000 ms: openai-compatible/qwen3:8b ${words}`,
+    );
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('on a terminal, what it said before it broke off does not count', async () => {
+    await init('minimal');
+    await useServer();
+    server.answer({ first: 3, of: { text: ['Good ', 'night', '.'], usage }, after: 'end' }, { reply: greeting });
+    const run = ['run', 'my-swarm', '--trust', '--input', 'hello'];
+    const { screen, exitCode } = await place.runOnTerminal(run, [], { env: noProviders });
+    expect(screen).toMatch(/^Good night\nwarn: .*\n\nGood morning to you\.\n$/);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    [
+      '500',
+      { status: 500, body: '{"error":{"message":"Out of memory."}}' },
+      'E_MODEL_FAILED: openai-compatible/qwen3:8b failed (HTTP 500): Out of memory.',
+      'Read the message',
+    ],
+    [
+      '401, and no key',
+      { status: 401, body: '{"error":{"message":"Who are you?"}}' },
+      'E_MODEL_AUTH: openai-compatible/qwen3:8b wants a key, and has none (HTTP 401): Who are you?',
+      'Set `apiKey` of the Model',
+    ],
+    [
+      '404',
+      { status: 404, body: '{"error":{"message":"model \'qwen3:8b\' not found"}}' },
+      "E_MODEL_FAILED: openai-compatible/qwen3:8b is not there (HTTP 404): model 'qwen3:8b' not found",
+      'Check `model` and `endpoint` of the Model: it was asked at http://127.0.0.1:',
+    ],
+    [
+      'a web page',
+      { status: 200, body: '<h1>Welcome</h1>', headers: { 'content-type': 'text/html' } },
+      'E_MODEL_REPLY: openai-compatible/qwen3:8b answered with a web page: ',
+      "Check the Model's endpoint: most end in /v1.",
+    ],
+    [
+      'its end in the middle',
+      { first: 2, of: greeting, after: 'end' },
+      'E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ',
+      'Read the message',
+    ],
+  ] as const)('%s: what is wrong, what to do, exit 1', async (_name, trouble, problem, advice) => {
+    await init('minimal');
+    await useServer();
+    await neverRetry();
+    server.answer(trouble);
+    await expectFailure(problem, advice);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a connection that is reset: the same', async () => {
+    using reset = startResetServer(openaiWire.events(greeting).slice(0, 3));
+    await init('minimal');
+    await useServer(`${reset.url}/v1`);
+    await neverRetry();
+    await expectFailure('E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ', 'Read');
+  });
+
+  test('nobody there: where it was looked for', async () => {
+    const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+    const endpoint = `http://127.0.0.1:${listener.port}/v1`;
+    listener.stop(true);
+    await init('minimal');
+    await useServer(endpoint);
+    await neverRetry();
+    const problem = 'E_MODEL_FAILED: openai-compatible/qwen3:8b cannot be reached: ';
+    await expectFailure(problem, `See whether a server runs at ${endpoint}, and can be reached from here.`);
+  });
+
+  test('401: the key is printed and written nowhere, though the server says it back', async () => {
+    const key = 'sk-canary-7d1f"0003';
+    await init('minimal');
+    await useServer();
+    const folder = await place.write('my-swarm', {});
+    const model = await Bun.file(join(folder, 'model.yaml')).text();
+    const written = `${model}  apiKey: { valueFrom: { env: SERVER_KEY } }\n`;
+    await place.write('my-swarm', { 'model.yaml': written, '.env': `SERVER_KEY='${key}'\n` });
+    const body = JSON.stringify({ error: { message: `Incorrect API key provided: ${key}.` } });
+    server.answer({ status: 401, body });
+    const problem =
+      'E_MODEL_AUTH: openai-compatible/qwen3:8b does not accept the key from apiKey of the Model (HTTP 401): ';
+    const { stdout, stderr } = await expectFailure(problem, 'Check apiKey of the Model');
+    expect(server.requests[0]?.headers.get('authorization')).toBe(`Bearer ${key}`);
+    const files = [...new Bun.Glob('**/*').scanSync({ cwd: place.stateRoot, dot: true })];
+    expect(files).not.toBeEmpty();
+    const texts = await Promise.all(files.map((file) => Bun.file(join(place.stateRoot, file)).text()));
+    for (const text of [stdout, stderr, ...texts]) expect(text).not.toContain('sk-canary');
+  });
+});
+
+/** Both streams say the same; returns what was printed. */
+async function expectFailure(problem: string, advice: string) {
+  const ended = await gdn('run', 'my-swarm', '--trust', '--input', 'hello', '--json');
+  const [code = '', message = ''] = problem.split(/: ([\s\S]*)/);
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    finishReason: 'error',
+    error: { code, message: expect.stringContaining(message), suggestion: expect.stringContaining(advice) },
+  });
+  expect(JSON.parse(ended.stderr)).toEqual({
+    error: { code, message: expect.stringContaining(message), suggestion: expect.stringContaining(advice) },
+  });
+  expect(ended.exitCode).toBe(1);
+  return ended;
+}
+
+/** Else these tests would wait for the three attempts that every swarm makes. */
+async function neverRetry(): Promise<void> {
+  const file = Bun.file(join(place.folder, 'my-swarm', 'goondan.yaml'));
+  await file.write(`${await file.text()}  policy: { maxStepRetries: 0 }\n`);
+}
+
+async function init(template: Template): Promise<void> {
+  expect((await gdn('init', 'my-swarm', '--template', template, '--no-git')).exitCode).toBe(0);
+}
+
+/** What docs/models.md says is all there is to change, with the address of the server of this test. */
+async function useServer(endpoint = `${server.url}/v1`): Promise<void> {
+  const section =
+    (await Bun.file(page).text()).split('\n## A server on your own machine\n')[1]?.split('\n## ')[0] ?? '';
+  const [, yaml = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(section) ?? [];
+  expect(yaml).toContain('endpoint: http://localhost:11434/v1\n');
+  await place.write('my-swarm', { 'model.yaml': yaml.replace('http://localhost:11434/v1', endpoint) });
+}
+
+function gdn(...args: string[]) {
+  return place.runWith({ env: noProviders }, ...args);
+}

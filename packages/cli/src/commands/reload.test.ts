@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => {
+  await place.run('stop', '--bundle', 'swarm', '--grace', '0');
+  expect(await place.remove()).toEqual([]);
+}, 60_000);
+
+const PATIENCE = 120_000;
+
+/** Two agents that say their own prompt's first word, in a bundle of several files. */
+async function writeBundle(
+  words: { host: string; helper: string },
+  more: Partial<Parameters<typeof sampleBundle>[0]> = {},
+) {
+  return place.write('swarm', {
+    'goondan.yaml': sampleBundle({ agent: 'prompt: { systemRef: ./host.md }', agents: ['helper'], ...more }),
+    'host.md': `${words.host}\n`,
+    'helper.md': `${words.helper}\n`,
+  });
+}
+
+interface Status {
+  readonly running: boolean;
+  readonly agents: readonly { readonly agent: string; readonly pid?: number; readonly instanceKey: string }[];
+}
+
+/** Agent → the process it has. */
+async function processes(): Promise<Record<string, number | undefined>> {
+  const { stdout } = await place.run('status', '--bundle', 'swarm', '--json');
+  // What `gdn status --json` prints.
+  const { agents } = JSON.parse(stdout) as Status;
+  return Object.fromEntries(agents.map(({ agent, pid }) => [agent, pid]));
+}
+
+async function wakeBoth(): Promise<void> {
+  for (const agent of ['host', 'helper']) {
+    const { exitCode } = await place.run('send', '--bundle', 'swarm', '--agent', agent, '--input', 'hi', '--wait');
+    expect(exitCode).toBe(0);
+  }
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(50);
+}
+
+describe('gdn reload', () => {
+  test(
+    'L-01 replaces the process of the agent whose prompt changed, and of no other',
+    async () => {
+      await writeBundle({ host: 'one', helper: 'two' });
+      expect(await place.run('run', 'swarm', '--trust', '--detach')).toMatchObject({ exitCode: 0 });
+      await wakeBoth();
+      const before = await processes();
+      expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({
+        exitCode: 0,
+        stdout: 'Nothing has changed.\n',
+      });
+      await place.write('swarm', { 'host.md': 'another\n' });
+      const { stdout } = await place.run('reload', '--bundle', 'swarm', '--json');
+      expect(JSON.parse(stdout)).toEqual({
+        kept: ['Agent/helper', 'Swarm/default'],
+        changed: ['Agent/host'],
+        added: [],
+        removed: [],
+      });
+      await wakeBoth();
+      const after = await processes();
+      expect(after.helper).toBe(before.helper);
+      expect(after.host).not.toBe(before.host);
+      const shown = await place.run('instance', 'show', 'host', 'default', '--bundle', 'swarm', '--json');
+      expect(JSON.parse(shown.stdout).messages).toHaveLength(4);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'L-05 of a bundle with errors changes nothing, prints every one with its place, and exits 4',
+    async () => {
+      await writeBundle({ host: 'one', helper: 'two' });
+      await place.run('run', 'swarm', '--trust', '--detach');
+      await wakeBoth();
+      const before = await processes();
+      await writeBundle({ host: 'one', helper: 'two' }, { swarm: 'polices: {}' });
+      const { exitCode, stderr, stdout } = await place.run('reload', '--bundle', 'swarm');
+      expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
+      expect(stderr).toMatch(/goondan\.yaml:\d+:\d+ \S+ .*polices/);
+      expect(await processes()).toEqual(before);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'adds and removes agents',
+    async () => {
+      await writeBundle({ host: 'one', helper: 'two' });
+      await place.run('run', 'swarm', '--trust', '--detach');
+      await wakeBoth();
+      await writeBundle({ host: 'one', helper: 'two' }, { agents: ['other'] });
+      expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe(
+        'Reloaded: added Agent/other; removed Agent/helper; 2 kept.\n',
+      );
+      const asked = await place.run('send', '--bundle', 'swarm', '--agent', 'other', '--input', 'hi', '--wait');
+      expect(asked).toMatchObject({ exitCode: 0, stdout: 'You said: hi\n' });
+      const gone = await place.run('send', '--bundle', 'swarm', '--agent', 'helper', '--input', 'hi');
+      expect(gone.stderr).toContain('E_AGENT_UNKNOWN');
+    },
+    PATIENCE,
+  );
+
+  test('without a running swarm says what to type', async () => {
+    await writeBundle({ host: 'one', helper: 'two' });
+    const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('gdn run swarm --detach');
+  });
+});
+
+describe('gdn run --watch', () => {
+  test(
+    'L-01 replaces only the agent that changed; L-05 an invalid edit changes nothing and says why',
+    async () => {
+      const folder = await writeBundle({ host: 'one', helper: 'two' });
+      const served = place.start('run', 'swarm', '--trust', '--watch');
+      let said = '';
+      void served.stderr.pipeTo(
+        new WritableStream({ write: (bytes) => void (said += new TextDecoder().decode(bytes)) }),
+      );
+      await until(() => said.includes('Takes input'));
+      await wakeBoth();
+      const before = await processes();
+
+      await Bun.write(join(folder, 'host.md'), 'another\n');
+      await until(() => said.includes('Reloaded: changed Agent/host; 2 kept.'));
+      await wakeBoth();
+      const after = await processes();
+      expect(after.helper).toBe(before.helper);
+      expect(after.host).not.toBe(before.host);
+
+      await writeBundle({ host: 'another', helper: 'two' }, { swarm: 'polices: {}' });
+      await until(() => /Nothing was changed\. E_BUNDLE_INVALID[\s\S]*goondan\.yaml:\d+:\d+ .*polices/.test(said));
+      expect(await processes()).toEqual(after);
+
+      await writeBundle({ host: 'third', helper: 'two' });
+      await until(async () => (await processes()).host !== after.host);
+      served.kill('SIGTERM');
+      expect(await served.exited).toBe(0);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'in the background too',
+    async () => {
+      const folder = await writeBundle({ host: 'one', helper: 'two' });
+      expect(await place.run('run', 'swarm', '--trust', '--watch', '--detach')).toMatchObject({ exitCode: 0 });
+      await wakeBoth();
+      const before = await processes();
+      await Bun.write(join(folder, 'host.md'), 'another\n');
+      await until(async () => (await processes()).host !== before.host);
+      await until(async () => (await place.run('logs', '--bundle', 'swarm')).stdout.includes('changed Agent/host'));
+    },
+    PATIENCE,
+  );
+
+  test('cannot be used with one question', async () => {
+    const { exitCode, stderr } = await place.run('run', 'swarm', '--watch', '--input', 'hi');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("option '--watch' cannot be used with option '--input'");
+  });
+});

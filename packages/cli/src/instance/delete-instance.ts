@@ -1,0 +1,27 @@
+import { type DeletedInstance, deleteStoppedInstance } from '@goondan/runtime';
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { betweenSwarms } from '../swarm/between-swarms.ts';
+
+export interface Deletion {
+  readonly place: SwarmPlace & { readonly swarm: string };
+  readonly at: AgentAddress;
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Of a running swarm by itself, else here. **Errors** — those of `Journal.delete`, of the control socket, and `E_SWARM_RUNNING`. */
+export function deleteInstance({ place, at, force, signal }: Deletion): Promise<DeletedInstance> {
+  return betweenSwarms(async (isAgain) => {
+    try {
+      const running = await attachSwarm(place);
+      return await (running === undefined
+        ? deleteStoppedInstance(place, at, { force })
+        : running.deleteInstance(at, { force }));
+    } catch (error) {
+      // Whoever went away while it was asked had done it before.
+      if (isAgain && error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return {};
+      throw error;
+    }
+  }, signal);
+}

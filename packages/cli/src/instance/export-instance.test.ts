@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import { createUserMessage } from '@goondan/types';
+import type { ArchivedTurn, Journal } from '@goondan/runtime';
+import { exportInstance } from './export-instance.ts';
+
+const at = { agentName: 'host', instanceKey: 'a "b"' };
+const exportedAt = new Date('2026-01-02T03:04:05.678Z');
+
+/** A conversation of `version` turns, whose archive has `archived`. */
+function source(version: number, archived = version) {
+  const read: number[] = [];
+  async function* archive() {
+    for (let index = 1; index <= archived; index += 1) {
+      read.push(index);
+      const turn: ArchivedTurn = {
+        turnId: `turn-${index}`,
+        version: index,
+        committedAt: exportedAt,
+        events: [],
+        result: 'reset',
+      };
+      yield turn;
+    }
+  }
+  const letters = { list: async () => [], retry: async () => false, drop: async () => undefined };
+  return {
+    read,
+    journal: {
+      read: async () => ({
+        version,
+        messages: [createUserMessage('one'), createUserMessage('two')],
+        extensionState: {},
+      }),
+      summary: async () => ({ messages: 2, pending: 0, deadLetters: 0 }),
+      pending: async () => [],
+      deadLetters: letters as unknown as Journal['deadLetters'], // Only its list is asked for.
+      archive,
+    },
+  };
+}
+
+async function collect(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}
+
+test('one JSON document, with a line for each message and each turn', async () => {
+  const { journal } = source(3);
+  const counts = { messages: 0, turns: 0 };
+  const text = await collect(exportInstance(journal, { at, history: true, exportedAt }, counts));
+  expect(JSON.parse(text)).toMatchObject({
+    formatVersion: 1,
+    agent: 'host',
+    instanceKey: 'a "b"',
+    exportedAt: '2026-01-02T03:04:05.678Z',
+    createdAt: null,
+    updatedAt: null,
+    version: 3,
+    messages: [{ data: { role: 'user' } }, { data: { role: 'user' } }],
+    extensions: {},
+    inputs: [],
+    deadLetters: [],
+    history: [{ turnId: 'turn-1' }, { turnId: 'turn-2' }, { turnId: 'turn-3' }],
+  });
+  expect(text.split('\n').filter((line) => line.startsWith('{"'))).toHaveLength(5);
+  expect(counts).toEqual({ messages: 2, turns: 3 });
+});
+
+test('the history is left out unless it is asked for, and ends where the messages do', async () => {
+  expect(
+    JSON.parse(await collect(exportInstance(source(1).journal, { at, history: false, exportedAt }))),
+  ).not.toHaveProperty('history');
+  const ahead = JSON.parse(await collect(exportInstance(source(2, 4).journal, { at, history: true, exportedAt })));
+  expect(ahead.history.map(({ version }: { version: number }) => version)).toEqual([1, 2]);
+});
+
+test('a turn is read when the one before it was taken: however long the history, little of it is in memory', async () => {
+  const { journal, read } = source(1000);
+  for await (const piece of exportInstance(journal, { at, history: true, exportedAt })) {
+    if (piece.includes('turn-10"')) break;
+  }
+  expect(read).toHaveLength(10);
+});

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { durableStore, type Journal, workspaceFolder } from '@goondan/runtime';
+import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+
+/** Reads conversations. That takes no lock, and a workspace that is not there is not made: it has `nothing`. */
+export async function withJournal<Value>(
+  place: SwarmPlace,
+  nothing: Value,
+  read: (journal: Journal) => Promise<Value>,
+): Promise<Value> {
+  if (!existsSync(workspaceFolder(place.stateRoot, place.workspaceId))) return nothing;
+  const journal = await durableStore(place);
+  try {
+    return await read(journal);
+  } finally {
+    await journal.close();
+  }
+}

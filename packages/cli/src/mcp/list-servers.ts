@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import type { Bundle } from '@goondan/runtime';
+import { checkEntry, MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '@goondan/base/mcp';
+import { GoondanError } from '@goondan/types';
+import { serverUsers } from './server-users.ts';
+import { variablesOf } from './read-entry.ts';
+
+/** What `gdn mcp list --json` prints of each. Fields are added, never renamed. Values that may be secrets are not shown. */
+export interface ListedServer {
+  readonly name: string;
+  readonly type?: 'stdio' | 'http';
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly url?: string;
+  /** Names of variables for its process, or of headers. */
+  readonly declares?: readonly string[];
+  /** Variables that have to be set for it. */
+  readonly needs?: readonly string[];
+  readonly usedBy: readonly string[];
+  /** Why it cannot be used. */
+  readonly problem?: string;
+}
+
+/** In the order of the file. **Errors** — `E_MCP_FILE`. */
+export async function listServers(bundle: Bundle): Promise<ListedServer[]> {
+  const path = join(bundle.folder, MCP_FILE);
+  const servers = serversOf((await readMcpFile(path)) ?? {});
+  return Object.keys(servers).map((name) => {
+    const usedBy = serverUsers(bundle, name);
+    try {
+      const entry = checkEntry(path, name, servers[name]);
+      return { name, ...describe(entry), needs: variablesOf(entry), usedBy };
+    } catch (error) {
+      if (!(error instanceof GoondanError)) throw error;
+      return { name, usedBy, problem: error.message };
+    }
+  });
+}
+
+function describe(entry: ServerEntry): Omit<ListedServer, 'name' | 'usedBy'> {
+  if (entry.type === 'http') return { type: 'http', url: entry.url, declares: Object.keys(entry.headers ?? {}) };
+  const { command, args = [], env = {} } = entry;
+  return { type: 'stdio', command, args, declares: Object.keys(env) };
+}

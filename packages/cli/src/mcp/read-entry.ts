@@ -1,0 +1,78 @@
+/** What was typed after `gdn mcp add`, as an entry of `.mcp.json`. */
+import { expandVariables, type ServerEntry } from '@goondan/base/mcp';
+import { GoondanError } from '@goondan/types';
+
+export interface AddOptions {
+  readonly url?: string;
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+  readonly cwd?: string;
+}
+
+const namePattern = /^[a-z][a-z0-9-]{0,39}$/;
+
+/** **Errors** — `E_USAGE`. */
+export function readEntry(name: string, command: readonly string[], options: AddOptions): ServerEntry {
+  const { url, env = [], header = [], cwd } = options;
+  const [program, ...args] = command;
+  if (!namePattern.test(name)) {
+    throw usage(
+      `"${name}" is not a name for a server.`,
+      'Use lower-case letters, digits and -, starting with a letter, at most 40: it stands before the names of its tools.',
+    );
+  }
+  if ((program === undefined) === (url === undefined)) {
+    const example = `gdn mcp add ${name} -- npx -y some-server`;
+    throw usage('Say how the server is reached: by a command or by --url.', `For example: ${example}`);
+  }
+  if (url !== undefined) {
+    if (env.length > 0 || cwd !== undefined)
+      throw usage('--env and --cwd are for a command, not for --url.', 'Use --header.');
+    if (!url.includes('${') && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      throw usage(`"${url}" is no http(s) URL.`, 'Write it out, for example https://mcp.example.com/mcp.');
+    }
+    return { type: 'http', url, ...pairs('headers', header, /^[\w!#$%&'*+.^`|~-]+$/) };
+  }
+  if (header.length > 0) throw usage('--header is for --url, not for a command.', 'Use --env.');
+  return {
+    command: program ?? '',
+    ...(args.length === 0 ? {} : { args }),
+    ...pairs('env', env, /^[A-Za-z_]\w*$/),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+}
+
+/** The variables that have to be set for it. */
+export function variablesOf(entry: ServerEntry): string[] {
+  const missing = new Set<string>();
+  const known = new Set(['GOONDAN_BUNDLE', 'GOONDAN_WORKDIR']);
+  for (const text of textsOf(entry)) expandVariables(text, (name) => (known.has(name) ? name : undefined), missing);
+  return [...missing];
+}
+
+function textsOf(entry: ServerEntry): string[] {
+  if (entry.type === 'http') return [entry.url, ...Object.values(entry.headers ?? {})];
+  const { command, args = [], env = {}, cwd = '' } = entry;
+  return [command, ...args, ...Object.values(env), cwd];
+}
+
+/** `NAME=value`; `NAME` alone is the variable of that name. */
+function pairs<Field extends string>(
+  field: Field,
+  written: readonly string[],
+  pattern: RegExp,
+): Partial<Record<Field, Record<string, string>>> {
+  if (written.length === 0) return {};
+  const entries = written.map((text): [string, string] => {
+    const at = text.indexOf('=');
+    const name = at === -1 ? text : text.slice(0, at);
+    if (!pattern.test(name)) throw usage(`"${text}" is not NAME=value.`, 'For example: --env TOKEN=abc');
+    return [name, at === -1 ? `\${${name}}` : text.slice(at + 1)];
+  });
+  // One key, and what belongs to it.
+  return { [field]: Object.fromEntries(entries) } as Partial<Record<Field, Record<string, string>>>;
+}
+
+function usage(message: string, suggestion: string): GoondanError {
+  return new GoondanError('E_USAGE', message, { suggestion });
+}

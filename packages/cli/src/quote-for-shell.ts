@@ -1,0 +1,4 @@
+/** So that it can be typed as one word. */
+export function quoteForShell(text: string): string {
+  return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

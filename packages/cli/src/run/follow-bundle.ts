@@ -1,0 +1,25 @@
+import { describeChanges, type PlanReconcile } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { reportFailure } from '../report-error.ts';
+import type { Terminal } from '../terminal.ts';
+import type { PreparedRun } from './prepare-run.ts';
+
+/** `--watch`, if it was asked for. Returns what ends it. **Errors** — `E_WATCH`. */
+export async function followBundle(
+  run: PreparedRun,
+  swarm: { reload(): Promise<PlanReconcile> },
+  terminal: Terminal,
+): Promise<() => void> {
+  if (run.watch !== true) return () => undefined;
+  const { watchBundle } = await import('../watch/watch-bundle.ts');
+  return watchBundle({
+    folder: run.bundle.folder,
+    stateRoot: run.stateRoot,
+    reload: () => swarm.reload(),
+    onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
+    // Why nothing was changed is in the log, and so on the terminal, already; that nothing is watched any more is not.
+    onRefused: (error) => {
+      if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);
+    },
+  });
+}

@@ -1,0 +1,10 @@
+import { closestName } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+
+/** Whoever names an agent that is not there is told who is. */
+export function unknownAgent(wanted: string, names: readonly string[]): GoondanError {
+  const meant = closestName(wanted, names);
+  return new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${wanted}". Agents: ${names.join(', ')}.`, {
+    suggestion: meant === undefined ? 'Name one of these.' : `Did you mean \`${meant}\`?`,
+  });
+}

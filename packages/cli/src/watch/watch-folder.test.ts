@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { watchFolder } from './watch-folder.ts';
+
+const told = { times: 0 };
+let folder = '';
+let end: () => void = () => undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
+  mkdirSync(join(folder, 'prompts'));
+  mkdirSync(join(folder, 'node_modules/some'), { recursive: true });
+  mkdirSync(join(folder, '.git'));
+  mkdirSync(join(folder, 'state'));
+  told.times = 0;
+  end = watchFolder(folder, {
+    onChange: () => void (told.times += 1),
+    onLost: (error) => expect(error).toBeUndefined(),
+    except: join(folder, 'state'),
+  });
+});
+afterEach(() => {
+  end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (path: string) => writeFileSync(join(folder, path), crypto.randomUUID());
+const toldTimes = async (times: number) => {
+  while (told.times < times) await Bun.sleep(5);
+  // Long enough for another one to come, if it would.
+  await Bun.sleep(400);
+  return told.times;
+};
+
+describe('a watched folder', () => {
+  test('tells of a file, in it or below it, once for all that comes together', async () => {
+    write('goondan.yaml');
+    write('prompts/a.md');
+    write('goondan.yaml');
+    expect(await toldTimes(1)).toBe(1);
+    write('prompts/a.md');
+    expect(await toldTimes(2)).toBe(2);
+  });
+
+  test('tells of a file that takes the place of another, as editors write', async () => {
+    write('goondan.yaml.swp');
+    await toldTimes(1);
+    renameSync(join(folder, 'goondan.yaml.swp'), join(folder, 'goondan.yaml'));
+    expect(await toldTimes(2)).toBe(2);
+  });
+
+  test('tells of what is in a folder that came later', async () => {
+    mkdirSync(join(folder, 'tools/deep'), { recursive: true });
+    await toldTimes(1);
+    write('tools/deep/new.ts');
+    expect(await toldTimes(2)).toBe(2);
+  });
+
+  test('says nothing of packages, hidden folders and what it was told to leave out', async () => {
+    write('node_modules/some/index.js');
+    write('.git/HEAD');
+    write('state/journal.jsonl');
+    await Bun.sleep(400);
+    expect(told.times).toBe(0);
+  });
+
+  test('says nothing any more when it is ended, nor of a burst that is not over', async () => {
+    write('goondan.yaml');
+    await Bun.sleep(20);
+    end();
+    write('goondan.yaml');
+    await Bun.sleep(400);
+    expect(told.times).toBe(0);
+  });
+
+  test('that is not there cannot be watched', () => {
+    expect(() => watchFolder(join(folder, 'none'), { onChange: () => undefined, onLost: () => undefined })).toThrow(
+      expect.objectContaining({ code: 'E_WATCH' }),
+    );
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * Tells that something below a folder has changed. What a bundle is not made of is not looked at: `node_modules`, which
+ * can be huge, and folders whose name begins with a dot.
+ *
+ * Invariants: 1. Changes that come together are told once, when it was quiet for a moment. 2. At most `MOST_FOLDERS` are
+ * watched; one more is `E_WATCH`, and nothing is watched then.
+ */
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+
+export interface WatchOptions {
+  /** Told of every burst of changes. Must not throw. */
+  readonly onChange: () => void;
+  /** It cannot be watched any more, or not wholly; nothing is told after that. */
+  readonly onLost: (error: GoondanError) => void;
+  /** A folder below it that is not watched. */
+  readonly except?: string;
+}
+
+/** Editors write a file in several steps. */
+const QUIET_MS = 150;
+const MOST_FOLDERS = 2_000;
+
+/** Returns what ends it. **Errors** — `E_WATCH`. */
+export function watchFolder(folder: string, { onChange, onLost, except }: WatchOptions): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  let quiet: ReturnType<typeof setTimeout> | undefined;
+
+  try {
+    watchBelow(folder);
+  } catch (error) {
+    end();
+    throw cannotWatch(folder, error);
+  }
+  return end;
+
+  function watchBelow(path: string): void {
+    if (watchers.has(path) || path === except) return;
+    if (watchers.size >= MOST_FOLDERS) throw new Error(`it has more than ${MOST_FOLDERS} folders`);
+    const watcher = watch(path, () => changed(path));
+    // A folder that is gone is told by the one above it.
+    watcher.on('error', () => forget(path));
+    watchers.set(path, watcher);
+    for (const name of foldersIn(path)) watchBelow(join(path, name));
+  }
+
+  function changed(path: string): void {
+    try {
+      // There may be a new folder in it.
+      for (const name of foldersIn(path)) watchBelow(join(path, name));
+    } catch (error) {
+      end();
+      return onLost(cannotWatch(folder, error));
+    }
+    clearTimeout(quiet);
+    quiet = setTimeout(onChange, QUIET_MS);
+  }
+
+  function forget(path: string): void {
+    watchers.get(path)?.close();
+    watchers.delete(path);
+  }
+
+  function end(): void {
+    clearTimeout(quiet);
+    for (const path of [...watchers.keys()]) forget(path);
+  }
+}
+
+function foldersIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
+      .map(({ name }) => name);
+  } catch {
+    // It is gone already.
+    return [];
+  }
+}
+
+function cannotWatch(folder: string, cause: unknown): GoondanError {
+  const problem = cause instanceof Error ? cause.message : String(cause);
+  return new GoondanError('E_WATCH', `The folder "${folder}" cannot be watched: ${problem}.`, { cause });
+}

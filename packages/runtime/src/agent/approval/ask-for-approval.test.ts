@@ -1,0 +1,347 @@
+import { describe, expect, test } from 'bun:test';
+import type { ApprovalOutcome, ApprovalRequest, ToolCallMiddleware } from '@goondan/types';
+import { extension, fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const approved = { decision: 'approved', by: 'ann' } as const;
+
+/** A tool that remembers what it got. */
+function writer(runs: unknown[], options: { effects?: 'none' | 'local' } = {}): ToolDeclaration {
+  const parameters = { type: 'object', required: ['path'], properties: { path: { type: 'string' } } };
+  return {
+    name: 'file',
+    exports: [{ name: 'write', description: '', parameters, ...options }],
+    handlers: { write: (_, input) => void runs.push(input) },
+  };
+}
+
+const script = [
+  { when: 'go', call: { tool: 'file__write', args: { path: '/a', text: 'x' } } },
+  { when: 'wrong', call: { tool: 'file__write', args: { path: 1 } } },
+  { when: 'nowhere', call: { tool: 'nowhere__run' } },
+  { afterTool: 'file__write', say: 'code {{result.error.code}}, note {{result.output.note}}' },
+  { afterTool: 'nowhere__run', say: 'code {{result.error.code}}' },
+];
+
+const asking = (middleware: ToolCallMiddleware) =>
+  extension('asking', ({ pipeline }) => pipeline.register('toolCall', middleware, { mayShortCircuit: true }), {
+    tier: 'swarm',
+  });
+
+/** Asks, shows the model what came of it, and goes on when it is approved. */
+function askThen(
+  act: (outcome: ApprovalOutcome) => void = () => undefined,
+  request: ApprovalRequest = { reason: 'It writes.' },
+) {
+  return asking(async (ctx) => {
+    const outcome = await ctx.approval.ask(request);
+    act(outcome);
+    if (outcome.decision === 'approved') return ctx.next();
+    const { toolCallId, toolName } = ctx;
+    return { toolCallId, toolName, status: 'error', error: { message: 'no', code: `said ${outcome.decision}` } };
+  });
+}
+
+async function start(options: Partial<ScriptedAgentOptions>) {
+  const runs: unknown[] = [];
+  const agent = await scriptedAgent({ script, tools: [writer(runs)], ...options });
+  return { runs, agent };
+}
+
+describe('asking a person about a tool call', () => {
+  test('shows them the exact call, and goes on with it when it is approved', async () => {
+    const approver = fakeApprover(() => ({ ...approved, note: 'fine' }));
+    const seen: unknown[] = [];
+    const { runs, agent } = await start({ approver, extensions: [askThen((outcome) => seen.push(outcome))] });
+    await agent.say('go');
+    expect(approver.questions).toEqual([
+      {
+        key: '0/call/call_1/approval/0',
+        turnId: 'turn-event-1',
+        toolCallId: 'call_1',
+        toolName: 'file__write',
+        args: { path: '/a', text: 'x' },
+        reason: 'It writes.',
+        expiresInMs: 86_400_000,
+      },
+    ]);
+    expect(seen).toEqual([{ ...approved, note: 'fine' }]);
+    expect(runs).toEqual([{ path: '/a', text: 'x' }]);
+    const told = agent.told.filter(({ name }) => name.startsWith('approval.'));
+    const about = { toolCallId: 'call_1', toolName: 'file__write', turnId: 'turn-event-1', agentName: 'tested' };
+    expect(told).toMatchObject([
+      { name: 'approval.asked', payload: { ...about, reason: 'It writes.' } },
+      { name: 'approval.decided', payload: { ...about, ...approved } },
+    ]);
+  });
+
+  test.each(['denied', 'expired'] as const)('%s: the tool does not run, the model can read why', async (decision) => {
+    const approver = fakeApprover(() => ({ decision }));
+    const { runs, agent } = await start({ approver, extensions: [askThen()] });
+    expect((await agent.say('go')).text).toBe(`code said ${decision}, note `);
+    expect(runs).toEqual([]);
+  });
+
+  test.each([
+    ['denied', 'E_APPROVAL_DENIED'],
+    ['expired', 'E_APPROVAL_EXPIRED'],
+  ] as const)('%s: a layer that goes on all the same comes no further than the core', async (decision, code) => {
+    const approver = fakeApprover(() => ({ decision }));
+    const careless = asking(async (ctx) => {
+      await ctx.approval.ask({ reason: 'Perhaps.' });
+      return ctx.next();
+    });
+    const { runs, agent } = await start({ approver, extensions: [careless] });
+    expect((await agent.say('go')).text).toBe(`code ${code}, note `);
+    expect(runs).toEqual([]);
+  });
+
+  test('a layer that does not wait for the answer, or is skipped when it fails, does not let the call through', async () => {
+    const approver = fakeApprover(() => new Promise(() => undefined));
+    const hasty = asking((ctx) => {
+      void ctx.approval.ask({ reason: 'Perhaps.' });
+      return ctx.next();
+    });
+    const failing = extension('failing', ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: '' }), ctx.next()), {
+        onError: 'skip',
+      }),
+    );
+    for (const layer of [hasty, failing]) {
+      const { runs, agent } = await start({ approver, extensions: [layer] });
+      expect((await agent.say('go')).text).toBe('code E_APPROVAL_DENIED, note ');
+      expect(runs).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['an inner layer', 'agent'],
+    ['a hook', 'hook'],
+  ] as const)('arguments that %s changes after the approval do not reach the handler', async (_, tier) => {
+    const approver = fakeApprover(() => approved);
+    const changing = extension(
+      'changing',
+      ({ pipeline }) =>
+        pipeline.register('toolCall', (ctx) => {
+          ctx.args = { ...ctx.args, path: '/etc/passwd' };
+          return ctx.next();
+        }),
+      { tier },
+    );
+    const { runs, agent } = await start({ approver, extensions: [askThen(), changing] });
+    expect((await agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    expect(runs).toEqual([]);
+  });
+
+  test('arguments that the asking layer, or one outside of it, changes in place afterwards do not either', async () => {
+    const approver = fakeApprover(() => approved);
+    const sneaky = asking(async (ctx) => {
+      await ctx.approval.ask({ reason: 'Perhaps.' });
+      ctx.args.path = '/b';
+      return ctx.next();
+    });
+    const { runs, agent } = await start({ approver, extensions: [sneaky] });
+    expect((await agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    expect(runs).toEqual([]);
+  });
+
+  test('arguments that an outer layer changed before are what the person sees; other keys’ order is the same', async () => {
+    const approver = fakeApprover(() => approved);
+    const outer = asking((ctx) => {
+      ctx.args = { text: 'y', path: '/b' };
+      return ctx.next();
+    });
+    const inner = extension('inner', ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { path: '/b', text: 'y' };
+        return ctx.next();
+      }),
+    );
+    const { runs, agent } = await start({ approver, extensions: [outer, askThen(), inner] });
+    await agent.say('go');
+    expect(approver.questions[0]?.args).toEqual({ path: '/b', text: 'y' });
+    expect(runs).toEqual([{ path: '/b', text: 'y' }]);
+  });
+
+  test('bind: the same promise without a question', async () => {
+    const bound = (change: boolean) => [
+      asking((ctx) => {
+        ctx.approval.bind();
+        return ctx.next();
+      }),
+      extension('changing', ({ pipeline }) =>
+        pipeline.register('toolCall', (ctx) => {
+          if (change) ctx.args = { path: '/b' };
+          return ctx.next();
+        }),
+      ),
+    ];
+    const changed = await start({ extensions: bound(true) });
+    expect((await changed.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    expect(changed.runs).toEqual([]);
+    const same = await start({ extensions: bound(false) });
+    await same.agent.say('go');
+    expect(same.runs).toHaveLength(1);
+  });
+
+  test('an answer counts for one call: the next one, with the same arguments, needs its own', async () => {
+    const answers: ApprovalOutcome[] = [approved, { decision: 'denied' }];
+    const approver = fakeApprover(() => answers.shift() ?? { decision: 'denied' });
+    const { runs, agent } = await start({
+      script: [
+        {
+          when: 'go',
+          calls: [
+            { tool: 'file__write', args: { path: '/a' } },
+            { tool: 'file__write', args: { path: '/a' } },
+          ],
+        },
+        { say: 'done' },
+      ],
+      approver,
+      extensions: [askThen()],
+    });
+    await agent.say('go');
+    expect(approver.questions.map(({ toolCallId }) => toolCallId)).toEqual(['call_1', 'call_2']);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('two layers are two questions', async () => {
+    const approver = fakeApprover(() => approved);
+    const { runs, agent } = await start({ approver, extensions: [askThen(), askThen()] });
+    await agent.say('go');
+    expect(approver.questions.map(({ key }) => key)).toEqual(['0/call/call_1/approval/0', '0/call/call_1/approval/1']);
+    expect(runs).toHaveLength(1);
+  });
+
+  test.each([
+    ['wrong', 'E_TOOL_ARGUMENTS'],
+    ['nowhere', 'E_TOOL_UNKNOWN'],
+  ])('nobody is asked about what cannot run: %s', async (input, code) => {
+    const approver = fakeApprover(() => approved);
+    const { agent } = await start({ approver, extensions: [askThen()] });
+    expect((await agent.say(input)).text).toStartWith(`code ${code}`);
+    expect(approver.questions).toEqual([]);
+  });
+
+  test.each([
+    ['reason is not a text', { reason: '' }],
+    ['reason has more than 1000 characters', { reason: 'x'.repeat(1_001) }],
+    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 0 }],
+    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 31 * 86_400_000 }],
+    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: Number.NaN }],
+  ])('a question that is none is refused: %s', async (problem, request) => {
+    const approver = fakeApprover(() => approved);
+    const { runs, agent } = await start({ approver, extensions: [askThen(undefined, request)] });
+    const { result } = await agent.say('go');
+    expect(result.finishReason).toBe('text_response');
+    const [failed] = agent.told.filter(({ name }) => name === 'tool.failed');
+    expect(failed?.payload).toMatchObject({ error: { code: 'E_APPROVAL_REQUEST' } });
+    expect(JSON.stringify(failed)).toContain(problem);
+    expect([runs, approver.questions]).toEqual([[], []]);
+  });
+
+  test('E_APPROVAL_NOBODY where an agent runs alone', async () => {
+    const { runs, agent } = await start({ extensions: [askThen()] });
+    expect((await agent.say('go')).text).toBe('code E_APPROVAL_NOBODY, note ');
+    expect(runs).toEqual([]);
+  });
+
+  test('ctx.effects: what is declared counts, what an extension says of its own tools does not', async () => {
+    const seen: string[] = [];
+    const looking = asking((ctx) => {
+      seen.push(`${ctx.toolName} ${ctx.effects}`);
+      return ctx.next();
+    });
+    const boasting = extension('boasting', ({ tools }) =>
+      tools.register(
+        { name: 'harmless__run', description: '', annotations: { readOnly: true, effects: 'none' } },
+        () => 1,
+      ),
+    );
+    const tools = [writer([], { effects: 'local' }), { ...writer([]), name: 'silent' }];
+    const names = ['file__write', 'silent__write', 'harmless__run', 'nowhere__run'];
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', calls: names.map((tool) => ({ tool, args: { path: '/' } })) }, { say: 'done' }],
+      tools,
+      extensions: [looking, boasting],
+    });
+    await agent.say('go');
+    expect(seen.toSorted()).toEqual([
+      'file__write local',
+      'harmless__run external',
+      'nowhere__run external',
+      'silent__write external',
+    ]);
+  });
+});
+
+describe('while a person is waited for', () => {
+  test('every deadline of the turn stands still', async () => {
+    const clock = manualClock();
+    const answer = Promise.withResolvers<ApprovalOutcome>();
+    const approver = fakeApprover(() => answer.promise);
+    const runs: unknown[] = [];
+    // Calls a tool in its own time, which is limited too.
+    const calling = extension('calling', ({ pipeline }) => {
+      pipeline.register(
+        'step',
+        async (ctx) => {
+          await ctx.tools.call('file__write', { path: '/a' });
+          return ctx.next();
+        },
+        { timeoutMs: 1_000 },
+      );
+    });
+    const limited = extension('limited', ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: 'Wait.' }), ctx.next()), {
+        timeoutMs: 1_000,
+      }),
+    );
+    const agent = await scriptedAgent({
+      script: [{ say: 'done' }],
+      tools: [writer(runs)],
+      extensions: [calling, limited],
+      approver,
+      clock,
+      policy: { turnTimeoutMs: 5_000, toolTimeoutMs: 1_000 },
+    });
+    const turn = agent.say('go');
+    for (let hours = 0; hours < 24; hours++) await clock.advance(3_600_000);
+    expect(approver.questions).toHaveLength(1);
+    answer.resolve(approved);
+    await clock.advance(10);
+    expect(await turn).toMatchObject({ text: 'done', result: { finishReason: 'text_response' } });
+    expect(runs).toHaveLength(1);
+  });
+
+  test('the turn’s own time goes on afterwards', async () => {
+    const clock = manualClock();
+    const answer = Promise.withResolvers<ApprovalOutcome>();
+    const { agent } = await start({
+      approver: fakeApprover(() => answer.promise),
+      clock,
+      extensions: [askThen()],
+      tools: [{ ...writer([]), handlers: { write: () => new Promise(() => undefined) } }],
+      policy: { turnTimeoutMs: 5_000, unwindMs: 10 },
+    });
+    const turn = agent.say('go');
+    await clock.advance(100_000);
+    answer.resolve(approved);
+    await clock.advance(4_999);
+    await clock.advance(20);
+    expect((await turn).result.error?.code).toBe('E_TURN_TIMEOUT');
+  });
+
+  test('it can be cancelled', async () => {
+    const cancel = new AbortController();
+    const asked = Promise.withResolvers<void>();
+    const approver = fakeApprover(() => (asked.resolve(), new Promise(() => undefined)));
+    const { runs, agent } = await start({ approver, extensions: [askThen()] });
+    const turn = agent.say('go', { signal: cancel.signal });
+    await asked.promise;
+    cancel.abort();
+    expect((await turn).result.error?.code).toBe('E_CANCELLED');
+    expect(runs).toEqual([]);
+  });
+});

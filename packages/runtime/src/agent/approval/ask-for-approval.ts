@@ -1,0 +1,92 @@
+/**
+ * `ctx.approval.ask`: the one road to a person. Recorded as an effect: after a crash the same question is asked again
+ * until it is answered, and not once more after that.
+ */
+import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
+import { digestJson } from '../../json/digest-json.ts';
+import { valueOf } from '../effects.ts';
+import { previewArguments } from '../tool-call/preview-call.ts';
+import type { RunningToolCall } from '../tool-call/running-tool-call.ts';
+import { checkToolCall } from '../tool/check-tool-call.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { ApprovalAnswer, ApprovalQuestion } from './approver.ts';
+
+const LONGEST_REASON = 1_000;
+const DAY_MS = 86_400_000;
+const LONGEST_WAIT_MS = 30 * DAY_MS;
+
+export async function askForApproval(
+  run: TurnRun,
+  call: RunningToolCall,
+  request: ApprovalRequest,
+): Promise<ApprovalOutcome> {
+  // Both before anything is waited for or refused: from here on the handler waits, and questions are numbered in order.
+  const settle = call.approvals.open();
+  const key = run.effects.nextKey(call.ask.key, 'approval');
+  const { reason, expiresInMs } = checkRequest(request);
+  // Nobody should be asked about what cannot run.
+  const { input } = await checkToolCall(run, call.ask, call.finalArguments());
+  const digest = digestJson(input);
+  const recorded = recordedAnswer(run, key, digest);
+  if (recorded !== undefined) {
+    settle(digest, recorded.decision);
+    return recorded;
+  }
+  const { toolCallId, toolName } = call;
+  const question = { key, turnId: run.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
+  const { id, ...outcome } = await wait(run, call, question);
+  run.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
+  // Durable before it may be forgotten where it was given.
+  await run.log.flush();
+  run.agent.approver.taken(id);
+  settle(digest, outcome.decision);
+  return outcome;
+}
+
+async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuestion): Promise<ApprovalAnswer> {
+  const { agent, clock } = run;
+  const signal = AbortSignal.any([run.signal, call.approvals.signal]);
+  run.effects.intend(question.key, 'approval');
+  // The call itself must be on disk: after a crash the model must not be asked for another one.
+  await run.log.flush();
+  agent.bus.tell('approval.asked', () => ({ ...named(run, call), reason: question.reason }));
+  clock.pause();
+  try {
+    const { id, decision, by, note } = await agent.activity.question(() => agent.approver.ask(question, signal));
+    agent.bus.tell('approval.decided', () => ({ ...named(run, call), ...defined({ decision, by }) }));
+    return defined({ id, decision, by, note });
+  } finally {
+    clock.resume();
+  }
+}
+
+/** What was answered before a crash, if it was about these arguments. */
+function recordedAnswer({ effects }: TurnRun, key: string, digest: string): ApprovalOutcome | undefined {
+  const recorded = effects.recorded(key);
+  if (recorded === undefined) return undefined;
+  // Written by this file.
+  const { digest: about, ...outcome } = valueOf(recorded) as unknown as ApprovalOutcome & { readonly digest: string };
+  return about === digest ? outcome : undefined;
+}
+
+function named({ agent, turnId }: TurnRun, { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall) {
+  const { address, clock } = agent;
+  const args = previewArguments(input, agent.mask);
+  const timestamp = clock.now().toISOString();
+  return { toolCallId, toolName, args, stepId, turnId, agentName: address.agentName, timestamp, ...spanIds.fields };
+}
+
+function checkRequest(request: unknown): Required<ApprovalRequest> {
+  const { reason, expiresInMs = DAY_MS } = (request ?? {}) as Record<string, JsonValue | undefined>;
+  if (typeof reason !== 'string' || reason.trim() === '') throw wrong('reason is not a text');
+  if (reason.length > LONGEST_REASON) throw wrong(`reason has more than ${LONGEST_REASON} characters`);
+  if (typeof expiresInMs !== 'number' || !(expiresInMs > 0) || expiresInMs > LONGEST_WAIT_MS) {
+    throw wrong(`expiresInMs is not between 0 and ${LONGEST_WAIT_MS}`);
+  }
+  return { reason, expiresInMs };
+}
+
+function wrong(problem: string): GoondanError {
+  return new GoondanError('E_APPROVAL_REQUEST', `A question for a person: ${problem}.`);
+}

@@ -1,0 +1,62 @@
+/** Whether a call can run at all: is the tool offered, do the arguments fit. Throws what the model gets to read. */
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { compileSchema } from '../../json/json-schema.ts';
+import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+import type { RegisteredTool } from './tool-registry.ts';
+
+export interface CheckedToolCall {
+  readonly tool: RegisteredTool;
+  /** The handler's own copy. */
+  readonly input: JsonObject;
+}
+
+export async function checkToolCall(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
+  const tool = findTool(run, ask);
+  return { tool, input: await checkArguments(tool, args) };
+}
+
+function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
+  const { toolName, offered } = ask;
+  const tool = run.agent.tools.get(toolName);
+  if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
+  const choices = namesToChoose(run, ask).join(', ') || 'none';
+  if (tool === undefined) {
+    throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
+  }
+  throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
+}
+
+/** Without what a layer put into the catalog though nobody has a handler for it. */
+function namesToChoose({ agent: { tools } }: TurnRun, { offered }: ToolCallAsk): string[] {
+  const items = offered?.items ?? tools.items();
+  return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
+}
+
+async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
+  const { name, parameters } = tool.item;
+  if (!isPlainObject(args)) {
+    throw new GoondanError(
+      'E_TOOL_ARGUMENTS',
+      `The arguments of "${name}" must be an object, not ${JSON.stringify(args)}.`,
+    );
+  }
+  const input = copyArguments(name, args);
+  const problems = parameters === undefined ? [] : (await compileSchema(parameters, `tool "${name}"`))(input);
+  if (problems.length > 0) {
+    const said = problems.map(({ message }) => message).join('; ');
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" do not fit: ${said}.`);
+  }
+  return input;
+}
+
+/** The handler's own: layers may have left anything in the arguments. */
+export function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
+  try {
+    return copyJsonObject(args, { omitUndefined: true });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" are not JSON: ${error.message}.`);
+  }
+}

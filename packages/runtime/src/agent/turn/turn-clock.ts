@@ -1,0 +1,56 @@
+/**
+ * The time of one turn: it stands still while the turn waits for a person, and with it every deadline that is counted on
+ * it, of the turn, of its layers, tools and model calls. Pauses nest.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import { OwnTimeTimer, type Pausable } from '../own-time-timer.ts';
+
+export class TurnClock implements Clock, Pausable {
+  readonly #clock: Clock;
+  readonly #timers = new Set<OwnTimeTimer>();
+  #pauses = 0;
+  #pausedAt = 0;
+  /** What all pauses before took. */
+  #paused = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The time of day goes on. */
+  now(): Date {
+    return this.#clock.now();
+  }
+
+  elapsed(): number {
+    return (this.#pauses > 0 ? this.#pausedAt : this.#clock.elapsed()) - this.#paused;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const timer = new OwnTimeTimer(this.#clock, ms, () => {
+      this.#timers.delete(timer);
+      action();
+    });
+    this.#timers.add(timer);
+    if (this.#pauses > 0) timer.pause();
+    timer.start();
+    return () => {
+      this.#timers.delete(timer);
+      timer.stop();
+    };
+  }
+
+  pause(): void {
+    this.#pauses += 1;
+    if (this.#pauses > 1) return;
+    this.#pausedAt = this.#clock.elapsed();
+    for (const timer of this.#timers) timer.pause();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses > 0) return;
+    this.#paused += this.#clock.elapsed() - this.#pausedAt;
+    for (const timer of this.#timers) timer.resume();
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * The config of a part against the schema its resource declares.
+ *
+ * The bundle may not be trusted yet, so nothing is run that could be made to run for ever: texts are not matched against
+ * patterns, and schemas that refer to themselves are left to the part's own process, which checks everything again.
+ */
+import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
+import { compileSchema, findSchemaProblems, type SchemaCheck, type SchemaProblem } from '../../../json/json-schema.ts';
+import type { LoadedResourceOf } from '../bundle.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import type { Path } from '../place.ts';
+import { fillConfig } from '../values.ts';
+
+type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
+
+/** `undefined` when there is none, or none that can be used here. */
+export async function readConfigSchema(
+  { resource, document, identity }: Part,
+  code: ErrorCode,
+): Promise<SchemaCheck | Finding | undefined> {
+  const { configSchema } = resource.spec;
+  if (configSchema === undefined) return undefined;
+  const [problem] = await findSchemaProblems(configSchema);
+  if (problem === undefined) {
+    const harmless = toHarmless(configSchema);
+    // What cannot be compiled for another reason is left to the part's process too.
+    return harmless && compileSchema(harmless, identity).catch(() => undefined);
+  }
+  const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
+  const message = `spec.configSchema is no JSON Schema: ${problem.message}.`;
+  return errorAt(place, code, message, { resource: identity, suggestion: 'Correct the schema.' });
+}
+
+/** What does not fit; what the environment holds is not known here, and is not judged. */
+export function findConfigProblems(check: SchemaCheck, config: JsonObject): readonly SchemaProblem[] {
+  const unknown: string[] = [];
+  const filled = fillConfig(config, (_variable, path) => {
+    unknown.push(path.join('.'));
+    return '';
+  });
+  return check(filled).filter(({ path }) => !unknown.includes(path.join('.')));
+}
+
+/** The validator names all steps by texts; those into lists are numbers. */
+export function toPath(root: JsonValue, keys: readonly string[]): Path {
+  let value: JsonValue | undefined = root;
+  return keys.map((key) => {
+    const step = Array.isArray(value) ? Number(key) : key;
+    value = valueAt(value ?? null, [key]);
+    return step;
+  });
+}
+
+export function valueAt(root: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = root;
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    // An own key of an object or a list.
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+const tooClever = ['$ref', '$dynamicRef', '$recursiveRef', 'patternProperties'];
+const notSchemas = ['const', 'enum', 'default', 'examples'];
+
+/** A copy that takes no longer than the schema and the config are large; `undefined` when there is none. */
+function toHarmless(schema: JsonSchema): JsonSchema | undefined {
+  let isHarmless = true;
+  const copy = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isPlainObject(value)) return value;
+    const kept: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) {
+      if (tooClever.includes(key)) isHarmless = false;
+      const isCostly = (key === 'pattern' && typeof item === 'string') || (key === 'uniqueItems' && item === true);
+      if (!isCostly) kept[key] = notSchemas.includes(key) ? item : copy(item);
+    }
+    return kept;
+  };
+  // The copy of an object is an object.
+  const harmless = copy(schema) as JsonSchema;
+  return isHarmless ? harmless : undefined;
+}

@@ -1,0 +1,39 @@
+/**
+ * The `bunfig.toml` of a bundle is read by nobody, because what it preloads would run in every process, asked or not.
+ * Whoever counts on it should hear that. It is looked at line by line and not parsed: a parser could be made to hang.
+ */
+import { GoondanError } from '@goondan/types';
+import { resolveEntry } from '../../resolve-entry.ts';
+import { type Finding, warningAt } from '../bundle-problem.ts';
+import { readTextFile } from './text-file.ts';
+
+const FILE = 'bunfig.toml';
+const LARGEST = 1024 * 1024;
+
+export async function findPreload(folder: string): Promise<Finding[]> {
+  return findPreloadIn(await readText(folder));
+}
+
+async function readText(folder: string): Promise<string> {
+  try {
+    const path = await resolveEntry(folder, FILE, FILE);
+    const read = path === undefined ? undefined : readTextFile(path, LARGEST);
+    return read?.type === 'text' ? read.text : '';
+  } catch (error) {
+    // A link that leads out, and nobody follows it.
+    if (error instanceof GoondanError) return '';
+    throw error;
+  }
+}
+
+/** Only what stands before the first table is for programs that are run; `[test]` has a `preload` of its own. */
+export function findPreloadIn(text: string): Finding[] {
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*\[+\s*[\w"']/.test(line)) break;
+    const column = 1 + line.search(/\S/);
+    if (!/^\s*(["']?)preload\1\s*=/.test(line)) continue;
+    const message = `${FILE} must not preload anything; it was left out.`;
+    return [warningAt({ file: FILE, line: index + 1, column }, 'E_BUNFIG_REFUSED', message)];
+  }
+  return [];
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test';
+import { listFields, type SchemaNode } from '../../../../../../scripts/list-fields.ts';
+import { readProviderOptions } from '../../../agent/model/providers/read-provider-options.ts';
+import { toCallOptions } from '../../../agent/model/providers/to-call-options.ts';
+import { swarmSettings } from '../../../orchestrator/swarm-settings.ts';
+import { checkScript } from '../../script/check-script.ts';
+import { defaultPolicy } from '../../turn-policy.ts';
+import { bundleJsonSchema } from './bundle-json-schema.ts';
+
+// Draft 7, as `bundleJsonSchema` makes it.
+const { definitions = {} } = bundleJsonSchema() as SchemaNode;
+
+test('R-04 the defaults of a swarm that editors show are those it has', () => {
+  const { supervision, heartbeat, maxProcesses, graceMs, spares } = swarmSettings({});
+  const { maxTokensPerTurn: _, ...turn } = defaultPolicy;
+  const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
+  expect(shownDefaults('Swarm')).toEqual(
+    dotted({
+      policy: {
+        ...turn,
+        maxProcesses,
+        startTimeoutMs: supervision.startTimeoutMs,
+        spares,
+        restart: { quickCrashes, baseMs, maxMs, healthyMs },
+        idle: { hibernateAfterSeconds: supervision.idle.hibernateAfterSeconds },
+        heartbeat: { everyMs: heartbeat.everyMs, missedPings: heartbeat.missedPings },
+        shutdown: { gracePeriodSeconds: graceMs / 1000 },
+      },
+    }),
+  );
+});
+
+test('R-04 an agent has no limits of its own: those of its swarm count', () => {
+  expect(shownDefaults('Agent')).toEqual({});
+});
+
+test('R-04 the defaults of models that editors show are those they have', () => {
+  const { stream, deadlines } = readProviderOptions({}, 'front', 'x');
+  const script = checkScript({ script: [{ fail: { message: 'no' } }] });
+  const [rule] = script.rules;
+  const fail = rule?.action.type === 'fail' ? rule.action : undefined;
+  expect(shownDefaults('Model')).toEqual({
+    ...dotted({ options: { stream, timeouts: { ...deadlines } } }),
+    ...dotted({ options: { latencyMs: script.latencyMs, tokensPerSecond: script.tokensPerSecond } }),
+    'options.script[].fail.retryable': String(fail?.retryable),
+    'options.script[].fail.code': String(fail?.code),
+  });
+  const { signal } = new AbortController();
+  const { maxOutputTokens } = toCallOptions(
+    { messages: [], tools: [], params: {}, signal, turnId: 'turn', onDelta: () => undefined },
+    { params: {}, providerOptions: undefined, systemMessages: 'front', memo: new WeakMap() },
+    signal,
+  );
+  expect(shownDefaults('ModelParams')).toEqual({ maxTokens: String(maxOutputTokens) });
+});
+
+/** By the path of the field below `spec`. */
+function shownDefaults(name: string): Record<string, string> {
+  const { properties = {} } = definitions[name] ?? {};
+  const { spec = definitions[name] ?? {} } = properties;
+  const fields = (spec.oneOf ?? [spec]).flatMap((form) => listFields(form));
+  return Object.fromEntries(
+    fields.flatMap(({ path, byDefault }) => (byDefault === undefined ? [] : [[path, byDefault]])),
+  );
+}
+
+function dotted(value: object, before = ''): Record<string, string> {
+  return Object.assign(
+    {},
+    ...Object.entries(value).map(([key, inner]) =>
+      typeof inner === 'object' ? dotted(inner, `${before}${key}.`) : { [`${before}${key}`]: String(inner) },
+    ),
+  );
+}

@@ -1,0 +1,96 @@
+/**
+ * `ctx.ask`: from what a connector says it heard to the end of the turn that answers it.
+ *
+ * Invariants:
+ * 1. As with `emit`: checked and put into bytes when it is called, and a refusal nobody looks at ends nothing.
+ * 2. Nothing is told to whoever gave up: after its signal aborted, or after the answer, no callback is called.
+ * 3. A callback that throws is logged. It is the connector's own mistake and ends neither the ask nor the process.
+ */
+import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
+import type { ConnectorAsker } from '../ipc/connector-asks.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import { checkEvent } from './check-event.ts';
+
+export interface AskPorts {
+  readonly asker: ConnectorAsker;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Told of an event that is none. */
+  readonly onMalformed: (error: GoondanError) => void;
+  /** Told what a callback of the connector threw. */
+  readonly onThrown: (error: unknown) => void;
+}
+
+export class Asks {
+  readonly #ports: AskPorts;
+  readonly #underWay = new Set<Promise<ConnectorAnswer>>();
+
+  constructor(ports: AskPorts) {
+    this.#ports = ports;
+  }
+
+  readonly ask: AskSwarm = (event, options = {}) => {
+    const asked = this.#ask(event, options).finally(() => this.#underWay.delete(asked));
+    this.#underWay.add(asked);
+    // Whoever does await it hears of it all the same.
+    asked.catch(() => undefined);
+    return asked;
+  };
+
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** Resolves when none is under way, however each ended. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  /** Whoever still waits is told that there will be no answer here. */
+  giveUp(): void {
+    this.#ports.asker.refuseAll(
+      new GoondanError(
+        'E_SWARM_STOPPED',
+        'The connector has to go; the turn goes on, or when the swarm is started again.',
+      ),
+    );
+  }
+
+  async #ask(event: unknown, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
+    const { signal, cancelOnAbort = false, onAccepted, onDelta } = options;
+    signal?.throwIfAborted();
+    const { id, heard } = this.#check(event);
+    const ask = this.#ports.asker.ask(id, heard, {
+      onAccepted: this.#guard(onAccepted),
+      ...(onDelta === undefined ? {} : { onDelta: this.#guard(onDelta) }),
+    });
+    const leave = () => ask.leave(signal?.reason, cancelOnAbort);
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      return await ask.answer;
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  #check(event: unknown) {
+    try {
+      return checkEvent(event, this.#ports);
+    } catch (error) {
+      if (error instanceof GoondanError) this.#ports.onMalformed(error);
+      throw error;
+    }
+  }
+
+  /** Invariant 3. */
+  #guard<Value>(callback: ((value: Value) => void) | undefined): (value: Value) => void {
+    return (value) => {
+      try {
+        callback?.(value);
+      } catch (error) {
+        this.#ports.onThrown(error);
+      }
+    };
+  }
+}

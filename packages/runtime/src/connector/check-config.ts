@@ -1,0 +1,17 @@
+/** The config of a connection against the schema of its connector, before anything of the connector runs. */
+import { GoondanError } from '@goondan/types';
+import type { ConnectorStart } from '../config/connector-start.ts';
+import { compileSchema } from '../json/json-schema.ts';
+
+/** Throws `E_CONNECTOR_CONFIG`. */
+export async function checkConfig({ connection, connector, config, configSchema }: ConnectorStart): Promise<void> {
+  if (configSchema === undefined) return;
+  const check = await compileSchema(configSchema, `the config of Connector/${connector}`);
+  const problems = check(config);
+  if (problems.length === 0) return;
+  const said = problems.map(({ message }) => message).join('; ');
+  throw new GoondanError(
+    'E_CONNECTOR_CONFIG',
+    `The config of Connection/${connection} does not fit Connector/${connector}: ${said}.`,
+  );
+}

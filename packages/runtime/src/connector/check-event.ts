@@ -1,0 +1,26 @@
+/** What a connector says it heard, as an event that can be sent: bundle code may give anything. */
+import { GoondanError } from '@goondan/types';
+import { Misfit, name, object } from '../ipc/check/shape.ts';
+import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
+import { isPlainObject } from '../json/copy-json.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+
+export interface CheckedEvent {
+  readonly id: string;
+  readonly heard: HeardEvent;
+}
+
+const withId = object({ id: name });
+
+/** Makes up the id and the time of one that has none. Throws `E_CONNECTOR_EVENT`. */
+export function checkEvent(event: unknown, { clock, ids }: { clock: Clock; ids: Ids }): CheckedEvent {
+  try {
+    if (!isPlainObject(event)) throw new Misfit('is not an object');
+    const { id } = withId({ id: event.id ?? ids.next('heard') });
+    return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new GoondanError('E_CONNECTOR_EVENT', `An event cannot be emitted: ${error.message}.`, { cause: error });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * A connector's event whose turn is waited for: the question, what is told while it runs, and its end.
+ *
+ * Invariants:
+ * 1. An ask ends once: with an answer, an error, because whoever asked left, or because the channel closed.
+ * 2. The turn does not hang on the ask: when one side is gone the other forgets about it, and only `cancel` ends a turn.
+ * 3. No more than `MOST_ASKS` at a time for each channel, whatever the other side is.
+ */
+import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
+import type { Channel } from './channel/channel.ts';
+import { fromFrameError, toFrameError } from './check/frame-error.ts';
+import type { FromConnector, HeardEvent } from './from-connector.ts';
+import type { AskOutcome, ToConnector } from './to-connector.ts';
+
+export const MOST_ASKS = 256;
+
+export interface AskListeners {
+  /** Must not throw. */
+  readonly onAccepted: (acceptance: ConnectorAcceptance) => void;
+  /** Absent: nobody wants them. Must not throw. */
+  readonly onDelta?: (delta: TurnDelta) => void;
+}
+
+/** What a connector's ask needs while it waits; the connector's side. */
+export interface OpenAsk {
+  readonly answer: Promise<ConnectorAnswer>;
+  /** Nobody waits any more: nothing is told from now on, and `answer` rejects with `reason`. */
+  leave(reason: unknown, cancel: boolean): void;
+}
+
+export class ConnectorAsker {
+  readonly #channel: Channel<FromConnector, ToConnector>;
+  readonly #open = new Map<string, AskListeners & { readonly answer: PromiseWithResolvers<ConnectorAnswer> }>();
+  #count = 0;
+
+  constructor(channel: Channel<FromConnector, ToConnector>) {
+    this.#channel = channel;
+    channel.onMessage((message) => this.#hear(message));
+    channel.onClose(() =>
+      this.refuseAll(
+        new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: ask again with the same id to get the answer.'),
+      ),
+    );
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Throws `E_CALLS_FULL`. */
+  ask(id: string, event: HeardEvent, listeners: AskListeners): OpenAsk {
+    if (this.#open.size >= MOST_ASKS) throw fullError();
+    const askId = `ask-${(this.#count += 1)}`;
+    const answer = Promise.withResolvers<ConnectorAnswer>();
+    this.#open.set(askId, { ...listeners, answer });
+    const wantsDeltas = listeners.onDelta !== undefined;
+    this.#channel
+      .send({ type: 'connector.ask', askId, id, event, wantsDeltas })
+      .catch((error: unknown) => this.#take(askId)?.answer.reject(error));
+    return {
+      answer: answer.promise,
+      leave: (reason, cancel) => {
+        if (this.#take(askId) === undefined) return;
+        answer.reject(reason);
+        // It fails when the orchestrator is gone, and then nobody has to be told.
+        this.#channel.send({ type: 'ask.left', askId, cancel }).catch(() => undefined);
+      },
+    };
+  }
+
+  refuseAll(error: unknown): void {
+    for (const askId of [...this.#open.keys()]) this.#take(askId)?.answer.reject(error);
+  }
+
+  #hear(message: ToConnector): void {
+    if (message.type === 'ask.accepted') this.#open.get(message.askId)?.onAccepted(message.acceptance);
+    if (message.type === 'ask.delta') this.#open.get(message.askId)?.onDelta?.(message.delta);
+    if (message.type !== 'ask.ended') return;
+    const { outcome } = message;
+    const ask = this.#take(message.askId);
+    if (outcome.status === 'answered') ask?.answer.resolve(outcome.answer);
+    else ask?.answer.reject(fromFrameError(outcome.error));
+  }
+
+  #take(askId: string) {
+    const ask = this.#open.get(askId);
+    this.#open.delete(askId);
+    return ask;
+  }
+}
+
+/** What the orchestrator does about an ask. `left` aborts when nobody waits any more, `cancel` when the turn is to end. */
+export type AnswerAsk = (
+  id: string,
+  event: HeardEvent,
+  options: AskListeners & { readonly left: AbortSignal; readonly cancel: AbortSignal },
+) => Promise<ConnectorAnswer>;
+
+/** The orchestrator's side. */
+export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
+  const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
+  // What cannot be sent was for a process that is gone, or reads nothing: it asks again with the same id.
+  const tell = (message: ToConnector) => void channel.send(message).catch(() => undefined);
+  const leave = (askId: string, cancel: boolean) => {
+    const ask = open.get(askId);
+    open.delete(askId);
+    if (cancel) ask?.cancel.abort();
+    ask?.left.abort();
+  };
+
+  channel.onClose(() => {
+    for (const askId of [...open.keys()]) leave(askId, false);
+  });
+  channel.onMessage((message) => {
+    if (message.type === 'ask.left') return leave(message.askId, message.cancel);
+    if (message.type !== 'connector.ask') return;
+    const { askId, id, event, wantsDeltas } = message;
+    if (open.has(askId)) return;
+    if (open.size >= MOST_ASKS) return tell({ type: 'ask.ended', askId, outcome: failed(fullError()) });
+    const left = new AbortController();
+    const cancel = new AbortController();
+    open.set(askId, { left, cancel });
+    const end = (outcome: AskOutcome) => {
+      if (open.delete(askId)) tell({ type: 'ask.ended', askId, outcome });
+    };
+    answer(id, event, {
+      left: left.signal,
+      cancel: cancel.signal,
+      onAccepted: (acceptance) => tell({ type: 'ask.accepted', askId, acceptance }),
+      ...(wantsDeltas ? { onDelta: (delta) => tell({ type: 'ask.delta', askId, delta }) } : {}),
+    }).then(
+      (answered) => end({ status: 'answered', answer: answered }),
+      (error: unknown) => end(failed(error)),
+    );
+  });
+}
+
+function failed(error: unknown): AskOutcome {
+  return { status: 'failed', error: toFrameError(error, 'E_EVENT_INVALID') };
+}
+
+function fullError(): GoondanError {
+  return new GoondanError('E_CALLS_FULL', `${MOST_ASKS} asks of this connection wait for the end of a turn.`, {
+    retryable: true,
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * What a swarm lives by at the moment: its plan, and what follows from it. A reload replaces it as a whole, so whoever
+ * needs something of it asks `current` when it is needed, and keeps nothing.
+ */
+import type { AgentCard } from '@goondan/types';
+import type { DeclaredAgent } from '../config/declared-agent.ts';
+import { partsDigest } from '../config/parts-digest.ts';
+import type { SwarmPlan } from '../config/swarm-plan.ts';
+import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
+import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
+
+export interface Plan {
+  readonly plan: SwarmPlan;
+  readonly settings: SwarmSettings;
+  /** Gets what names no agent. */
+  readonly entryAgent: string;
+  readonly names: readonly string[];
+  /** As their processes get them. */
+  readonly agents: ReadonlyMap<string, DeclaredAgent>;
+  /** What every agent is told about all of them. */
+  readonly cards: readonly AgentCard[];
+  /** What hides the secrets of an agent. */
+  readonly masks: ReadonlyMap<string, Mask>;
+  readonly partsDigests: ReadonlyMap<string, string>;
+}
+
+export class PlanInForce {
+  #current: Plan;
+
+  /** `plan` was checked. */
+  constructor(plan: SwarmPlan) {
+    this.#current = readPlan(plan);
+  }
+
+  get current(): Plan {
+    return this.#current;
+  }
+
+  /** Returns what was in force before. */
+  replace(plan: SwarmPlan): Plan {
+    const before = this.#current;
+    this.#current = readPlan(plan);
+    return before;
+  }
+}
+
+function readPlan(plan: SwarmPlan): Plan {
+  const settings = swarmSettings(plan);
+  const { agents } = plan;
+  return {
+    plan,
+    settings,
+    entryAgent: plan.entryAgent ?? agents[0]?.agentName ?? '',
+    names: agents.map(({ agentName }) => agentName),
+    agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings)])),
+    cards: agents.map(({ agentName: name, description }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+    })),
+    masks: new Map(agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)])),
+    partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
+  };
+}
+
+/**
+ * Who counts crashes here is the orchestrator: it knows a crash from an order to go, and its own end from both. The
+ * process's own count knows none of that; it is for an event that would take orchestrator after orchestrator with it.
+ */
+function withSwarmPolicy(agent: DeclaredAgent, { turn, supervision }: SwarmSettings): DeclaredAgent {
+  const crashesBeforeDeadLetter = supervision.crashesBeforeDeadLetter * OWN_COUNT;
+  return { ...agent, policy: { ...turn, ...agent.policy, crashesBeforeDeadLetter } };
+}
+
+const OWN_COUNT = 4;

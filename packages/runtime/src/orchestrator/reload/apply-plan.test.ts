@@ -1,0 +1,222 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import type { Connections } from '../connections/connections.ts';
+import { applyPlan } from './apply-plan.ts';
+import { describeChanges, swarmReloader } from './reload-swarm.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '') {
+  const opened = await openFakeSwarm(answer);
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const replaced: string[][] = [];
+  // Of the connections, only this is asked here; connections.test.ts has the rest.
+  const connections = {
+    replace: (_plans, changed) => void replaced.push([...changed]),
+  } as Pick<Connections, 'replace'> as Connections;
+  const parts = { inForce: opened.inForce, swarm: opened.swarm, connections };
+  return { ...opened, parts, replaced, plan: opened.inForce.current.plan };
+}
+
+/** The plan with some of its agents saying something else. */
+function changing({ plan }: { plan: SwarmPlan }, ...names: string[]): SwarmPlan {
+  const agents = plan.agents.map((agent) =>
+    names.includes(agent.agentName) ? { ...agent, systemPrompt: crypto.randomUUID() } : agent,
+  );
+  return { ...plan, agents };
+}
+
+function without({ plan }: { plan: SwarmPlan }, name: string): SwarmPlan {
+  return { ...plan, agents: plan.agents.filter(({ agentName }) => agentName !== name) };
+}
+
+const startsOf = ({ agents }: FakeSwarm, name: string) => agents.started.filter(({ at }) => at.agentName === name);
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await Bun.sleep(2);
+};
+
+describe('another plan', () => {
+  test('L-01 replaces the processes of the agents that changed, and of no others', async () => {
+    const opened = await open();
+    for (const name of ['a', 'b', 'c']) await opened.send(name, 'hello');
+    const changes = await applyPlan(opened.parts, changing(opened, 'b'));
+    expect(changes).toMatchObject({ changed: ['Agent/b'], added: [], removed: [] });
+    expect(changes.kept).toEqual(['Agent/a', 'Agent/c', 'Agent/d', 'Agent/e', 'Swarm/test']);
+    for (const name of ['a', 'b', 'c']) await opened.send(name, 'again');
+    expect(['a', 'b', 'c'].map((name) => startsOf(opened, name).length)).toEqual([1, 2, 1]);
+  });
+
+  test('L-01 in another order restarts nothing', async () => {
+    const opened = await open();
+    await opened.send('a', 'hello');
+    const { plan } = opened;
+    const changes = await applyPlan(opened.parts, { ...plan, entryAgent: 'a', agents: plan.agents.toReversed() });
+    expect(changes.changed).toEqual(['Swarm/test']);
+    await opened.send('a', 'again');
+    expect(startsOf(opened, 'a')).toHaveLength(1);
+  });
+
+  test('L-01 a running turn is finished by the process that began it, what waits goes to the next', async () => {
+    const gate = Promise.withResolvers<void>();
+    const opened = await open(async ({ event, child }) => {
+      if (event.input === 'slow') await gate.promise;
+      return String(child.pid);
+    });
+    const slow = opened.send('a', 'slow');
+    await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.running !== undefined);
+    await applyPlan(opened.parts, changing(opened, 'a'));
+    const next = opened.send('a', 'next');
+    await Bun.sleep(20);
+    expect(startsOf(opened, 'a')).toHaveLength(1);
+    gate.resolve();
+    const [first, second] = startsOf(opened, 'a').map(({ child }) => String(child.pid));
+    expect([textOf(await slow), second]).toEqual([first, undefined]);
+    expect(textOf(await next)).not.toBe(first);
+  });
+
+  test('what the swarm says about turns is part of every agent', async () => {
+    const opened = await open();
+    await opened.send('a', 'hello');
+    const policy = { ...opened.plan.policy, maxStepsPerTurn: 3 };
+    const changes = await applyPlan(opened.parts, { ...opened.plan, policy });
+    expect(changes.changed).toContain('Agent/a');
+    await opened.send('a', 'again');
+    expect(startsOf(opened, 'a')).toHaveLength(2);
+  });
+
+  test('a limit of the swarm counts from then on', async () => {
+    const opened = await open();
+    await applyPlan(opened.parts, { ...opened.plan, policy: { ...opened.plan.policy, maxProcesses: 1 } });
+    await opened.send('a', 'hello');
+    await opened.send('b', 'hello');
+    const awake = [...opened.swarm.instances.all()].filter(({ hasProcess }) => hasProcess);
+    expect(awake.map(({ address }) => address.agentName)).toEqual(['b']);
+  });
+
+  test('an agent that is gone takes nothing, what waits for it stays, and is handled when it is back', async () => {
+    const gate = Promise.withResolvers<void>();
+    const opened = await open(async ({ event }) => {
+      if (event.input === 'slow') await gate.promise;
+      return event.input ?? '';
+    });
+    const slow = opened.send('a', 'slow');
+    const waits = fakeEvent('waits');
+    await opened.swarm.accept({ agentName: 'a', instanceKey: 'default' }, waits, false);
+    await applyPlan(opened.parts, without(opened, 'a'));
+    expect(opened.swarm.agents).toEqual(['b', 'c', 'd', 'e']);
+    expect(await failure(opened.send('a', 'new'))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+    gate.resolve();
+    expect(textOf(await slow)).toBe('slow');
+    await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.hasProcess === false);
+    await Bun.sleep(20);
+    expect(startsOf(opened, 'a')).toHaveLength(1);
+
+    const { end } = opened.swarm.waiters.wait({ agentName: 'a', instanceKey: 'default' }, waits.id);
+    await applyPlan(opened.parts, opened.plan);
+    expect(textOf(await end)).toBe('waits');
+    expect(startsOf(opened, 'a')).toHaveLength(2);
+  });
+
+  test('what was accepted for an agent that was not there is handled when it comes', async () => {
+    const opened = await open();
+    const event = fakeEvent('from before');
+    const at = { agentName: 'f', instanceKey: 'default' };
+    await opened.journal.accept(at, event);
+    const { end } = opened.swarm.waiters.wait(at, event.id);
+    const [model] = opened.plan.agents;
+    const agents = [...opened.plan.agents, { ...model, agentName: 'f', models: model?.models ?? {} }];
+    expect(await applyPlan(opened.parts, { ...opened.plan, agents })).toMatchObject({ added: ['Agent/f'] });
+    expect(textOf(await end)).toBe('from before');
+  });
+
+  test('who waits for the answer of an agent that is gone is told', async () => {
+    const gate = Promise.withResolvers<void>();
+    const opened = await open(async ({ at, call }) => {
+      if (at.agentName === 'b') return gate.promise.then(() => 'done');
+      const outcome = await call('request', { agentName: 'b' });
+      return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : outcome.status;
+    });
+    const busy = opened.send('b', 'first');
+    const asked = opened.send('a', 'ask b');
+    const queueOfB = () => opened.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length;
+    await until(() => queueOfB() === 2);
+    await applyPlan(opened.parts, without(opened, 'b'));
+    gate.resolve();
+    expect(textOf(await busy)).toBe('done');
+    expect(textOf(await asked)).toMatch(/^E_AGENT_FAILED: .*Agent "b" was removed from the swarm/);
+  });
+
+  test('every process is told who is there now, and only when that has changed', async () => {
+    const opened = await open();
+    const told: unknown[] = [];
+    await opened.send('a', 'hello');
+    startsOf(opened, 'a')[0]?.child.channel.onMessage((message) => void told.push(message));
+    await applyPlan(opened.parts, changing(opened, 'b'));
+    await applyPlan(opened.parts, without(opened, 'e'));
+    await opened.send('a', 'again');
+    const changed = told.filter((message) => (message as { type: string }).type === 'agents.changed');
+    expect(changed).toEqual([{ type: 'agents.changed', agents: ['a', 'b', 'c', 'd'].map((name) => ({ name })) }]);
+  });
+});
+
+describe('a reload', () => {
+  test('L-05 that fails changes nothing and is told in the log', async () => {
+    const opened = await open();
+    const before = opened.inForce.current;
+    const reload = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
+    expect(await failure(reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
+    expect(opened.inForce.current).toBe(before);
+    expect(opened.lines.at(-1)).toMatchObject({ level: 'error', event: 'swarm.reload_refused' });
+    expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
+  });
+
+  test('of a swarm with another name, and of one that cannot be read again, is refused', async () => {
+    const opened = await open();
+    const renamed = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
+    expect(await failure(renamed())).toMatchObject({ code: 'E_RELOAD_SWARM' });
+    expect(await failure(swarmReloader(opened.parts, undefined)())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
+  });
+
+  test('comes after the one before it, whatever became of that', async () => {
+    const opened = await open();
+    const order: string[] = [];
+    const plans = [() => Promise.reject(new Error('no')), () => Promise.resolve(changing(opened, 'a'))];
+    const reload = swarmReloader(opened.parts, async () => {
+      const next = plans.shift();
+      order.push(`begins, ${plans.length} left`);
+      await Bun.sleep(5);
+      order.push('read');
+      return next?.() ?? opened.plan;
+    });
+    const [first, second] = await Promise.allSettled([reload(), reload()]);
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
+    expect(order).toEqual(['begins, 1 left', 'read', 'begins, 0 left', 'read']);
+    expect(opened.lines.at(-1)?.message).toBe('Reloaded: changed Agent/a; 5 kept.');
+  });
+
+  test('says what it did', () => {
+    const nothing = { kept: ['Agent/a'], changed: [], added: [], removed: [] };
+    expect(describeChanges(nothing)).toBe('Nothing has changed.');
+    expect(describeChanges({ ...nothing, changed: ['Agent/b', 'Swarm/s'], removed: ['Connection/c'] })).toBe(
+      'Reloaded: changed Agent/b, Swarm/s; removed Connection/c; 1 kept.',
+    );
+  });
+});
+
+function textOf({ result }: Awaited<ReturnType<FakeSwarm['send']>>): unknown {
+  const content = result.responseMessage?.data.content;
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}
+
+function failure(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+}

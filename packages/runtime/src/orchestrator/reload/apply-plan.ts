@@ -1,0 +1,79 @@
+/**
+ * A running swarm gets another plan.
+ *
+ * Invariants:
+ * 1. Parts are compared by identity and content. What did not change keeps its process, and notices nothing (L-01).
+ * 2. The process of a changed agent is replaced between turns: a running turn is finished by what began it.
+ * 3. What waits for an agent that is gone stays where it is, on disk, until there is such an agent again.
+ */
+import { GoondanError } from '@goondan/types';
+import { planDigest } from '../../config/plan-digest.ts';
+import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import { defaultPolicy } from '../../config/turn-policy.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Plan, PlanInForce } from '../plan-in-force.ts';
+import type { Swarm } from '../swarm.ts';
+
+export interface ReloadedParts {
+  readonly inForce: PlanInForce;
+  readonly swarm: Swarm;
+  readonly connections: Connections;
+}
+
+/** `wanted` was checked. Resolves when it is in force; busy processes are replaced when their turns are over. */
+export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promise<PlanReconcile> {
+  const { inForce, swarm, connections } = parts;
+  const before = inForce.replace(wanted);
+  const after = inForce.current;
+  const changes = planReconcile(asRun(before), asRun(after));
+  const changed = namesOf('Agent', changes.changed);
+  const removed = namesOf('Agent', changes.removed);
+
+  swarm.instances.redeclare();
+  const { connections: plans = [] } = wanted;
+  connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
+  if (planDigest(before.cards) !== planDigest(after.cards)) swarm.tellAgents();
+  for (const instance of [...swarm.instances.all()]) {
+    const { agentName } = instance.address;
+    if (removed.has(agentName)) void retire(instance, before, swarm);
+    else if (changed.has(agentName)) void renew(instance, before, swarm);
+  }
+  await swarm.wake(namesOf('Agent', changes.added));
+  return changes;
+}
+
+/** As the processes get it: what the swarm says about turns is part of every agent. */
+function asRun({ plan, agents }: Plan): SwarmPlan {
+  return { ...plan, agents: [...agents.values()] };
+}
+
+function namesOf(kind: 'Agent' | 'Connection', identities: readonly string[]): Set<string> {
+  const prefix = `${kind}/`;
+  return new Set(identities.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
+}
+
+/** Invariant 2. */
+async function renew({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
+  await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
+    // What made it crash may be what was changed.
+    swarm.instances.post(address, { type: 'forgive' });
+  });
+}
+
+/** Invariant 3. Who waits for an answer is told that none will come. */
+async function retire({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
+  await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
+    if (swarm.agents.includes(address.agentName)) return;
+    const gone = new GoondanError('E_AGENT_UNKNOWN', `Agent "${address.agentName}" was removed from the swarm.`);
+    swarm.failRequests(address, toFrameError(gone, 'E_AGENT_UNKNOWN'));
+  });
+}
+
+/** The turn has its own deadline; what comes after it has the grace period. */
+function graceOf(agentName: string, { agents, settings: { graceMs } }: Plan) {
+  const { turnTimeoutMs = defaultPolicy.turnTimeoutMs } = agents.get(agentName)?.policy ?? {};
+  return { graceMs: turnTimeoutMs + graceMs, cleanUpMs: graceMs };
+}

@@ -1,0 +1,43 @@
+/** A person who is asked about tool calls, played by a test. What was answered is known until it is taken, as in a swarm. */
+import type { ApprovalOutcome } from '@goondan/types';
+import type { ApprovalQuestion, Approver } from '../agent/approval/approver.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+
+export interface FakeApprover extends Approver {
+  /** Every time somebody asked, in order; a question that is asked again is there twice. */
+  readonly questions: readonly ApprovalQuestion[];
+  /** Answers that nobody has taken yet, by question. */
+  readonly given: Map<string, Promise<ApprovalOutcome>>;
+  /** Knows what was said to another process of the same agent. */
+  remember(earlier: FakeApprover): void;
+}
+
+/** What the person says: at once, later, or never. */
+export type Answer = (question: ApprovalQuestion) => ApprovalOutcome | Promise<ApprovalOutcome>;
+
+export function fakeApprover(answer: Answer): FakeApprover {
+  const questions: ApprovalQuestion[] = [];
+  const given = new Map<string, Promise<ApprovalOutcome>>();
+  return {
+    questions,
+    given,
+    remember: (earlier) => earlier.given.forEach((outcome, id) => given.set(id, outcome)),
+    async ask(question, signal) {
+      signal.throwIfAborted();
+      questions.push(question);
+      const { turnId, key, args } = question;
+      const id = canonicalJson([turnId, key, args]);
+      const outcome = given.get(id) ?? Promise.resolve(answer(question));
+      given.set(id, outcome);
+      const aborted = Promise.withResolvers<never>();
+      const giveUp = () => aborted.reject(signal.reason);
+      signal.addEventListener('abort', giveUp, { once: true });
+      try {
+        return { id, ...(await Promise.race([outcome, aborted.promise])) };
+      } finally {
+        signal.removeEventListener('abort', giveUp);
+      }
+    },
+    taken: (id) => void given.delete(id),
+  };
+}

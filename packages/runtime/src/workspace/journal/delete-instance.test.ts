@@ -1,0 +1,220 @@
+import { expect, test } from 'bun:test';
+import { GoondanError, type Message } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import { defaultLimits } from '../limits.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { openJournal, type Journal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const other = { agentName: 'coder', instanceKey: 'other' };
+const instances = '/state/workspaces/simulation/instances';
+const folder = `${instances}/coder~default`;
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+
+/** Two turns and a state; nothing of it is open any more. */
+async function talk(disk: SimulatedDisk): Promise<void> {
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  for (const id of ['a', 'b']) {
+    await orchestrator.accept(coder, simpleEvent(id));
+    await runSimpleTurn(agent, coder, id, { extensionState: { memo: id } });
+  }
+  await agent.close();
+  await orchestrator.close();
+}
+
+test('nothing of it is left, not even that an event was handled; another one is not touched', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  await runSimpleTurn(journal, other, 'x');
+  expect(await journal.has(coder)).toBe(true);
+  expect(await journal.delete(coder)).toEqual({ inputs: 0 });
+  expect(await journal.has(coder)).toBe(false);
+  expect(await disk.list(instances)).toEqual(['coder~other']);
+  expect(await journal.instances()).toEqual([other]);
+  expect(ids((await journal.read(other)).messages)).toEqual(['input-x', 'answer-x']);
+
+  expect(await journal.read(coder)).toEqual({ version: 0, messages: [], extensionState: {} });
+  expect(await journal.accept(coder, simpleEvent('a'))).toMatchObject({ duplicate: false, seq: 1 });
+  await runSimpleTurn(journal, coder, 'a');
+  expect(await journal.read(coder)).toMatchObject({ version: 1, messages: [{ id: 'input-a' }, { id: 'answer-a' }] });
+});
+
+test('one that has accepted input is not deleted, and keeps it, unless that may go', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  for (const id of ['c', 'd']) await journal.accept(coder, simpleEvent(id));
+  expect(await rejectionOf(journal.delete(coder))).toMatchObject({
+    code: 'E_INSTANCE_PENDING',
+    message: 'Conversation "default" of coder has 2 accepted inputs that are not handled yet.',
+  });
+  // The lock was given back: the agent's own process goes on.
+  const agent = await open(disk, 2);
+  expect((await agent.pending(coder)).map(({ id }) => id)).toEqual(['c', 'd']);
+  await runSimpleTurn(agent, coder, 'c');
+  await agent.close();
+  expect(await journal.accept(coder, simpleEvent('d'))).toMatchObject({ duplicate: true });
+  expect(await journal.delete(coder, { force: true })).toEqual({ inputs: 1 });
+  expect(await journal.pending(coder)).toEqual([]);
+});
+
+test('one that is not there, one that a process owns and one whose turn runs are refused', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  expect(await rejectionOf(journal.delete(coder))).toMatchObject({
+    code: 'E_INSTANCE_UNKNOWN',
+    message: 'coder has no conversation "default".',
+  });
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a');
+  expect(await rejectionOf(journal.delete(coder))).toMatchObject({ code: 'E_LOCKED' });
+  const { epoch } = await agent.open(coder, 'turn-b');
+  expect(await rejectionOf(agent.delete(coder))).toMatchObject({ code: 'E_STORE_ORDER' });
+  await agent.append(coder, epoch, 0, simpleRecords('b').slice(0, 1));
+  expect(ids((await agent.read(coder)).messages)).toEqual(['input-a', 'answer-a']);
+});
+
+test('damaged files are deleted too, when that is said', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const metadata = await disk.openFile(`${folder}/metadata.json`);
+  await metadata.truncate(40);
+  const journal = await open(disk, 2);
+  expect(await rejectionOf(journal.delete(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(await journal.has(coder)).toBe(true);
+  expect(await journal.delete(coder, { force: true })).toEqual({});
+  await runSimpleTurn(journal, coder, 'a');
+  expect(ids((await journal.read(coder)).messages)).toEqual(['input-a', 'answer-a']);
+});
+
+test('what is accepted at the same time is refused, kept or in the new conversation, never lost', async () => {
+  const seen = new Set<string>();
+  for (let seed = 0; seed < 60; seed += 1) {
+    const disk = SimulatedDisk.empty();
+    await talk(disk);
+    const random = seededRandom(seed);
+    disk.syncTicks = () => random.below(20);
+    // Accepting takes its time: what was handled is taken out first.
+    const limits = { ...defaultLimits, inboxCompactionBytes: 1 };
+    const journal = await openJournal(simulatedMachine(disk, 2), simulatedLocation, limits);
+    const wait = async () => {
+      for (let ticks = random.below(60); ticks > 0; ticks -= 1) await Promise.resolve();
+    };
+    const accepting = wait().then(() => journal.accept(coder, simpleEvent('c')));
+    const deleted = await wait()
+      .then(() => journal.delete(coder))
+      .then(
+        () => 'deleted',
+        (error: unknown) => (error instanceof GoondanError ? error.code : String(error)),
+      );
+    await accepting;
+    expect((await (await open(disk, 3)).pending(coder)).map(({ id }) => id)).toEqual(['c']);
+    seen.add(deleted);
+  }
+  expect(seen).toEqual(new Set(['deleted', 'E_INSTANCE_PENDING']));
+});
+
+test('a crash at any moment leaves all of it or nothing, and a sweep finishes what was begun', async () => {
+  const whole = SimulatedDisk.empty();
+  await talk(whole);
+  const moments: { readonly disk: SimulatedDisk; readonly isDone: boolean }[] = [];
+  const disk = whole.copy();
+  const journal = await open(disk, 2);
+  disk.afterOperation = () => moments.push({ disk: disk.copy(), isDone: false });
+  await journal.delete(coder);
+  disk.afterOperation = undefined;
+  moments.push({ disk: disk.copy(), isDone: true });
+
+  const outcomes = new Set<string>();
+  for (const [index, moment] of moments.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      for (let seed = 0; seed < 4; seed += 1) {
+        const survivor = moment.disk.crash(mode, seededRandom(index, seed));
+        const outcome = await judge(survivor.copy());
+        if (moment.isDone) expect(outcome).toBe('gone');
+        outcomes.add(outcome);
+        await crashTheSweep(survivor, outcome);
+      }
+    }
+  }
+  expect(outcomes).toEqual(new Set(['whole', 'gone']));
+});
+
+/** Swept or not: what whoever comes next finds. */
+async function judge(disk: SimulatedDisk): Promise<'whole' | 'gone'> {
+  const journal = await open(disk, 4);
+  const before = await look(journal);
+  await journal.sweep();
+  expect((await disk.list(instances))?.filter((name) => name.startsWith('.deleted-'))).toEqual([]);
+  expect(await look(journal)).toBe(before);
+  await journal.accept(coder, simpleEvent('c'));
+  await runSimpleTurn(journal, coder, 'c');
+  expect((await journal.read(coder)).messages.length).toBe(before === 'gone' ? 2 : 6);
+  return before;
+}
+
+async function look(journal: Journal): Promise<'whole' | 'gone'> {
+  if (!(await journal.has(coder))) {
+    expect(await journal.instances()).toEqual([]);
+    return 'gone';
+  }
+  const { messages, extensionState } = await journal.read(coder);
+  expect(ids(messages)).toEqual(['input-a', 'answer-a', 'input-b', 'answer-b']);
+  expect(extensionState).toEqual({ memo: 'b' });
+  expect(await Array.fromAsync(journal.archive(coder))).toHaveLength(2);
+  expect(await journal.instances()).toEqual([coder]);
+  return 'whole';
+}
+
+/** Power goes while it sweeps what a killed process had not made durable. */
+async function crashTheSweep(disk: SimulatedDisk, before: 'whole' | 'gone'): Promise<void> {
+  const journal = await open(disk, 3);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await journal.sweep();
+  disk.afterOperation = undefined;
+  const modes: readonly CrashMode[] = ['power', 'kill'];
+  for (const [index, moment] of moments.entries()) {
+    const outcome = await judge(moment.crash(modes[index % 2] ?? 'power', seededRandom(index)));
+    if (before === 'whole') expect(outcome).toBe('whole');
+  }
+}
+
+test('what cannot be removed is told of and tried again; it is deleted all the same', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  let isBroken = true;
+  const fs = failingFs(disk, (operation) => {
+    if (isBroken && operation === 'removeFolder') throw systemError('EACCES');
+  });
+  const machine = simulatedMachine(fs, 2);
+  const journal = await openJournal(machine, simulatedLocation);
+  await journal.delete(coder);
+  expect(await journal.instances()).toEqual([]);
+  expect(machine.warnings).toMatchObject([{ message: expect.stringContaining('left of a deleted conversation') }]);
+  isBroken = false;
+  await journal.sweep();
+  expect(await disk.list(instances)).toEqual([]);
+});
+
+test('a disk that fails in the middle leaves it as it was', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  let renames = 0;
+  const fs = failingFs(disk, (operation) => {
+    // The first takes the lock.
+    if (operation === 'rename' && ++renames === 2) throw systemError('EIO');
+  });
+  const journal = await open(fs, 2);
+  expect(await rejectionOf(journal.delete(coder))).toMatchObject({ code: 'E_STORE_WRITE' });
+  expect(await look(journal)).toBe('whole');
+  expect(await journal.delete(coder)).toEqual({ inputs: 0 });
+});

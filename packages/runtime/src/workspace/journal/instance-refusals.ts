@@ -1,0 +1,12 @@
+/** Why an instance is not deleted, in the same words wherever it is asked. */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+
+export function unknownInstance({ agentName, instanceKey }: AgentAddress): GoondanError {
+  return new GoondanError('E_INSTANCE_UNKNOWN', `${agentName} has no conversation ${JSON.stringify(instanceKey)}.`);
+}
+
+export function pendingInputs({ agentName, instanceKey }: AgentAddress, count: number): GoondanError {
+  const inputs = count === 1 ? '1 accepted input that is' : `${count} accepted inputs that are`;
+  const message = `Conversation ${JSON.stringify(instanceKey)} of ${agentName} has ${inputs} not handled yet.`;
+  return new GoondanError('E_INSTANCE_PENDING', message);
+}

@@ -1,0 +1,88 @@
+// Writes docs/reference/configuration.md from the schemas that bundles are checked with, so that the page, editors and
+// `gdn validate` say the same. The examples are the files of examples/every-kind.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
+import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
+import { listFields, type SchemaNode } from './list-fields.ts';
+import { markdownTable } from './markdown-table.ts';
+
+export const configurationReferencePage = join(import.meta.dir, '..', 'docs/reference/configuration.md');
+const examples = join(import.meta.dir, '..', 'examples/every-kind');
+
+export function renderConfigurationReference(): string {
+  // Draft 7, as `bundleJsonSchema` makes it.
+  const { definitions = {} } = bundleJsonSchema() as SchemaNode;
+  const kinds = Object.keys(resourceSchemas);
+  const shared = Object.keys(definitions).filter((name) => !kinds.includes(name));
+  return [
+    introduction,
+    ...kinds.map((kind) => renderKind(kind, definitions[kind] ?? {})),
+    '## Parts of several kinds\n',
+    ...shared.map((name) => renderPart(name, definitions[name] ?? {})),
+  ].join('\n');
+}
+
+const introduction = `# Resources, field by field
+
+Everything that can stand in a bundle: every kind, every field, its type, whether it is needed, what it is when it is
+absent, and what it means. [Bundles](../bundles.md) explains how the parts belong together, and how to make an editor show
+these texts.
+
+Every document has four fields: \`apiVersion\`, always \`goondan.ai/v1\`; \`kind\`; \`metadata\`, which is
+[the same for all](#metadata); and \`spec\`, which is below, kind by kind. In the names of fields, \`[]\` is each item of a
+list and \`<name>\` each name of a map.
+
+The examples are one bundle, [examples/every-kind](../../examples/every-kind/check.ts).
+
+This page is generated from \`packages/runtime/src/config/bundle/kinds\` by \`npm run reference\`.
+`;
+
+function renderKind(kind: string, { description = '', properties = {} }: SchemaNode): string {
+  const { spec = {} } = properties;
+  return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec), renderExample(kind)].join('\n');
+}
+
+/** One table; for a \`spec\` of several forms, one for each. */
+function renderForms(spec: SchemaNode): string[] {
+  if (spec.oneOf === undefined) return [renderFields(spec)];
+  return spec.oneOf.flatMap((form) => {
+    const [name, marked] = Object.entries(form.properties ?? {}).find(([, field]) => isChoice(field)) ?? [];
+    const values = marked?.enum ?? [marked?.const];
+    return [`With \`${name}: ${values.join('`, `')}\`:\n`, renderFields(form)];
+  });
+}
+
+function isChoice({ enum: names, const: only }: SchemaNode): boolean {
+  return names !== undefined || only !== undefined;
+}
+
+function renderFields(schema: SchemaNode): string {
+  const rows = listFields(schema).map(({ path, type, isRequired, byDefault, description }) => [
+    `\`${path}\``,
+    type,
+    isRequired ? 'needed' : byDefault === undefined ? '' : `\`${byDefault}\``,
+    description,
+  ]);
+  return markdownTable(['field', 'type', 'default', 'means'], rows);
+}
+
+function renderExample(kind: string): string {
+  const text = readFileSync(join(examples, exampleFile(kind)), 'utf8');
+  return `\`\`\`yaml\n${text.replace(/^#.*\n/gm, '')}\`\`\`\n`;
+}
+
+/** Each kind in a file of its own; a bundle needs a \`goondan.yaml\`. */
+export function exampleFile(kind: string): string {
+  return kind === 'Swarm' ? 'goondan.yaml' : `${kind.toLowerCase()}.yaml`;
+}
+
+function renderPart(name: string, schema: SchemaNode): string {
+  return [`### ${name}\n`, `${schema.description ?? ''}\n`, renderFields(schema)].join('\n');
+}
+
+if (import.meta.main) {
+  mkdirSync(dirname(configurationReferencePage), { recursive: true });
+  await Bun.write(configurationReferencePage, renderConfigurationReference());
+  console.log('Wrote docs/reference/configuration.md');
+}

@@ -1,0 +1,91 @@
+// The pages of docs/reference are what the commands and the schemas say of themselves.
+import { describe, expect, test } from 'bun:test';
+import type { Command } from 'commander';
+import { join } from 'node:path';
+import { loadBundle } from '@goondan/runtime';
+import { createProgram } from '../packages/cli/src/create-program.ts';
+import { openTerminal } from '../packages/cli/src/terminal.ts';
+import { cliReferencePage, renderCliReference } from '../scripts/write-cli-reference.ts';
+import {
+  configurationReferencePage,
+  exampleFile,
+  renderConfigurationReference,
+} from '../scripts/write-configuration-reference.ts';
+import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
+import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
+import { listFields, type SchemaNode } from '../scripts/list-fields.ts';
+import { readRepository, repository } from './read-repository.ts';
+
+const silent = { write: () => undefined };
+const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
+
+describe('docs/reference/cli.md', () => {
+  test('is what the commands say; if not, run `npm run reference`', async () => {
+    expect(await Bun.file(cliReferencePage).text()).toBe(renderCliReference());
+  });
+
+  test('has every command with its usage, options and examples', () => {
+    const page = renderCliReference();
+    for (const command of endsOf(program)) {
+      const section = page.split(`# gdn ${nameOf(command)}\n`)[1]?.split(/^#+ /m)[0] ?? '';
+      expect(section, nameOf(command)).toContain(`\`\`\`text\ngdn ${nameOf(command)} [options]`);
+      for (const { flags } of command.options) expect(section, nameOf(command)).toContain(`| \`${flags}\``);
+      expect(section, nameOf(command)).toContain(`\`\`\`sh\n`);
+    }
+  });
+});
+
+describe('docs/cli.md', () => {
+  test('says what every command prints with `--json`', () => {
+    const [page] = readRepository('docs/cli.md');
+    const rows = page?.text.match(/^\| `.+`/gm)?.join('\n') ?? '';
+    expect(
+      endsOf(program)
+        .filter((command) => !rows.includes(`\`${nameOf(command)}\``))
+        .map(nameOf),
+    ).toEqual([]);
+  });
+});
+
+describe('docs/reference/configuration.md', () => {
+  // Draft 7, as `bundleJsonSchema` makes it.
+  const { definitions = {} } = bundleJsonSchema() as SchemaNode;
+
+  test('R-04 is what the schemas say; if not, run `npm run reference`', async () => {
+    expect(await Bun.file(configurationReferencePage).text()).toBe(renderConfigurationReference());
+  });
+
+  test.each(Object.keys(definitions))('R-04 every field of %s has a type and a description', (name) => {
+    const { properties = {} } = definitions[name] ?? {};
+    const specs = properties['spec']?.oneOf ?? [properties['spec'] ?? definitions[name] ?? {}];
+    const fields = specs.flatMap((spec) => listFields(spec));
+    expect(fields).not.toBeEmpty();
+    const poor = fields.filter(
+      ({ type, description }) => type.includes('anything') || !/^[A-Z`].*[.…]$/.test(description),
+    );
+    expect(poor).toEqual([]);
+  });
+
+  test('R-04 has an example of every kind, which loads', async () => {
+    const folder = join(repository, 'examples/every-kind');
+    const loaded = await loadBundle(folder, { environment: { TEAM_KEY: 'not-a-real-key' } });
+    expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
+    expect(
+      [...new Set(loaded.resources.map(({ kind, document }) => `${kind} ${document.placeOf([]).file}`))].toSorted(),
+    ).toEqual(
+      Object.keys(resourceSchemas)
+        .map((kind) => `${kind} ${exampleFile(kind)}`)
+        .toSorted(),
+    );
+  });
+});
+
+/** The commands that do something, groups left out. */
+function endsOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(endsOf);
+}
+
+/** Without `gdn`. */
+function nameOf(command: Command): string {
+  return command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+}
