@@ -6,6 +6,7 @@ import { LayerRegistry } from '../packages/runtime/src/agent/pipeline/layer-regi
 import { runOnion } from '../packages/runtime/src/agent/pipeline/onion.ts';
 import { problemWithTurnResult } from '../packages/runtime/src/agent/pipeline/result-shapes.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
+import type { TurnObserver } from '../packages/runtime/src/trace/layer-span.ts';
 import { recordTurn } from '../packages/runtime/src/trace/record-turn.ts';
 import { type Contestant, measure, printTimings } from './measure.ts';
 
@@ -73,18 +74,23 @@ function chainOf(count: number) {
   };
 }
 
-function onion(count: number): Contestant {
+export function onion(count: number): Contestant {
   const chain = chainOf(count);
-  return { name: 'goondan onion', run: () => runOnion(chain()) };
+  return { name: 'goondan onion', run: () => runWatched(chain(), undefined) };
 }
 
-function watched(count: number): Contestant {
+export function watched(count: number): Contestant {
   const chain = chainOf(count);
   return {
     name: 'goondan onion, every layer recorded',
-    run: () => {
-      const span = recordTurn(systemClock).chain({ kind: 'turn', label: '', id: '', inspect: () => ({}) }, undefined);
-      return runOnion({ ...chain(), span });
-    },
+    run: () => runWatched(chain(), recordTurn(systemClock)),
   };
+}
+
+/** As a turn does it. */
+async function runWatched(chain: ReturnType<ReturnType<typeof chainOf>>, observer: TurnObserver | undefined) {
+  const span = observer?.chain({ kind: 'turn', label: '', id: '' }, undefined);
+  const given = await runOnion({ ...chain, span });
+  span?.end(given);
+  return given;
 }

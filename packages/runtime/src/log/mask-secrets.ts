@@ -11,13 +11,22 @@ const SHORTEST_SECRET = 8;
 
 /** Values shorter than 8 characters are not secrets: replacing them would maul ordinary text. */
 export function maskSecrets(secrets: readonly string[]): Mask {
-  // Printed as part of an object, a text of several lines comes line by line.
-  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
-  const forms = new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf));
+  const forms = allForms(secrets);
   if (forms.size === 0) return (text) => text;
   // Longest first, so that a secret that contains another one goes as a whole.
   const ordered = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
+}
+
+/** The length of the longest text that is replaced: whoever cuts a text has to look that much further. */
+export function longestMasked(secrets: readonly string[]): number {
+  return Math.max(0, ...Array.from(allForms(secrets), ({ length }) => length));
+}
+
+function allForms(secrets: readonly string[]): ReadonlySet<string> {
+  // Printed as part of an object, a text of several lines comes line by line.
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
+  return new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf));
 }
 
 /** How a text looks after what usually happens to it before it is written. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ChainRecord, LayerRecord } from './record-turn.ts';
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import { renderTrace } from './render-trace.ts';
 
 function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
@@ -7,6 +7,7 @@ function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord 
     extension,
     name: 'step',
     kind: 'step',
+    startMs: 0,
     ownMs: 1,
     totalMs: 2,
     outcome: 'passed',
@@ -14,12 +15,13 @@ function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord 
     resultChanged: [],
     emitted: [],
     emittedMore: 0,
+    messages: [],
     ...more,
   };
 }
 
 function chain(kind: string, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
-  return { kind, label, id: 'id', totalMs: 3, layers: [], inside: [], ...more };
+  return { kind, label, id: 'id', startMs: 0, totalMs: 3, layers: [], inside: [], ...more };
 }
 
 test('P-03 layers are nested as the onion is, and hold what ran inside them', () => {

@@ -1,6 +1,6 @@
 /** A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed. */
 import type { Change } from '../json/diff-json.ts';
-import type { ChainRecord, LayerRecord } from './record-turn.ts';
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
 
 export interface RenderOptions {
   /** Paints a piece of the text; plain when absent. */

@@ -21,7 +21,8 @@ export interface ModelAsk {
 export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   refuseWhenOver(run);
   const { call, key } = ask;
-  const span = watch(run, { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call) }, ask.parent);
+  const watched = { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call), shared: call.messages };
+  const span = watch(run, watched, ask.parent);
   return runChain<ModelReply>(run, {
     kind: 'model',
     span,
@@ -80,12 +81,6 @@ function withCode(error: unknown, modelRef: string): unknown {
   });
 }
 
-function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall): JsonValue {
-  // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
-  return {
-    modelRef,
-    params,
-    tools: tools.items.map((tool) => tool.name),
-    messages: [...(ownMessages ?? messages)],
-  } as unknown as JsonValue;
+function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall) {
+  return { modelRef, params, tools: tools.items, messages: ownMessages ?? messages };
 }

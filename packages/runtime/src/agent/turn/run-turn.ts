@@ -1,6 +1,6 @@
 /** One turn: one event in, one result out, the conversation committed once. */
 import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type TurnResult } from '@goondan/types';
-import type { TurnObserver } from '../../trace/layer-span.ts';
+import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
@@ -43,8 +43,10 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
     if ('finished' in run) return run.finished;
     agent.activity.begin(run.log);
+    run.observer?.started?.(watched(run));
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
+    run.observer?.ended?.(outcome);
     tellEnd(run, outcome);
     return outcome;
   } finally {
@@ -60,8 +62,8 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
   refuseDeadLetter(run, deadLetter);
   // Cancelled while it waited: its layers need not begin.
   refuseWhenOver(run);
-  const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
-  const span = watch(run, watched, undefined);
+  const { spanIds, turnId } = run;
+  const span = watch(run, { kind: 'turn', label: agent.address.agentName, id: turnId, spanIds }, undefined);
   run.span = span;
   const result = await runChain<TurnResult>(run, {
     kind: 'turn',
@@ -173,6 +175,10 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     ...(error.extension === undefined ? {} : { extension: error.extension }),
   });
   agent.bus.tell('turn.failed', () => ({ ...named(run), stepCount, duration, error }));
+}
+
+function watched({ agent, turnId, event, spanIds, turn, resumed }: TurnRun): WatchedTurn {
+  return { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, resumed };
 }
 
 function named(run: TurnRun) {

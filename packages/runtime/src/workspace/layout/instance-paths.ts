@@ -17,6 +17,8 @@ export interface InstancePaths {
   readonly turn: string;
   readonly archive: string;
   readonly runtimeEvents: string;
+  /** A file for each turn. */
+  readonly traces: string;
   readonly extensions: string;
   extension(name: string): string;
 }
@@ -76,6 +78,7 @@ export function pathsIn(folder: string): InstancePaths {
     turn: `${messages}/turn.jsonl`,
     archive: `${messages}/archive.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
+    traces: `${folder}/traces`,
     extensions,
     extension: (name) => `${extensions}/${pathSegment(name)}.json`,
   };
