@@ -87,7 +87,8 @@ export type {
   WatchedTurn,
 } from './trace/layer-span.ts';
 export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
-export { renderTrace } from './trace/render-trace.ts';
+export { renderMermaid } from './trace/render-mermaid.ts';
+export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
 export type { MissingRecords, TracedChain, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
