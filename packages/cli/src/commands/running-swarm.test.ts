@@ -52,7 +52,7 @@ describe('a swarm that runs', () => {
   test('send --wait: as run', async () => {
     await start();
     expect(await gdn('send', '--input', 'Hi', '--wait')).toEqual({ stdout: 'You said: Hi\n', ...quiet });
-    const piped = await place.runWith({ stdin: 'Piped' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
+    const piped = await place.runWith({ stdin: 'Piped\n' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
     expect(piped.stdout).toBe('You said: Piped\n');
     const { stdout } = await gdn('send', '--input', 'Hi', '--wait', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
