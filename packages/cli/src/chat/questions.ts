@@ -15,7 +15,7 @@ interface Question {
 export interface QuestionScreen {
   readonly draft: string;
   setDraft(text: string): void;
-  print(...lines: readonly Line[]): void;
+  print(lines: readonly Line[]): void;
 }
 
 export class Questions {
@@ -59,6 +59,6 @@ export class Questions {
   #begin(): void {
     this.#aside = this.#screen.draft;
     this.#screen.setDraft('');
-    this.#screen.print(...(this.#waiting[0]?.lines ?? []));
+    this.#screen.print(this.#waiting[0]?.lines ?? []);
   }
 }

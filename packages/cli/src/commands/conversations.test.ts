@@ -1,6 +1,6 @@
 // Real processes: what `gdn` shows of conversations, logs and dead letters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -46,12 +46,20 @@ describe('gdn instance', () => {
 
   test('one that is not there: exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const { stdout, stderr, exitCode } = await gdn('instance show host other --json');
-    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: host has no conversation "other".\n');
+    const { stdout, stderr, exitCode } = await gdn('instance show host other');
+    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
+    expect((await gdn('run --trust --input Hi')).exitCode).toBe(0);
+    expect((await gdn('instance show host defualt')).stderr).toBe(
+      'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
+        'Did you mean `default`? `gdn instance list` shows what there is.\n',
+    );
+    expect((await gdn('instance show hots default')).stderr).toBe(
+      'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations.\n' +
+        'Did you mean `host`? `gdn instance list` shows what there is.\n',
+    );
     const mistyped = await gdn('instance export host defualt');
-    expect(mistyped.stderr).toContain('\nDid you mean host "default"?');
+    expect(mistyped.stderr).toContain('\nDid you mean `default`?');
     expect({ stdout: mistyped.stdout, exitCode: mistyped.exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
@@ -227,50 +235,94 @@ describe('gdn logs', () => {
 });
 
 describe('gdn deadletter', () => {
-  test('list, retry, drop', async () => {
-    const mark = join(place.folder, 'crash');
-    writeFileSync(mark, '');
+  const long = `Crash ${'x'.repeat(300)}`;
+
+  beforeEach(async () => {
     const module = `import { existsSync } from 'node:fs';
       export const register = (api) => api.pipeline.register('turn', (ctx) => {
-        if (existsSync(${JSON.stringify(mark)})) process.kill(process.pid, 'SIGKILL');
+        if (existsSync(${JSON.stringify(join(place.folder, 'crash'))})) process.kill(process.pid, 'SIGKILL');
         return ctx.next();
       });`;
-    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': module });
+    const swarm = `${tellTale.agent}\npolicy: { crashesBeforeDeadLetter: 1 }`;
+    const yaml = sampleBundle({ more: tellTale.more, swarm, agents: ['helper'] });
+    await place.write('bundle', { 'goondan.yaml': yaml, 'tell-tale.ts': module });
     await place.run('run', 'bundle', '--trust', '--detach');
-    expect((await gdn('deadletter list')).stdout).toBe('There are no dead letters.\n');
-    for (const id of ['bad-1', 'bad-2']) {
-      expect((await gdn(`send --input Crash --id ${id} --wait`)).exitCode).toBe(1);
-    }
-    expect(await json('deadletter list --json')).toMatchObject([
-      { agent: 'host', instanceKey: 'default', eventId: 'bad-1', input: 'Crash', crashes: 3 },
-      { eventId: 'bad-2' },
-    ]);
-    expect((await gdn('deadletter list --agent host')).stdout).toStartWith('host default bad-1  20');
-    rmSync(mark);
-    expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
-    expect((await gdn('deadletter drop host default bad-2')).stdout).toBe('Forgotten.\n');
-    expect(await json('deadletter list --json')).toEqual([]);
-    const { stdout, stderr, exitCode } = await gdn('deadletter retry host default bad-2 --json');
-    expect(stderr).toStartWith('E_DEAD_LETTER_UNKNOWN: There is no dead letter "bad-2" of host (default).\n');
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
-    expect((await gdn('stop')).exitCode).toBe(0);
+    await place.write('.', { crash: '' });
+    const ended = letters.map(([agent, key, id, input]) => {
+      const to = ['--agent', agent, '--instance', key, '--id', id, '--input', input];
+      return place.run('send', '--bundle', 'bundle', '--wait', ...to);
+    });
+    expect((await Promise.all(ended)).map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+    rmSync(join(place.folder, 'crash'));
   });
-});
+  afterEach(async () => expect((await gdn('stop')).exitCode).toBe(0));
 
-test.each([
-  'logs',
-  'instance list',
-  'instance show',
-  'instance export',
-  'instance delete',
-  'deadletter list',
-  'deadletter retry',
-  'deadletter drop',
-])('gdn %s --help ends with an example', async (command) => {
-  const { stdout, exitCode } = await place.run(...command.split(' '), '--help');
-  expect(stdout).toMatch(/\nExample:\n {2}\$ gdn .*\n$/);
-  for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
-  expect(exitCode).toBe(0);
+  const letters = [
+    ['host', 'default', 'bad-1', 'Crash'],
+    ['host', 'k', 'bad-2', 'Crash'],
+    ['helper', 'default', 'bad-3', long],
+  ] as const;
+
+  test('list: all of them, or those of one agent or conversation', async () => {
+    const all = await list('deadletter list --json');
+    expect(all).toMatchObject(
+      letters.map(([agent, instanceKey, eventId, input]) => ({ agent, instanceKey, eventId, input, crashes: 1 })),
+    );
+    const ids = async (line: string) => (await list(line)).map(({ eventId }) => eventId);
+    expect(await ids('deadletter list --agent host --json')).toEqual(['bad-1', 'bad-2']);
+    expect(await ids('deadletter list --instance default --json')).toEqual(['bad-1', 'bad-3']);
+    expect(await ids('deadletter list --agent helper --instance k --json')).toEqual([]);
+    expect((await gdn('deadletter list --agent helper --instance k')).stdout).toBe('There are no dead letters.\n');
+    expect((await gdn('deadletter list --agent helper')).stdout.split('\n')).toEqual([
+      expect.stringMatching(/^helper default bad-3 {2}20\S+Z$/),
+      `    ${all[2]?.reason}`,
+      `    ${JSON.stringify(long.slice(0, 200))}`,
+      '',
+    ]);
+    expect(all[2]?.reason).toContain('crashed its agent');
+  });
+
+  test('retry: its turn comes, as if it had just come in', async () => {
+    await expectUnknown('retry');
+    expect((await gdn('deadletter retry host k bad-2')).stdout).toBe('Accepted again.\n');
+    expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
+    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
+    for (const key of ['default', 'k']) {
+      // After it, in the same conversation.
+      await gdn(`send --instance ${key} --input Then --wait`);
+      expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
+    }
+  });
+
+  test('drop: it is forgotten, and never handled', async () => {
+    await expectUnknown('drop');
+    expect((await gdn('deadletter drop host k bad-2')).stdout).toBe('Forgotten.\n');
+    expect(await json('deadletter drop host default bad-1 --json')).toEqual({ dropped: true });
+    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
+    for (const key of ['default', 'k']) {
+      await gdn(`send --instance ${key} --input Then --wait`);
+      const { stdout } = await gdn(`instance show host ${key}`);
+      expect(stdout).toContain('You said: Then\n');
+      expect(stdout).not.toContain('You said: Crash');
+    }
+  });
+
+  /** In the order of their ids. */
+  async function list(line: string): Promise<{ eventId: string; reason: string }[]> {
+    const found: { eventId: string; reason: string }[] = await json(line);
+    return found.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));
+  }
+
+  async function expectUnknown(order: string): Promise<void> {
+    for (const [line, said] of [
+      ['host default bad-2', '"bad-2" of host (default)'],
+      ['host other bad-1', '"bad-1" of host (other)'],
+    ]) {
+      const { stdout, stderr, exitCode } = await gdn(`deadletter ${order} ${line}`);
+      expect(stderr).toStartWith(`E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`);
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    }
+  }
 });
 
 function gdn(line: string) {

@@ -1,6 +1,5 @@
 // Real processes: what can be asked of a swarm that `gdn run --detach` has left running.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -13,6 +12,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const quiet = { stderr: '', exitCode: 0 };
 const script = [`- { when: '^slow', say: '${'word '.repeat(2_000)}' }`, `- { say: 'You said: {{input}}' }`].join('\n');
+const toHelper = ['--agent', 'helper', '--instance', 'k'];
 
 describe('a swarm that runs', () => {
   test('send: on disk, then {accepted, eventId}; the same id again counts once', async () => {
@@ -52,6 +52,8 @@ describe('a swarm that runs', () => {
   test('send --wait: as run', async () => {
     await start();
     expect(await gdn('send', '--input', 'Hi', '--wait')).toEqual({ stdout: 'You said: Hi\n', ...quiet });
+    const piped = await place.runWith({ stdin: 'Piped' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
+    expect(piped.stdout).toBe('You said: Piped\n');
     const { stdout } = await gdn('send', '--input', 'Hi', '--wait', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       agent: 'host',
@@ -77,14 +79,44 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('cancel: the running turn ends as cancelled, exit 130 for who waits', async () => {
+  test('cancel: the running turn of one conversation, and exit 130 for who waits', async () => {
     await start();
-    expect(JSON.parse((await gdn('cancel', '--json')).stdout)).toEqual({ cancelled: false });
-    const waiting = place.start('send', '--bundle', 'bundle', '--input', 'slow', '--wait', '--json');
-    await until(async () => JSON.parse((await gdn('status', '--json')).stdout).agents[0]?.status === 'working');
-    expect(JSON.parse((await gdn('cancel', '--json')).stdout)).toEqual({ cancelled: true });
-    expect(JSON.parse(await waiting.stdout.text())).toMatchObject({ error: { code: 'E_CANCELLED' } });
-    expect(await waiting.exited).toBe(130);
+    expect(await gdn('cancel')).toEqual({ stdout: 'There was no such turn.\n', ...quiet });
+    const hosts = place.start('send', '--bundle', 'bundle', '--input', 'slow', '--wait', '--json');
+    const helpers = place.start('send', '--bundle', 'bundle', ...toHelper, '--input', 'slow', '--wait', '--json');
+    await until(async () => (await statuses()).filter(({ status }) => status === 'working').length === 2);
+
+    expect(JSON.parse((await gdn('cancel', '--instance', 'k', '--json')).stdout)).toEqual({ cancelled: false });
+    expect(JSON.parse((await gdn('cancel', '--agent', 'helper', '--json')).stdout)).toEqual({ cancelled: false });
+    expect(JSON.parse((await gdn('cancel', ...toHelper, '--json')).stdout)).toEqual({ cancelled: true });
+    expect(JSON.parse(await helpers.stdout.text())).toMatchObject({ agent: 'helper', error: { code: 'E_CANCELLED' } });
+    expect(await helpers.exited).toBe(130);
+    expect(await statuses()).toContainEqual(expect.objectContaining({ agent: 'host', status: 'working' }));
+
+    expect(await gdn('cancel')).toEqual({ stdout: 'Cancelled.\n', ...quiet });
+    expect(JSON.parse(await hosts.stdout.text())).toMatchObject({ agent: 'host', error: { code: 'E_CANCELLED' } });
+    expect(await hosts.exited).toBe(130);
+    await stop();
+  });
+
+  test('cancel --id: the turn of that input, also when it has not begun', async () => {
+    await start();
+    await gdn('send', ...toHelper, '--input', 'slow', '--id', 'running');
+    const queued = place.start('send', '--bundle', 'bundle', ...toHelper, '--input', 'Hi', '--id', 'queued', '--wait');
+    await until(async () => (await statuses()).some((each) => each.status === 'working' && each.queued > 0));
+    expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'other', '--json')).stdout)).toEqual({
+      cancelled: false,
+    });
+    expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'queued', '--json')).stdout)).toEqual({
+      cancelled: true,
+    });
+    // Its end comes when its turn would: that of the other goes on meanwhile.
+    expect(await statuses()).toMatchObject([{ status: 'working' }]);
+    expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'running', '--json')).stdout)).toEqual({
+      cancelled: true,
+    });
+    expect(await queued.stderr.text()).toStartWith('E_CANCELLED: ');
+    expect(await queued.exited).toBe(130);
     await stop();
   });
 
@@ -99,22 +131,31 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('restart: another process; with --fresh another conversation', async () => {
+  test('restart: other processes for those that are meant, and their conversations go on', async () => {
     await start();
-    await gdn('send', '--input', 'Hi', '--wait');
-    const pidOf = async () => JSON.parse((await gdn('status', '--json')).stdout).agents[0]?.pid;
-    const before = await pidOf();
-    expect(JSON.parse((await gdn('restart', '--agent', 'host', '--json')).stdout)).toEqual({ restarted: 1 });
-    await gdn('send', '--input', 'Hi', '--wait');
-    expect(await pidOf()).not.toBe(before);
-    const base = join(
-      place.stateRoot,
-      [...new Bun.Glob('workspaces/*/instances/host*/messages/base.jsonl').scanSync(place.stateRoot)][0] ?? '',
-    );
-    expect(await Bun.file(base).text()).toContain('You said: Hi');
-    expect((await gdn('restart', '--agent', 'host', '--fresh')).stdout).toBe('1 instance restarted.\n');
-    const { stdout } = await gdn('send', '--input', 'Anew', '--wait', '--json');
-    expect(JSON.parse(stdout).usage.inputTokens).toBeLessThan(4);
+    expect(JSON.parse((await gdn('restart', '--json')).stdout)).toEqual({ restarted: 0 });
+    const everyone = [[], ['--agent', 'helper'], toHelper];
+    const talkToEveryone = async () => {
+      for (const whom of everyone) expect((await gdn('send', ...whom, '--input', 'Hi', '--wait')).exitCode).toBe(0);
+      return new Map((await statuses()).map(({ agent, instanceKey, pid }) => [`${agent} ${instanceKey}`, pid]));
+    };
+    const first = await talkToEveryone();
+    expect(JSON.parse((await gdn('restart', ...toHelper, '--json')).stdout)).toEqual({ restarted: 1 });
+    const second = await talkToEveryone();
+    expect(whoDiffers(first, second)).toEqual(['helper k']);
+    expect((await gdn('restart', '--agent', 'helper')).stdout).toBe('2 instances restarted.\n');
+    const third = await talkToEveryone();
+    expect(whoDiffers(second, third)).toEqual(['helper default', 'helper k']);
+    expect(await messageCounts()).toEqual({ 'helper default': 6, 'helper k': 6, 'host default': 6 });
+    await stop();
+  });
+
+  test('restart --fresh: another conversation, for those that are meant', async () => {
+    await start();
+    for (const whom of [[], toHelper]) await gdn('send', ...whom, '--input', 'Hi', '--wait');
+    expect((await gdn('restart', ...toHelper, '--fresh')).stdout).toBe('1 instance restarted.\n');
+    for (const whom of [[], toHelper]) await gdn('send', ...whom, '--input', 'Anew', '--wait');
+    expect(await messageCounts()).toEqual({ 'helper k': 2, 'host default': 4 });
     await stop();
   });
 
@@ -128,8 +169,8 @@ describe('a swarm that runs', () => {
 
   test('an agent it does not have: exit 3', async () => {
     await start();
-    const { stdout, stderr, exitCode } = await gdn('send', '--agent', 'nobody', '--input', 'Hi', '--json');
-    expect(stderr).toStartWith('E_AGENT_UNKNOWN: There is no agent "nobody".');
+    const { stdout, stderr, exitCode } = await gdn('send', '--agent', 'hots', '--input', 'Hi');
+    expect(stderr).toMatch(/^E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: .+\.\nDid you mean `host`\?\n$/);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     await stop();
   });
@@ -139,7 +180,7 @@ describe('a swarm that does not run', () => {
   test.each([['send --input Hi'], ['stop'], ['cancel'], ['restart']])('%s: what to type, exit 3', async (line) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const [command = '', ...args] = line.split(' ');
-    const { stdout, stderr, exitCode } = await gdn(command, ...args, '--json');
+    const { stdout, stderr, exitCode } = await gdn(command, ...args);
     expect(stderr).toBe(
       'E_CONTROL_CLOSED: Swarm "default" is not running.\nStart it with `gdn run bundle --detach`, then ask again.\n',
     );
@@ -154,31 +195,6 @@ describe('a swarm that does not run', () => {
     expect((await gdn('status')).stdout).toBe(
       'Swarm "default" is not running. Start it with `gdn run bundle --detach`.\n',
     );
-  });
-});
-
-describe('the command line', () => {
-  test.each(['run', 'send', 'status', 'stop', 'cancel', 'restart'])(
-    '%s --help ends with an example',
-    async (command) => {
-      const { stdout, exitCode } = await place.run(command, '--help');
-      expect(stdout).toMatch(/\nExamples?:\n(  \$ .*gdn .*\n)+$/);
-      for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
-      expect(exitCode).toBe(0);
-    },
-  );
-
-  test.each([
-    [['send'], "required option '--input <text>' not specified"],
-    [
-      ['stop', '--grace', 'soon'],
-      "option '--grace <seconds>' argument 'soon' is invalid. It is no number of seconds from 0 to 3600.",
-    ],
-    [['run', '--agent', 'host'], "option '--agent' needs option '--input', or a terminal to chat at"],
-  ])('%p: exit 2', async (args, problem) => {
-    const { stdout, stderr, exitCode } = await place.run(...args);
-    expect(stderr).toBe(`E_USAGE: ${problem}\nRun it with \`--help\` to see what there is.\n`);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   });
 });
 
@@ -197,6 +213,28 @@ async function start(): Promise<{ pid: number }> {
 
 async function stop(): Promise<void> {
   expect(await gdn('stop')).toEqual({ stdout: 'Stopped.\n', ...quiet });
+}
+
+async function statuses(): Promise<Listed[]> {
+  return JSON.parse((await gdn('status', '--json')).stdout).agents;
+}
+
+interface Listed {
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly status: string;
+  readonly pid?: number;
+  readonly queued: number;
+}
+
+function whoDiffers<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): string[] {
+  return [...other].flatMap(([who, value]) => (one.get(who) === value ? [] : [who])).toSorted();
+}
+
+async function messageCounts(): Promise<Record<string, number>> {
+  const { stdout } = await place.run('instance', 'list', '--bundle', 'bundle', '--json');
+  const listed: { agent: string; instanceKey: string; messages: number }[] = JSON.parse(stdout);
+  return Object.fromEntries(listed.map(({ agent, instanceKey, messages }) => [`${agent} ${instanceKey}`, messages]));
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

@@ -42,7 +42,7 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
   const { agent, instance, id, json = false, wait = false } = options;
   const swarm = await reachSwarm(options);
   const delivery = {
-    input: await readInput(options.input),
+    input: await readInput(options.input, terminal),
     ...(agent === undefined ? {} : { agent }),
     ...(instance === undefined ? {} : { instanceKey: instance }),
     ...(id === undefined ? {} : { id }),

@@ -1,6 +1,7 @@
 /** Everything a turn needs, put together once when the agent starts. */
 import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
+import type { Activity } from './activity.ts';
 import type { Engine } from './agents-api/engine.ts';
 import type { Approver } from './approval/approver.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
@@ -38,6 +39,7 @@ export interface AgentParts {
   readonly store: ConversationStore;
   readonly engine: Engine;
   readonly approver: Approver;
+  readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: Mask;
   readonly log: Log;

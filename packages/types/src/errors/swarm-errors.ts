@@ -34,6 +34,18 @@ export const swarmErrors = {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
+  E_APPROVALS_FULL: {
+    meaning: 'As many tool calls wait for the word of a person as may.',
+    suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then ask again.',
+  },
+  E_APPROVAL_BELOW_AGENT: {
+    meaning: 'A program that an agent started tried to answer a question that is meant for a person.',
+    suggestion: 'Type it in a terminal of your own.',
+  },
+  E_APPROVAL_UNKNOWN: {
+    meaning: 'No tool call waits under this id: it was answered before, has expired, or its turn is over.',
+    suggestion: 'See what waits with `gdn approve`.',
+  },
   E_CALLS_FULL: {
     meaning: 'As many requests, sends and asks of connectors are under way as may be.',
     suggestion: 'Wait for some of them to end before asking for more.',

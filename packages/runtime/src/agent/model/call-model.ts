@@ -35,7 +35,7 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   const recorded = run.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const reply = await askModel(run, ask);
+  const reply = await run.agent.activity.effect(() => askModel(run, ask));
   run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }

@@ -32,7 +32,7 @@ export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<T
     const { tool, input } = await checkToolCall(run, ask, call.finalArguments());
     call.approvals.check(input);
     if (run.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
-    return await runHandler(run, ask, tool, input);
+    return await run.agent.activity.effect(() => runHandler(run, ask, tool, input));
   } catch (error) {
     return errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
@@ -73,7 +73,7 @@ async function runHandler(
 function toolContext(
   run: TurnRun,
   ask: ToolCallAsk,
-  { config }: RegisteredTool,
+  tool: RegisteredTool,
   signal: AbortSignal,
   deadline: Pausable,
 ): ToolContext {
@@ -85,23 +85,24 @@ function toolContext(
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
     // A copy, so that no call sees what another has done to it.
-    config: copyJsonObject(config),
+    config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
-    agents: agentsOf(run, ask, deadline),
+    agents: agentsOf(run, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
   });
 }
 
 /** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
-function agentsOf(run: TurnRun, ask: ToolCallAsk, deadline: Pausable): AgentsApi {
+function agentsOf(run: TurnRun, ask: ToolCallAsk, { idempotent }: RegisteredTool, deadline: Pausable): AgentsApi {
   const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds });
+  const { activity } = run.agent;
   return {
     ...agents,
     async request(params) {
       deadline.pause();
       try {
-        return await agents.request(params);
+        return await (idempotent ? activity.aside(() => agents.request(params)) : agents.request(params));
       } finally {
         deadline.resume();
       }

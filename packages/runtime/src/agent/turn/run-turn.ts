@@ -42,12 +42,14 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   try {
     const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
     if ('finished' in run) return run.finished;
+    agent.activity.begin(run.log);
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     tellEnd(run, outcome);
     return outcome;
   } finally {
     deadline.over();
+    agent.activity.end();
   }
 }
 

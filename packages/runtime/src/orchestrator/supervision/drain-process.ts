@@ -5,6 +5,7 @@ import {
   clearTimerOf,
   enter,
   hasTurn,
+  ignore,
   type InstanceStep,
   kill,
   type Moment,
@@ -67,6 +68,13 @@ export function leave(
       setTimer('grace', deadline),
     ],
   };
+}
+
+/** What the turn did is on disk: the next process goes on with it. */
+export function leaveTurn(state: InstanceState): InstanceStep {
+  const { phase } = state;
+  if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
+  return stay(enter(state, { ...phase, hasTurn: false }));
 }
 
 /** It had its time. */

@@ -430,6 +430,23 @@ describe('a drain', () => {
     expect(sent(instance.start())).toEqual(['b']);
   });
 
+  test('a turn that is left, because it waits for people, is no crash: the next process gets the event again', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
+    expect(instance.acts({ type: 'turn.left', process: 1 })).toEqual([]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.state.restarts.crashes).toBe(0);
+    expect(sent(instance.start())).toEqual(['a']);
+    expect(instance.state.queue[0]?.crashes).toBe(0);
+  });
+
+  test('nobody leaves a turn who was not asked to go', () => {
+    const instance = busy();
+    expect(instance.do({ type: 'turn.left', process: 1 })).toMatchObject([{ event: 'frame.ignored' }]);
+    instance.exit();
+    expect(instance.state.restarts.crashes).toBe(1);
+  });
+
   test('a turn that crashes while it is drained is a crash', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });

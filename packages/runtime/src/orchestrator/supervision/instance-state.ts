@@ -78,6 +78,8 @@ export type InstanceInput =
   /** Also when the spawn itself failed; then followed by `exited`. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
+  /** The turn waits for people; the process goes without having finished it. */
+  | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
   /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */

@@ -59,7 +59,7 @@ function resolveExtension(
 ): DeclaredExtension | undefined {
   const found = findResource(scope, 'Extension', referenceOf(item))?.loaded;
   if (found === undefined) return undefined;
-  const { apiVersion, kind, spec } = found.resource;
+  const { apiVersion, kind, spec, metadata } = found.resource;
   const config = values.config(spec.config ?? {}, configOf(item), found.identity);
   return defined({
     resource: {
@@ -69,10 +69,13 @@ function resolveExtension(
       spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
     },
     root: found.folder,
-    tier,
+    tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,
     digest: found.digest,
   });
 }
+
+/** An Extension whose annotation says `hook` stands inside all others, wherever it is listed. */
+const TIER = 'goondan.ai/tier';
 
 function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
