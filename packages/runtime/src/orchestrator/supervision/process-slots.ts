@@ -60,7 +60,9 @@ export function planSlots(demand: SlotDemand): SlotPlan {
 /** To be asked before an event is accepted for an instance that has no process and is not in line. */
 export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   if (waiting < maxWaiting) return;
-  throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`);
+  throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`, {
+    retryable: true,
+  });
 }
 
 function firstAwaited({ line, isAwaited }: SlotDemand): string[] {
