@@ -106,7 +106,10 @@ export class Swarm {
       report: (level, event, message, at) => this.report(level, event, message, at),
       changed: () => this.#held.update(),
     });
-    this.#mailboxes = new Mailboxes(journal, this.instances, () => this.agents);
+    this.#mailboxes = new Mailboxes(journal, this.instances, {
+      agents: () => this.agents,
+      mask: (text) => inForce.current.mask(text),
+    });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
       clock,
