@@ -86,7 +86,10 @@ Exit codes:
 
 /** As scripts give them when a variable is not set: nobody means the empty name. */
 function refuseEmptyValues(command: Command): void {
-  const empty = command.options.find((option) => command.getOptionValue(option.attributeName()) === '');
+  const empty = command.options.find((option) => {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    return value === '' || (Array.isArray(value) && value.includes(''));
+  });
   if (empty !== undefined) command.error(`option '${empty.flags}' argument '' is invalid. It is empty.`);
   const index = command.args.indexOf('');
   const name = command.registeredArguments[index]?.name();

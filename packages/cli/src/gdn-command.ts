@@ -56,7 +56,10 @@ export class GdnCommand extends Command {
 
   #usage(): string {
     const needed = this.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
-    const taken = this.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+    const taken = this.registeredArguments.map((each) => {
+      const name = `${each.name()}${each.variadic ? '...' : ''}`;
+      return each.required ? `<${name}>` : `[${name}]`;
+    });
     return [this.#path(), ...taken, ...needed].join(' ');
   }
 

@@ -25,7 +25,7 @@ export type { DeltaListener } from './agent/turn/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
-export { findPackage } from './config/bundle/files/find-package.ts';
+export { findBundlePackage } from './config/bundle/files/find-package.ts';
 export { findPackageUses, type PackageUse } from './config/bundle/find-package-uses.ts';
 export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';

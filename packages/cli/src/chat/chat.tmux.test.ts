@@ -11,8 +11,10 @@ setDefaultTimeout(180_000);
 const story = `${'One word after the other. '.repeat(20)}The end.`;
 const script = `
 - { when: 'story', say: '${story}' }
+- { when: 'epic', say: '${'One word after the other. '.repeat(400)}' }
 - { when: 'weather', say: 'Let me look.', call: { tool: weather__get, args: { city: Seoul } } }
 - { when: 'Atlantis', call: { tool: weather__get, args: { city: Atlantis } } }
+- { when: 'slow', call: { tool: weather__get, args: { city: Slow } } }
 - { when: 'helper', call: { tool: agents__request, args: { target: helper, input: weather } } }
 - { when: 'attack', say: "\\e]0;pwned\\a\\e[2J\\e[31mred" }
 - { when: 'broken', fail: { message: 'Overloaded.' } }
@@ -41,7 +43,7 @@ spec:
   'weather.ts': `export const handlers = {
   async get(ctx, { city }) {
     console.error('The thermometer is old.');
-    await Bun.sleep(1_500);
+    await Bun.sleep(city === 'Slow' ? 120_000 : 1_500);
     if (city === 'Atlantis') throw new Error('There is no such city.');
     return { tempC: 21 };
   },
@@ -85,8 +87,8 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await start();
     expect(await terminal.screen()).toContain('host · conversation default · swarm default · scripted/scripted');
     await say('a story');
-    await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
-    expect(await terminal.screen()).not.toContain('The end.');
+    const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
+    expect(midway).not.toContain('The end.');
     await terminal.see(/The end\.\n\n>$/);
     expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
     expect(await quit()).toBe(0);
@@ -128,7 +130,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
 
   test('Ctrl-C cancels the turn, and the chat goes on; after a restart, one sees where one was', async () => {
     await start();
-    await say('a story');
+    await say('an epic');
     await terminal.see('One word');
     await say('what waits');
     await terminal.see('waiting: what waits');
@@ -137,10 +139,9 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Enter');
     await terminal.see(/You said: what waits\n\n>$/);
     expect(await quit()).toBe(0);
-    await terminal.type('clear');
-    await terminal.press('Enter');
+    await terminal.clear();
     await start();
-    expect(await terminal.screen()).toMatch(/\n> a story\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
+    expect(await terminal.screen()).toMatch(/\n> an epic\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
     await terminal.press('Up');
     await terminal.see(/\n> what waits$/);
     // First the line, then the warning, then the end.
@@ -164,6 +165,18 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(await terminal.isCooked()).toBe(true);
   });
 
+  test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {
+    await start();
+    await say('slow');
+    await terminal.see('… weather__get');
+    await say('/quit');
+    await terminal.see('Running turns may finish. Ctrl-C hurries.');
+    await terminal.press('C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(place.processes()).toEqual([]);
+  });
+
   test('SIGTERM: the terminal is as it was, and nothing is left', async () => {
     await terminal.run('run', join(place.folder, 'bundle'), '--trust');
     await terminal.see('/help lists what you can type.\n>');
@@ -174,6 +187,16 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/Not sent:\nnot sent\n\$$/);
     expect(await terminal.exitCode()).toBe(0);
     expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('a window that is closed: the turn finishes, and nothing is left', async () => {
+    await start();
+    await say('weather');
+    await terminal.see('… weather__get');
+    await terminal.close();
+    const shown = async () => (await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle')).stdout;
+    const deadline = Date.now() + 40_000;
+    while (!(await shown()).includes('It is 21 degrees.')) expect(Date.now()).toBeLessThan(deadline);
   });
 
   test('a swarm that is up already is talked to where it runs, and keeps running; stopped elsewhere, it says so', async () => {
@@ -193,8 +216,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/helper \(a\/b\): \w+, process \d+/);
     expect(await quit()).toBe(0);
     expect(JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout).running).toBe(true);
-    await terminal.type('clear');
-    await terminal.press('Enter');
+    await terminal.clear();
     await start();
     await terminal.type('half a sen');
     await place.run('stop', '--bundle', 'bundle');
@@ -207,11 +229,13 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.type('안녕하세요');
     await terminal.press('Left', 'Left');
     await terminal.type('!');
+    await terminal.see('> 안녕하!세요');
+    // The label, three characters of two columns, one of one.
+    await terminal.seeCursorAt(9);
     await terminal.press('Home');
     await terminal.type('# ');
     await terminal.see('> # 안녕하!세요');
-    const [row] = await terminal.cursor();
-    expect(await terminal.cursor()).toEqual([row, 4]);
+    await terminal.seeCursorAt(4);
     await terminal.press('End', 'M-Enter');
     await terminal.type('two\\');
     await terminal.press('Enter');
@@ -250,8 +274,10 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await start();
     await say('weather');
     await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
-    await say('a story');
+    await say('an epic');
     await Bun.sleep(500);
+    // What still changes is not shown.
+    expect(await terminal.screen()).toEndWith('> an epic');
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n>$/);
     expect(await quit()).toBe(0);

@@ -113,7 +113,7 @@ describe('gdn package add', () => {
   test('what is no package of Goondan is taken out again: nothing is left', async () => {
     await plain();
     await writePackage(place, 'left-pad', { name: 'left-pad' });
-    const { stdout, stderr, exitCode } = await gdn('add ./left-pad --json');
+    const { stdout, stderr, exitCode } = await gdn('add ./left-pad');
     expect(stderr).toContain('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     for (const name of ['package.json', 'package-lock.json', 'node_modules'])
@@ -241,7 +241,7 @@ describe('gdn package remove and list', () => {
     expect((await gdn('remove @acme/tools')).stdout).toBe('Removed @acme/tools.\n');
     expect(inBundle('package.json')).toEqual({ private: true });
     expect(existsSync(bundled('node_modules/@acme/tools'))).toBe(false);
-    const gone = await gdn('remove @acme/tools --json');
+    const gone = await gdn('remove @acme/tools');
     expect(gone.stderr).toStartWith('E_PACKAGE_MISSING: The package.json of the bundle does not list "@acme/tools".\n');
     expect({ stdout: gone.stdout, exitCode: gone.exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });

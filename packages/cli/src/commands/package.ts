@@ -16,7 +16,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     .command('package')
     .summary('install parts that others have made')
     .description('A package of Goondan is an npm package with a goondan.yaml in it. npm installs it into the bundle.')
-    .addHelpText('after', '\nExample:\n  $ gdn package add @goondan/base --bundle my-swarm');
+    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm');
 
   const add = group
     .command('add')
@@ -28,7 +28,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     )
     .option('--allow-scripts', 'let packages run their scripts when they are installed, as npm does');
   addFolderOptions(add)
-    .addHelpText('after', '\nExample:\n  $ gdn package add @goondan/base --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm')
     .action(async (typed: string, options: AddOptions) => {
       await withInterrupt((signal) => addOne(typed, options, terminal, signal));
       finish(exitCodes.ok);
@@ -40,7 +40,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     .summary('remove one')
     .description('Removes a package with npm, unless something of the bundle still needs it.');
   addFolderOptions(remove)
-    .addHelpText('after', '\nExample:\n  $ gdn package remove @goondan/base --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn package remove @acme/tools --bundle my-swarm')
     .action(async (name: string, options: BundleOptions) => {
       await withInterrupt((signal) => removeOne(name, options, terminal, signal));
       finish(exitCodes.ok);

@@ -1,7 +1,7 @@
 /** An installed package of Goondan: what its `goondan.yaml` declares, checked as a bundle is, and nothing of it run. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Bundle, findPackage } from '@goondan/runtime';
+import { type Bundle, findBundlePackage } from '@goondan/runtime';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { readPackageJson } from './package-json.ts';
 
@@ -30,7 +30,7 @@ export type ReadPackage =
 
 /** `folder`: of the bundle. */
 export async function readPackage(folder: string, name: string): Promise<ReadPackage> {
-  const found = findPackage(folder, name);
+  const found = findBundlePackage(folder, name);
   if (found === undefined) return { type: 'absent' };
   if (!existsSync(join(found.folder, 'goondan.yaml'))) return { type: 'foreign' };
   const bundle = await readBundle(found.folder);

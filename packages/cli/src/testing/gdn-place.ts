@@ -52,10 +52,10 @@ export class GdnPlace {
     return ended(this.startWith(options, ...args));
   }
 
-  /** What a person would see, typing `keys` when `whenSeen` is on the screen; `onSeen` is told. */
+  /** What a person would see, typing `keys` when `whenSeen` is on the screen; `onSeen` may type later. */
   async runOnTerminal(
     args: readonly string[],
-    typing: { whenSeen: string; keys?: string; onSeen?: () => void }[] = [],
+    typing: { whenSeen: string; keys?: string; onSeen?: (type: (keys: string) => void) => void }[] = [],
     { env = {}, cwd = this.folder }: Omit<StartOptions, 'stdin'> = {},
   ) {
     let screen = '';
@@ -70,7 +70,7 @@ export class GdnPlace {
           const [next] = left;
           if (next === undefined || !screen.includes(next.whenSeen)) return;
           left.shift();
-          next.onSeen?.();
+          next.onSeen?.((keys) => void terminal.write(keys));
           if (next.keys !== undefined) terminal.write(next.keys);
         },
       },

@@ -51,6 +51,13 @@ export class TmuxTerminal {
     await this.press('Enter');
   }
 
+  /** An empty screen, so that nothing old is taken for something new. */
+  async clear(): Promise<void> {
+    await this.type('clear');
+    await this.press('Enter');
+    await this.see(/^\$$/);
+  }
+
   /** How the last command ended, when it has. */
   async exitCode(): Promise<number> {
     await this.type('echo "ended with <$?>"');
@@ -88,10 +95,15 @@ export class TmuxTerminal {
     return (await this.#tmux('capture-pane', '-p', '-J', '-S', '-')).trimEnd();
   }
 
-  /** Row and column, from 0. */
-  async cursor(): Promise<readonly [number, number]> {
-    const [row, column] = (await this.#tmux('display-message', '-p', '#{cursor_y} #{cursor_x}')).split(' ');
-    return [Number(row), Number(column)];
+  /** Waits until the cursor is in this column, from 0. */
+  async seeCursorAt(column: number): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = Number(await this.#tmux('display-message', '-p', '#{cursor_x}'));
+      if (found === column) return;
+      if (Date.now() > deadline) throw new Error(`The cursor is in column ${found}, not in ${column}.`);
+      await Bun.sleep(50);
+    }
   }
 
   /** What a program may have changed. */
@@ -133,7 +145,8 @@ export class TmuxTerminal {
     const { cwd, env } = this.#options;
     const child = Bun.spawn(['tmux', '-u', '-L', this.#socket, ...args], {
       cwd,
-      env: { ...process.env, ...env },
+      // Its socket goes with the folder.
+      env: { ...process.env, TMUX_TMPDIR: cwd, ...env },
       stdout: 'pipe',
       stderr: 'pipe',
     });

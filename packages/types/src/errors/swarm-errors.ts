@@ -225,4 +225,9 @@ export const swarmErrors = {
     meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
     suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
   },
+  E_WEBHOOK_SIGNATURE: {
+    meaning: 'A delivery to a webhook is not signed as it should be, is too old, or was sent before under another id.',
+    suggestion:
+      'Check that both sides have the same secret, and that the connection describes the signature as it is made.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -11,6 +11,30 @@ export const toolErrors = {
     meaning: 'The tool `bash` could not start a command.',
     suggestion: 'Read the message; correct the folder or the command.',
   },
+  E_FETCH_FAILED: {
+    meaning: 'The tool `http-fetch` got no answer, or one that it cannot read.',
+    suggestion: 'Check the address; try again later if it is right.',
+  },
+  E_FETCH_HEADER: {
+    meaning: 'A call of `http-fetch` may not set this header, or the header is malformed.',
+    suggestion: 'Leave it out. What a host needs to know about you is for `headers` in the config of the tool.',
+  },
+  E_FETCH_REDIRECT: {
+    meaning: 'A redirect is not followed: there were too many, or it would carry what was posted to another host.',
+    suggestion: 'Ask for the final address itself.',
+  },
+  E_FETCH_REFUSED: {
+    meaning: 'The host is not at a public address, or is none that the tool `http-fetch` may reach.',
+    suggestion: 'Use a public address. The bundle can allow others with `allow` in the config of the tool.',
+  },
+  E_FETCH_TIMEOUT: {
+    meaning: 'The host did not answer in time.',
+    suggestion: 'Try again later, or raise `timeoutMs` in the config of the tool.',
+  },
+  E_FETCH_URL: {
+    meaning: 'The address is no URL that can be fetched: only http and https, without a user or a password in it.',
+    suggestion: 'Write it like `https://example.com/page`.',
+  },
   E_FILE_EDIT: {
     meaning: 'The text that the tool `file-system` was to replace is not in the file, or is there more than once.',
     suggestion: 'Give the text exactly as it stands in the file, with enough around it that it is there once.',
@@ -46,6 +70,10 @@ export const toolErrors = {
   E_FILE_TEXT: {
     meaning: 'The file is no text in UTF-8.',
     suggestion: 'Use another tool for binary files.',
+  },
+  E_HOOK_BLOCKED: {
+    meaning: 'A hook has said no: its command ended with exit code 2, or did not answer and so did not say yes.',
+    suggestion: 'Read its reason. The hooks of an agent are in the config of its extension `hooks`.',
   },
   E_SKILL_FILE: {
     meaning:

@@ -1,6 +1,5 @@
 // `http` over real HTTP; the swarm is played, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { connect } from 'node:net';
 import { type AskSwarm, GoondanError, type TurnDelta } from '@goondan/types';
 import {
   acceptance,
@@ -10,6 +9,7 @@ import {
   type RunOptions,
 } from '../../testing/run-connector.ts';
 import { type RunningExample, startExample } from '../../testing/start-example.ts';
+import { talk } from '../../testing/talk.ts';
 import type { HttpConfig } from './http-config.ts';
 import http from './http.ts';
 
@@ -320,16 +320,6 @@ describe('without a token', () => {
     expect(await start.catch((error: unknown) => error)).toMatchObject({ code: 'E_CONNECTOR_CONFIG' });
   });
 });
-
-function talk(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let heard = '';
-    const socket = connect(port, '127.0.0.1', () => void socket.write(text));
-    socket.on('data', (bytes) => (heard += bytes.toString()));
-    socket.on('close', () => resolve(heard));
-    socket.on('error', reject);
-  });
-}
 
 describe('the example, in real processes', () => {
   const openExample = async (environment: Record<string, string>): Promise<RunningExample> => {

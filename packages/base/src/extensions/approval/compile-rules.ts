@@ -4,7 +4,7 @@
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
-import { compileGlob, compileRegex, type Matcher } from './pattern/compile-pattern.ts';
+import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
 import { valuesAt } from './values-at.ts';
 
 export interface Rule {

@@ -4,7 +4,7 @@ import type { JsonObject } from '@goondan/types';
 import type { ApprovalConfig, ArgumentPattern, Verdict } from './approval-config.ts';
 import { compileRules } from './compile-rules.ts';
 import { judgeCall, type JudgedCall } from './judge-call.ts';
-import { LONGEST_TEXT } from './pattern/compile-pattern.ts';
+import { LONGEST_TEXT } from '../../pattern/compile-pattern.ts';
 import { rule } from './testing/rule.ts';
 
 function verdictOf(config: ApprovalConfig, call: Partial<JudgedCall> = {}): Verdict {

@@ -82,14 +82,17 @@ describe('which tools are offered', () => {
     expect(judgeTools(many, knowing()).offered).toHaveLength(MOST_TOOLS);
   });
 
-  test('B-06 a server that has had too many tools has to ask for more', () => {
-    const seen = new Map(Array.from({ length: MOST_SEEN }, (_, index) => [`old-${index}`, 'sha256:0']));
-    const { offered, withheld } = judgeTools([tool('new')], knowing({ seen }));
-    expect({ offered, reasons: withheld.map(({ reason }) => reason) }).toEqual({
-      offered: [],
-      reasons: ['unapproved'],
-    });
-  });
+  test.each(['first-use', 'any'] as const)(
+    'B-06 %s: a server that has had too many tools has to ask for more',
+    (trust) => {
+      const seen = new Map(Array.from({ length: MOST_SEEN }, (_, index) => [`old-${index}`, 'sha256:0']));
+      const { offered, withheld } = judgeTools([tool('new')], knowing({ seen, trust }));
+      expect({ offered, reasons: withheld.map(({ reason }) => reason) }).toEqual({
+        offered: [],
+        reasons: ['unapproved'],
+      });
+    },
+  );
 
   test.each([
     ['a name that is none', tool('')],

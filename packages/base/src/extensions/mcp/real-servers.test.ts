@@ -184,19 +184,34 @@ describe('server-everything', () => {
     expect(logged('started').length).toBeGreaterThan(1);
   });
 
-  test('B-06 HTTP: a server that was restarted unnoticed gets the call in a new session, once', async () => {
-    web = await WebServer.start();
-    await start({ type: 'http', url: web.url }, { attach: { mode: 'stateful' } });
-    await call('echo', { message: 'one' });
-    await web.stop();
-    await web.begin();
-    expect(
-      await until(async () => {
-        const said = await call('echo', { message: 'two' });
-        return typeof said === 'string' && said;
-      }),
-    ).toBe('Echo: two');
-  });
+  test.each([400, 404])(
+    'B-06 HTTP: a server that has forgotten the session (%d) gets the call in a new one',
+    async (status) => {
+      web = await WebServer.start();
+      const { url } = web;
+      const sessions = new Set<string>();
+      const forgotten = new Set<string>();
+      using proxy = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        idleTimeout: 0,
+        async fetch(request) {
+          const session = request.headers.get('mcp-session-id') ?? '';
+          if (forgotten.has(session))
+            return new Response('{"jsonrpc":"2.0","error":{"code":-32000,"message":"?"}}', { status });
+          const { method, headers } = request;
+          const answer = await fetch(url, { method, headers, body: method === 'POST' ? await request.text() : null });
+          sessions.add(answer.headers.get('mcp-session-id') ?? session);
+          return answer;
+        },
+      });
+      await start({ type: 'http', url: `http://127.0.0.1:${proxy.port}/mcp` });
+      expect(await call('echo', { message: 'one' })).toBe('Echo: one');
+      for (const session of sessions) if (session !== '') forgotten.add(session);
+      expect(await call('echo', { message: 'two' })).toBe('Echo: two');
+      expect(logged('lost')[0]?.message).toContain('does not know this session any more');
+    },
+  );
 
   test('B-06 a call that takes long tells of progress, which keeps it alive', async () => {
     const transport = { type: 'stdio', command: 'node', args: [everything] };
@@ -211,7 +226,7 @@ describe('server-everything', () => {
     const environment = JSON.parse((await call('get-env')) as string) as Record<string, string>;
     expect(environment).toMatchObject({ DECLARED: 'yes', PATH: process.env.PATH ?? '' });
     const known =
-      /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|LC_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|GOONDAN_(?:RUN|CHILD)|DECLARED)$/;
+      /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|LC_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|GOONDAN_(?:RUN|CHILD|COMMAND)|DECLARED)$/;
     expect(Object.keys(environment).filter((name) => !known.test(name))).toEqual([]);
   });
 });

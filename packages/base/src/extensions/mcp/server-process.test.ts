@@ -53,20 +53,23 @@ test('B-06 a server that ends when its input does is not killed', async () => {
 });
 
 test('B-06 one that does not want to end is killed, and what it started too', async () => {
-  const { server, heard } = await start(`trap '' TERM; sleep 1000 & echo $!; echo $$; while true; do sleep 1; done`);
-  await until(() => heard.messages.length === 2);
+  const { server, heard } = await start(
+    `trap '' TERM; sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & echo $$; while true; do sleep 1; done`,
+  );
+  await until(() => heard.messages.length === 3);
   const pids = heard.messages.map(Number);
-  expect(pids.map(isAlive)).toEqual([true, true]);
+  expect(pids.map(isAlive)).toEqual([true, true, true]);
   await server.close();
   await until(() => pids.every((pid) => !isAlive(pid)));
   expect(heard.closed).toBe(1);
 });
 
-test('B-06 when it goes by itself, what it left in its group goes too', async () => {
-  const { heard } = await start('sleep 1000 & echo $!; exit 7');
+test('B-06 when it goes by itself, what it left behind goes too', async () => {
+  const { heard } = await start(`sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 7`);
   await until(() => heard.closed === 1);
-  const pid = Number(heard.messages[0]);
-  await until(() => !isAlive(pid));
+  const pids = heard.messages.map(Number);
+  expect(pids).toHaveLength(2);
+  await until(() => pids.every((pid) => !isAlive(pid)));
 });
 
 test('B-06 a message without end is not kept', async () => {

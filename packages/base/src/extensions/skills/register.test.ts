@@ -88,7 +88,7 @@ describe('skills', () => {
     expect(await tested.stateOf('skills')).toEqual({ open: ['b', 'c'] });
     await tested.say('close it');
     await tested.say('then');
-    expect(String(systemTexts(tested).at(-1))).toEndWith('This is b.');
+    expect(JSON.stringify(systemTexts(tested).at(-1))).toEndWith('This is b."]');
     await tested.close();
   });
 

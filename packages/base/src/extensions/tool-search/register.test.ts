@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
-import { matchesAny } from './matches-any.ts';
 import { rankTools } from './rank-tools.ts';
 import type { ToolSearchConfig } from './register.ts';
 
@@ -149,20 +148,4 @@ describe('what fits a query', () => {
     expect(rankTools(tools, 'read').map(({ name }) => name)).toEqual(['readFile']);
     expect(rankTools(tools, '날씨').map(({ name }) => name)).toEqual(['other']);
   });
-});
-
-test.each([
-  ['abc', 'abc', true],
-  ['abc', 'ab', false],
-  ['abc', 'a*', true],
-  ['abc', '*c', true],
-  ['abc', '*', true],
-  ['abc', 'a*b*c', true],
-  ['abc', 'ab*bc', false],
-  ['abcabc', 'a*ca*c', true],
-  ['', '*', true],
-  ['a.c', 'a.c', true],
-  ['abc', 'a.c', false],
-])('%p matches %p: %p', (name, pattern, isMatch) => {
-  expect(matchesAny(name, [pattern])).toBe(isMatch);
 });

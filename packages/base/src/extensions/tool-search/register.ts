@@ -4,7 +4,7 @@
  * The selection is the extension's state: it holds for the steps and turns to come until another search changes it.
  */
 import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
-import { matchesAny } from './matches-any.ts';
+import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { rankTools } from './rank-tools.ts';
 
 export interface ToolSearchConfig {
@@ -22,7 +22,8 @@ const SEARCH = 'tool-search__search';
 const MOST_SELECTED = 200;
 
 export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
-  const { initial = 'all', always = [], maxResults = 8, keep = false } = config;
+  const { initial = 'all', maxResults = 8, keep = false } = config;
+  const always = (config.always ?? []).map(compileGlob);
   /** As the step now running would have it without this extension: what can be found. */
   let catalog: readonly ToolCatalogItem[] = [];
 
@@ -42,7 +43,7 @@ export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
       const selected = selectedIn(await api.state.get()) ?? (initial === 'all' ? undefined : []);
       if (selected !== undefined) {
         const isOffered = ({ name }: ToolCatalogItem) =>
-          name === SEARCH || selected.includes(name) || matchesAny(name, always);
+          name === SEARCH || selected.includes(name) || always.some((matches) => matches(name) === true);
         // Filtered, so in the catalog's order: what a provider has cached of it stays worth something.
         ctx.toolCatalog = ctx.toolCatalog.filter(isOffered);
       }

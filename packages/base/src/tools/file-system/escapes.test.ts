@@ -199,13 +199,19 @@ describe('the tool file-system', () => {
   });
 
   test('what leads out is said to do so', () => {
-    for (const path of ['../outside/secret.txt', 'link-out/secret.txt', 'file-out', '/etc/passwd', 'up', 'a/up-out']) {
+    const twin = `${folder.root}-evil/secret.txt`;
+    for (const path of ['../outside/secret.txt', 'link-out/x', 'file-out', '/etc/passwd', 'up', 'a/up-out', twin]) {
       expect(tryAll(path)).toEqual(
         ['read', 'list', 'search', 'edit', 'write'].map((name) =>
           expect.stringContaining(`${name}: E_FILE_OUTSIDE ${JSON.stringify(path)} is not inside`),
         ),
       );
     }
+  });
+
+  test('a NUL is refused before the system is asked', () => {
+    const tried = tryAll('inside.txt\0');
+    expect(tried).toEqual(tried.map(() => expect.stringContaining('E_FILE_OUTSIDE "inside.txt\\u0000" holds a NUL')));
   });
 
   test('a search from the top does not follow a link out', () => {
@@ -249,6 +255,7 @@ describe('what is inside is reached, whatever it is called', () => {
     'a/../inside.txt',
     'a/b/../../inside.txt',
     'a/back',
+    'a/b/abs-back',
     'link-in/back',
     'link-in/../inside.txt',
   ])('%s is inside.txt', (path) => {

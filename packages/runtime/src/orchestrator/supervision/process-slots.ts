@@ -90,7 +90,9 @@ function makeRoom(holders: readonly SlotHolder[], hurried: number, all: number):
 /** To be asked before an event is accepted for an instance that has no process and is not in line. */
 export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   if (waiting < maxWaiting) return;
-  throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`);
+  throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`, {
+    retryable: true,
+  });
 }
 
 function firstAwaited({ isAwaited }: SlotDemand, hurried: IteratorObject<string>): string[] {

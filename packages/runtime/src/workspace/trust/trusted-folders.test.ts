@@ -27,7 +27,15 @@ describe('trusted folders', () => {
     expect(statSync(join(stateRoot, 'trusted')).mode & 0o777).toBe(0o700);
   });
 
-  test('a file that is damaged, or about another folder, trusts nothing', async () => {
+  test('told at the same moment, by many: nobody fails, and nothing is lost', async () => {
+    const stateRoot = join(temporary, 'crowd');
+    const folders = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? '/same' : `/own-${index}`));
+    await Promise.all(folders.map((folder) => rememberTrust({ stateRoot, folder })));
+    for (const folder of folders) expect(await isTrusted({ stateRoot, folder })).toBe(true);
+    expect(readdirSync(join(stateRoot, 'trusted'))).toHaveLength(26);
+  });
+
+  test('a file that is damaged, or about another folder, trusts nothing, and is replaced', async () => {
     const stateRoot = join(temporary, 'damaged');
     await rememberTrust({ stateRoot, folder: '/a' });
     const [name = ''] = readdirSync(join(stateRoot, 'trusted'));
@@ -35,5 +43,8 @@ describe('trusted folders', () => {
       writeFileSync(join(stateRoot, 'trusted', name), text);
       expect(await isTrusted({ stateRoot, folder: '/a' })).toBe(false);
     }
+    await Promise.all([rememberTrust({ stateRoot, folder: '/a' }), rememberTrust({ stateRoot, folder: '/a' })]);
+    expect(await isTrusted({ stateRoot, folder: '/a' })).toBe(true);
+    expect(readdirSync(join(stateRoot, 'trusted'))).toEqual([name]);
   });
 });

@@ -7,7 +7,6 @@ import { type Fs, systemFs } from '../../ports/fs.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { codedFs } from '../lines/coded-fs.ts';
-import { replaceFile } from '../lines/replace-file.ts';
 
 export interface TrustedFolder {
   readonly stateRoot: string;
@@ -23,13 +22,19 @@ export async function isTrusted({ stateRoot, folder, fs = systemFs }: TrustedFol
   return bytes !== undefined && readFolder(new TextDecoder().decode(bytes)) === folder;
 }
 
-/** **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`. */
+/** **Errors** — `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
 export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const { stateRoot, folder, clock = systemClock } = trusted;
   const fs = codedFs(trusted.fs ?? systemFs);
   await makeFolders(fs, stateRoot, trustFolder(stateRoot));
+  const path = trustPath(stateRoot, folder);
   const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
-  await replaceFile(fs, trustPath(stateRoot, folder), new TextEncoder().encode(`${text}\n`));
+  const bytes = new TextEncoder().encode(`${text}\n`);
+  // It appears as a whole, or is there already: two processes may be told the same at the same moment.
+  if ((await fs.createNew(path, bytes)) || (await isTrusted(trusted))) return;
+  // What is damaged makes room.
+  await fs.remove(path);
+  await fs.createNew(path, bytes);
 }
 
 function trustFolder(stateRoot: string): string {

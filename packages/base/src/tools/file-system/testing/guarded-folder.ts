@@ -45,6 +45,7 @@ export function guardedFolder(): GuardedFolder {
     'link-in': 'a',
     'abs-in': join(root, 'a/b'),
     'a/back': '../inside.txt',
+    'a/b/abs-back': join(root, 'inside.txt'),
     'twice-in': 'link-in/b',
     'link-out': '../outside',
     'abs-out': outside,

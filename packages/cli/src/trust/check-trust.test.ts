@@ -1,0 +1,162 @@
+// Real processes: what a person said about a folder, and what becomes of it. (`run.test.ts` has the question itself.)
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const hello = ['--input', 'Hello'];
+const answered = { stdout: 'You said: Hello\n', stderr: '', exitCode: 0 };
+
+describe('trust', () => {
+  test('--trust is not remembered', async () => {
+    const mark = await plant('bundle');
+    expect(await place.run('run', 'bundle', '--trust', ...hello)).toEqual(answered);
+    expect(takeMark(mark)).toBe(true);
+    expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
+    await expectRefused('bundle', mark);
+  });
+
+  test('is for what a link leads to, not for the link', async () => {
+    const marks = [await plant('one'), await plant('other')];
+    symlinkSync('one', join(place.folder, 'link'));
+    await sayYes('link');
+    expect(marks.map(takeMark)).toEqual([true, false]);
+    for (const path of ['link', 'one', './other/../one'])
+      expect(await place.run('run', path, ...hello)).toEqual(answered);
+    expect(marks.map(takeMark)).toEqual([true, false]);
+
+    rmSync(join(place.folder, 'link'));
+    symlinkSync('other', join(place.folder, 'link'));
+    await expectRefused('link', marks[1] ?? '', 'other');
+    await expectRefused('other', marks[1] ?? '');
+  });
+
+  test('is for a path: what stands there later is trusted, what moved away is not', async () => {
+    const mark = await plant('bundle');
+    await sayYes('bundle');
+    takeMark(mark);
+    renameSync(join(place.folder, 'bundle'), join(place.folder, 'moved'));
+    await expectRefused('moved', mark);
+    const another = await plant('bundle', 'another');
+    expect(await place.run('run', 'bundle', ...hello)).toEqual(answered);
+    expect(takeMark(another)).toBe(true);
+  });
+
+  test('is not for folders inside, beside or around it', async () => {
+    await plant('bundle');
+    await sayYes('bundle');
+    for (const name of ['bundle/inner', 'bundle2', '.']) await expectRefused(name, await plant(name, 'near'));
+  });
+
+  test('is kept for each state root by itself', async () => {
+    const mark = await plant('bundle');
+    await sayYes('bundle');
+    takeMark(mark);
+    const { exitCode } = await place.run('run', 'bundle', ...hello, '--state-root', join(place.folder, 'state-2'));
+    expect({ exitCode, ran: takeMark(mark) }).toEqual({ exitCode: 3, ran: false });
+  });
+
+  test.each([
+    ['empty', ''],
+    ['cut off', '{"formatVersion":1,"folder":"/'],
+    ['about another folder', '{"formatVersion":1,"folder":"/"}'],
+  ])('a file that is %s: asked again, and then it is whole', async (_name, text) => {
+    const mark = await plant('bundle');
+    await sayYes('bundle');
+    takeMark(mark);
+    const [file = '', ...others] = readdirSync(join(place.stateRoot, 'trusted'));
+    expect(others).toEqual([]);
+    writeFileSync(join(place.stateRoot, 'trusted', file), text);
+    await expectRefused('bundle', mark);
+    await sayYes('bundle');
+    expect(await place.run('run', 'bundle', ...hello)).toEqual(answered);
+  });
+
+  test('a file that cannot be read: said in a line, and nothing runs', async () => {
+    const mark = await plant('bundle');
+    await sayYes('bundle');
+    takeMark(mark);
+    const [file = ''] = readdirSync(join(place.stateRoot, 'trusted'));
+    rmSync(join(place.stateRoot, 'trusted', file));
+    mkdirSync(join(place.stateRoot, 'trusted', file));
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...hello);
+    expect(stderr.split('\n')).toEqual([expect.stringMatching(/^E_STORE_READ: .*trusted/), expect.any(String), '']);
+    expect({ stdout, exitCode, ran: takeMark(mark) }).toEqual({ stdout: '', exitCode: 1, ran: false });
+  });
+
+  test.each([
+    ['where nothing can be written', '/proc/nowhere', 'E_STORE_WRITE', 1],
+    ['in a file', 'file/state', 'E_CONTROL_PATH', 3],
+  ])('a state root %s: said in a line, and nothing runs', async (_name, path, code, expected) => {
+    const mark = await plant('bundle');
+    await place.write('.', { file: '' });
+    const root = ['--state-root', resolve(place.folder, path)];
+    const yes = { whenSeen: '[y/N] ', keys: 'y\r' };
+    const { screen, exitCode } = await place.runOnTerminal(['run', 'bundle', ...hello, ...root], [yes]);
+    const trusted = await place.run('run', 'bundle', '--trust', ...hello, ...root);
+    for (const said of [screen, trusted.stderr]) {
+      expect(said.trimEnd().split('\n').slice(-2)).toEqual([
+        expect.stringMatching(new RegExp(`^${code}: .*(/proc/nowhere|file/state)`)),
+        expect.stringMatching(/^[A-Z].*\.$/),
+      ]);
+    }
+    expect([exitCode, trusted.exitCode]).toEqual([expected, expected]);
+    expect(takeMark(mark)).toBe(false);
+  });
+
+  test('two people who say yes at once are both remembered', async () => {
+    await plant('one');
+    await plant('other');
+    const answers: (() => void)[] = [];
+    const say = async (bundle: string, instance: string) => {
+      const answerTogether = (type: (keys: string) => void) => {
+        answers.push(() => type('y\r'));
+        if (answers.length === 3) for (const answer of answers) answer();
+      };
+      const args = ['run', bundle, ...hello, '--instance', instance];
+      const { screen, exitCode } = await place.runOnTerminal(args, [{ whenSeen: '[y/N] ', onSeen: answerTogether }]);
+      expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello'), exitCode: 0 });
+    };
+    await Promise.all([say('one', 'a'), say('one', 'b'), say('other', 'c')]);
+    for (const bundle of ['one', 'other']) expect(await place.run('run', bundle, ...hello)).toEqual(answered);
+    expect(readdirSync(join(place.stateRoot, 'trusted'))).toHaveLength(2);
+  });
+});
+
+/** A bundle whose extension leaves a mark as soon as it is imported; returns where. */
+async function plant(name: string, called = name): Promise<string> {
+  const mark = join(place.folder, `mark-of-${called}`);
+  const more = { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) };
+  await place.write(name, more);
+  return mark;
+}
+
+function takeMark(mark: string): boolean {
+  const isThere = existsSync(mark);
+  rmSync(mark, { force: true });
+  return isThere;
+}
+
+async function sayYes(name: string): Promise<void> {
+  const yes = { whenSeen: '[y/N] ', keys: 'y\r' };
+  const { screen, exitCode } = await place.runOnTerminal(['run', name, ...hello], [yes]);
+  expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello\n'), exitCode: 0 });
+}
+
+/** `real`: what it is called, where no link leads. */
+async function expectRefused(name: string, mark: string, real = name): Promise<void> {
+  const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
+  expect(stderr).toBe(
+    `E_UNTRUSTED: The code in "${join(place.folder, real)}" has not been run before.\n` +
+      'Look at what is in it. Then add `--trust`, or run it once from a terminal, where `gdn` asks.\n',
+  );
+  expect({ stdout, exitCode, ran: takeMark(mark) }).toEqual({ stdout: '', exitCode: 3, ran: false });
+}
