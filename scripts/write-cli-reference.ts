@@ -75,10 +75,10 @@ function renderCommand(command: Command, moreHelp: string): string {
 function renderArguments(command: Command, help: Help): string {
   return markdownTable(
     ['argument', 'means'],
-    command.registeredArguments.map((argument) => [
-      `\`${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}\``,
-      help.argumentDescription(argument),
-    ]),
+    command.registeredArguments.map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return [`\`${argument.required ? `<${name}>` : `[${name}]`}\``, help.argumentDescription(argument)];
+    }),
   );
 }
 

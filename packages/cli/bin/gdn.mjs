@@ -68,6 +68,7 @@ function refuse(problem) {
   const code = 'E_BUN_MISSING';
   const suggestion =
     'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.';
-  process.stderr.write(`${code}: ${problem}\n${suggestion}\n`);
+  const forPrograms = JSON.stringify({ error: { code, message: problem, suggestion } });
+  process.stderr.write(process.argv.includes('--json') ? `${forPrograms}\n` : `${code}: ${problem}\n${suggestion}\n`);
   process.exit(wrongSetup);
 }

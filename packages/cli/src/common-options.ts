@@ -15,9 +15,13 @@ export interface BundleOptions extends CommonOptions {
 
 /** For a command about a bundle. */
 export function addBundleOptions(command: Command): Command {
+  const takesFolder = command.registeredArguments.some((argument) => argument.name() === 'folder');
   return addCommonOptions(
     command
-      .option('--bundle <folder>', 'the folder of the bundle (default: the current one)')
+      .option(
+        '--bundle <folder>',
+        takesFolder ? 'the same as the argument' : 'the folder of the bundle (default: the current one)',
+      )
       .option('--swarm <name>', 'which swarm of the bundle, when it has several'),
   );
 }

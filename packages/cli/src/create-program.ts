@@ -1,6 +1,7 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addApproveCommands } from './commands/approve.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -9,6 +10,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
 import { addRestartCommand } from './commands/restart.ts';
@@ -18,24 +20,26 @@ import { addStatusCommand } from './commands/status.ts';
 import { addStopCommand } from './commands/stop.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { GdnCommand, helpWidth } from './gdn-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Commands tell `finish` how they ended; what they throw, and every way to end early, is thrown by `parseAsync`. */
 export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const program = new Command('gdn')
-    .description('Runs swarms of AI agents.')
+  const program = new GdnCommand('gdn')
+    .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print what a command does')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print what a command does')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text),
       writeErr: (text) => terminal.printError(text),
-      // It is thrown as well, and reported where it is caught.
-      outputError: () => undefined,
+      getOutHelpWidth: () => helpWidth(terminal.columns),
+      getErrHelpWidth: () => helpWidth(terminal.columns),
     })
     .addHelpText('after', exitCodesHelp)
-    .addHelpText('after', '\nExample:\n  $ gdn demo');
+    .addHelpText('after', examples)
+    .hook('preAction', (_program, command) => refuseEmptyValues(command));
   for (const add of commands) add(program, terminal, finish);
   return program;
 }
@@ -46,6 +50,7 @@ const commands = [
   addRunCommand,
   addSendCommand,
   addStatusCommand,
+  addApproveCommands,
   addCancelCommand,
   addReloadCommand,
   addRestartCommand,
@@ -53,12 +58,22 @@ const commands = [
   addLogsCommand,
   addInstanceCommand,
   addDeadletterCommand,
+  addPackageCommand,
   addMcpCommand,
   addValidateCommand,
   addExplainCommand,
   addDoctorCommand,
   addDemoCommand,
 ];
+
+const description =
+  'Runs swarms of AI agents. A swarm is declared in a bundle: a folder with a goondan.yaml, in which agents, their ' +
+  'models, tools and extensions are described. `gdn <command> --help` says more about a command.';
+
+const examples = `
+Examples:
+  $ gdn demo
+  $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"`;
 
 const exitCodesHelp = `
 Exit codes:
@@ -68,6 +83,18 @@ Exit codes:
   3    there is nothing to run, or the set-up is wrong
   4    the bundle has errors
   130  it was interrupted`;
+
+/** As scripts give them when a variable is not set: nobody means the empty name. */
+function refuseEmptyValues(command: Command): void {
+  const empty = command.options.find((option) => {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    return value === '' || (Array.isArray(value) && value.includes(''));
+  });
+  if (empty !== undefined) command.error(`option '${empty.flags}' argument '' is invalid. It is empty.`);
+  const index = command.args.indexOf('');
+  const name = command.registeredArguments[index]?.name();
+  if (name !== undefined) command.error(`argument '${name}' is invalid. It is empty.`);
+}
 
 function readVersion(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');

@@ -148,6 +148,8 @@ describe('gdn launcher', () => {
     expect(stderr).toStartWith('E_BUN_MISSING: ');
     expect(stderr).toContain(errorCatalogue.E_BUN_MISSING.suggestion);
     expect(exitCode).toBe(3);
+    const forPrograms = await runToEnd(await install('nowhere'), ['report', '--json']);
+    expect(JSON.parse(forPrograms.stderr)).toMatchObject({ error: { code: 'E_BUN_MISSING' } });
   });
 
   test('E_BUN_MISSING when Bun cannot be started', async () => {

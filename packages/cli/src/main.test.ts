@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorCatalogue } from '@goondan/types';
 import manifest from '../package.json' with { type: 'json' };
 
 const launcher = join(import.meta.dir, '..', 'bin', 'gdn.mjs');
@@ -20,28 +21,42 @@ describe('gdn', () => {
     const { stdout, stderr, exitCode } = await gdn('--help');
     expect(stdout).toMatch(/^ {2}demo .+$/m);
     expect(stdout).toMatch(/^ {2}130 .+$/m);
-    expect(stdout).toEndWith('Example:\n  $ gdn demo\n');
+    expect(stdout).toMatch(/\nExamples:\n {2}\$ gdn demo\n/);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
   test('without a command: the help, on standard error, and exit 2', async () => {
     const { stdout, stderr, exitCode } = await gdn();
     expect(stderr).toStartWith('Usage: gdn ');
-    expect(stderr).toEndWith('Example:\n  $ gdn demo\n');
+    expect(stderr).toMatch(/\nExamples:\n {2}\$ gdn demo\n/);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   });
 
-  test.each([
-    ['an unknown command', ['dmeo'], "unknown command 'dmeo' (Did you mean demo?)"],
-    ['an unknown option', ['demo', '--jsno'], "unknown option '--jsno' (Did you mean --json?)"],
-    ['an unknown option of gdn itself', ['--versoin'], "unknown option '--versoin' (Did you mean --version?)"],
-    ['an argument too many', ['demo', 'now'], "too many arguments for 'demo'. Expected 0 arguments but got 1: now."],
-    ['a value that is missing', ['demo', '--input'], "option '--input <text>' argument missing"],
-    ['an empty input', ['demo', '--input', ' '], "option '--input <text>' argument ' ' is invalid. It is empty."],
-  ])('E_USAGE and exit 2 for %s', async (_name, args, problem) => {
-    const { stdout, stderr, exitCode } = await gdn(...args);
-    expect(stderr).toBe(`E_USAGE: ${problem}\nRun it with \`--help\` to see what there is.\n`);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+  test('a mistake in the command line: what it is and what to type, on standard error, exit 2', async () => {
+    expect(await gdn('dmeo')).toEqual({
+      stdout: '',
+      stderr: "E_USAGE: unknown command 'dmeo' (Did you mean demo?)\n`gdn --help` lists what there is.\n",
+      exitCode: 2,
+    });
+  });
+
+  test('--json: the error is JSON too, one line on standard error', async () => {
+    const { stdout, stderr, exitCode } = await gdn('status', '--json', '--bundle', '/nowhere');
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'E_BUNDLE_MISSING',
+        message: 'There is no folder "/nowhere".',
+        suggestion: errorCatalogue.E_BUNDLE_MISSING.suggestion,
+      },
+    });
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
+  test('colours errors on a terminal, and nowhere else', async () => {
+    expect((await gdnOnTerminal({ NO_COLOR: '' }, ['dmeo'])).screen).toContain(`${escape}[31mE_USAGE`);
+    expect((await gdnOnTerminal({ NO_COLOR: '1' }, ['dmeo'])).screen).not.toContain(escape);
+    expect((await gdnWith({ CI: 'true', FORCE_COLOR: '1' }, 'dmeo')).stderr).not.toContain(escape);
   });
 });
 

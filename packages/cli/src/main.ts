@@ -1,38 +1,29 @@
 /** Where `gdn` begins, on Bun: the launcher in `bin` has found it, and says as the first argument where it was typed. */
 import { isatty } from 'node:tty';
 import { GoondanError } from '@goondan/types';
-import { createProgram } from './create-program.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
-import { openTerminal } from './terminal.ts';
+import { asksForJson, runCommandLine } from './run-command-line.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 process.stdout.on('error', onOutputError);
-process.exitCode = await runCommandLine(process.argv.slice(2));
+process.exitCode = await runWhereTyped(process.argv.slice(2));
 
-async function runCommandLine([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
+async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
   // Not `process.stdin`, which would start to read for whoever asks only whether it is a terminal.
   const { stdout, stderr, env } = process;
-  const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env });
-  let code: ExitCode = exitCodes.ok;
-  try {
-    enter(folder);
-    const program = createProgram(terminal, (ended) => {
-      code = ended;
-    });
-    await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    return reportError(error, terminal);
-  }
+  const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env, json: asksForJson(args) });
+  return enter(folder, terminal) ?? runCommandLine(args, terminal);
 }
 
-/** Only now that Bun runs: what is in there must not decide how it does. */
-function enter(folder: string): void {
+/** Only now that Bun runs: what is in there must not decide how it does. An exit code when that is not possible. */
+function enter(folder: string, terminal: Terminal): ExitCode | undefined {
   try {
     process.chdir(folder);
+    return undefined;
   } catch (error) {
     const what = folder === '' ? 'The current folder is not there any more.' : `"${folder}" cannot be entered.`;
-    throw new GoondanError('E_CURRENT_FOLDER', what, { cause: error });
+    return reportError(new GoondanError('E_CURRENT_FOLDER', what, { cause: error }), terminal);
   }
 }
 

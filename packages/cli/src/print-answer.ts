@@ -8,8 +8,8 @@ export interface AnswerPrinter {
   readonly end: (response: string) => void;
 }
 
-/** `newLine` begins a line that is not the first. */
-export function printAnswer({ print, isWatched }: Terminal, newLine = '\n'): AnswerPrinter {
+/** `newLine` begins a line that is not the first; `isBegun`: something stands on the first already. */
+export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false): AnswerPrinter {
   let streamed = '';
   let stepId: string | undefined;
   return {
@@ -25,7 +25,9 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n'): Ans
       streamed += delta.text;
     },
     end(response) {
-      // A layer may have changed what was streamed; a failed turn has no response.
+      // A failed turn has no response: what it streamed ends with its line, and nothing is nothing.
+      if (streamed === '' && response === '' && !isBegun) return;
+      // A layer may have changed what was streamed.
       const rest = streamed === '' ? response : `${newLine}${response}`;
       print(streamed === response || response === '' ? '\n' : `${rest}\n`);
     },

@@ -1,11 +1,14 @@
 import { GoondanError } from '@goondan/types';
+import type { Terminal } from './terminal.ts';
 
 /** Bytes; a control socket takes as many. */
 const LONGEST = 16_000_000;
 
 /** What `--input` says: `-` is standard input. **Errors** — `E_USAGE` when that is empty, or too much. */
-export async function readInput(input: string): Promise<string> {
-  return input === '-' ? readAll(Bun.stdin.stream()) : input;
+export async function readInput(input: string, { canAsk, printError }: Terminal): Promise<string> {
+  if (input !== '-') return input;
+  if (canAsk) printError('Type the input; a line with nothing but Ctrl-D ends it.\n');
+  return readAll(Bun.stdin.stream());
 }
 
 async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { GoondanError } from '@goondan/types';
+import { errorCatalogue, GoondanError } from '@goondan/types';
 import { reportError, reportTurnError } from './report-error.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -29,21 +29,29 @@ describe('reportError', () => {
     expect(report(new GoondanError('E_CANCELLED', 'The turn was cancelled.')).code).toBe(130);
   });
 
-  test('an error nobody foresaw: its stack, exit 1', () => {
-    const { code, printed } = report(new TypeError('x is not a function'));
-    expect(printed).toContain('TypeError: x is not a function');
-    expect(printed).toContain('report-error.test.ts');
-    expect(code).toBe(1);
+  test.each([new TypeError('x is not a function'), 'x is not a function'])(
+    'an error nobody foresaw: how to see where it happened, and no stack, exit 1',
+    (error) => {
+      const { suggestion } = errorCatalogue.E_UNEXPECTED;
+      expect(report(error)).toEqual({ code: 1, printed: `E_UNEXPECTED: x is not a function\n${suggestion}\n` });
+    },
+  );
+
+  test('with GOONDAN_DEBUG its stack stands before it', () => {
+    const { printed } = report(new TypeError('x is not a function'), { env: { GOONDAN_DEBUG: '1' } });
+    expect(printed).toMatch(/^TypeError: x is not a function\n +at .*report-error\.test\.ts/);
+    expect(printed).toContain('\nE_UNEXPECTED: x is not a function\n');
   });
 
-  test('anything else that was thrown', () => {
-    expect(report('oops')).toEqual({ code: 1, printed: 'oops\n' });
+  test('for programs: one line of JSON', () => {
+    const { printed } = report(new GoondanError('E_CANCELLED', 'Two\nlines.', { suggestion: 'None.' }), { json: true });
+    expect(printed).toBe('{"error":{"code":"E_CANCELLED","message":"Two\\nlines.","suggestion":"None."}}\n');
   });
 });
 
-function report(error: unknown): { code: number; printed: string } {
+function report(error: unknown, { env = {}, json = false }: { env?: Record<string, string>; json?: boolean } = {}) {
   let printed = '';
   const stderr = { write: (text: string) => (printed += text) };
-  const code = reportError(error, openTerminal({ stdout: { write: () => undefined }, stderr, env: {} }));
+  const code = reportError(error, openTerminal({ stdout: { write: () => undefined }, stderr, env, json }));
   return { code, printed };
 }

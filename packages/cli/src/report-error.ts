@@ -1,4 +1,7 @@
-/** How `gdn` fails: one line that says what is wrong, with its code, one line that says what to do, and an exit code. */
+/**
+ * How `gdn` fails: one line that says what is wrong, with its code, one line that says what to do, and an exit code. With
+ * `--json` it is one line of JSON, the last on standard error. There is never a stack, unless it is asked for.
+ */
 import { CommanderError } from 'commander';
 import { errorCatalogue, GoondanError, type TurnError } from '@goondan/types';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
@@ -6,11 +9,13 @@ import type { Terminal } from './terminal.ts';
 
 /** Prints what a command threw and says how to exit. */
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
-  if (error instanceof CommanderError) return reportUsage(error, terminal);
+  // Commander throws for every way to end early: help and version that were asked for, and help for who asked nothing.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof GoondanError) return reportFailure(error, terminal);
-  // Not foreseen, so a mistake of ours: whoever reports it needs the stack.
-  terminal.printError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  return exitCodes.failure;
+  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  if (terminal.showsStack && stack !== undefined) terminal.printError(`${stack}\n`);
+  const { suggestion } = errorCatalogue.E_UNEXPECTED;
+  return reportFailure({ code: 'E_UNEXPECTED', message, suggestion }, terminal);
 }
 
 /** Prints an error that ended a command and says how to exit. */
@@ -26,16 +31,10 @@ export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode 
 }
 
 function printFailure({ code, message, suggestion }: TurnError, terminal: Terminal): void {
+  if (terminal.errorsAsJson) {
+    terminal.printError(`${JSON.stringify({ error: { code, message, suggestion } })}\n`);
+    return;
+  }
   const problem = code === undefined ? message : `${code}: ${message}`;
   terminal.printError(`${terminal.errorColors.red(problem)}\n${suggestion === undefined ? '' : `${suggestion}\n`}`);
-}
-
-/** Commander throws for every way to end early; help and version that were asked for are no errors. */
-function reportUsage({ exitCode, code, message }: CommanderError, terminal: Terminal): ExitCode {
-  if (exitCode === 0) return exitCodes.ok;
-  // Nothing was asked for: the help is printed already and says it all.
-  if (code === 'commander.help') return exitCodes.usage;
-  // `error: unknown command 'dmeo'` and, on a line of its own, `(Did you mean demo?)`.
-  const problem = message.replace(/^error: /, '').replaceAll('\n', ' ');
-  return reportFailure({ code: 'E_USAGE', message: problem, suggestion: errorCatalogue.E_USAGE.suggestion }, terminal);
 }

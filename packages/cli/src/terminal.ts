@@ -10,8 +10,16 @@ export interface Terminal {
   readonly printError: (text: string) => void;
   /** A person watches standard output: text may appear bit by bit. */
   readonly isWatched: boolean;
+  /** A person watches standard error: long work may show there that it goes on. */
+  readonly showsProgress: boolean;
   /** A person sits at standard input. */
   readonly isTyped: boolean;
+  /** How wide a line may be; `undefined` when nobody watches. */
+  readonly columns: number | undefined;
+  /** For programs: `--json`. */
+  readonly errorsAsJson: boolean;
+  /** Of an error that nobody foresaw, show where it happened: `GOONDAN_DEBUG`. */
+  readonly showsStack: boolean;
   /** A person sits at standard input and sees standard error: they can be asked. */
   readonly canAsk: boolean;
   /** For standard output. */
@@ -26,6 +34,7 @@ interface Stream {
   write(text: string, taken?: () => void): unknown;
   /** Absent, against its type in Node, when the stream is no terminal. */
   readonly isTTY?: boolean;
+  readonly columns?: number;
 }
 
 export interface TerminalProcess {
@@ -33,9 +42,10 @@ export interface TerminalProcess {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly json?: boolean;
 }
 
-export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): Terminal {
+export function openTerminal({ stdin, stdout, stderr, env, json = false }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
   // Of what standard output has on a screen that standard error writes to, too.
@@ -52,7 +62,11 @@ export function openTerminal({ stdin, stdout, stderr, env }: TerminalProcess): T
       isMidLine = false;
     },
     isWatched: stdout.isTTY === true,
+    showsProgress: stderr.isTTY === true,
     isTyped: stdin?.isTTY === true,
+    columns: stdout.isTTY === true ? stdout.columns : undefined,
+    errorsAsJson: json,
+    showsStack: Boolean(env.GOONDAN_DEBUG),
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),

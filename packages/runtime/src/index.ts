@@ -25,6 +25,8 @@ export type { DeltaListener } from './agent/turn/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
+export { findBundlePackage } from './config/bundle/files/find-package.ts';
+export { findPackageUses, type PackageUse } from './config/bundle/find-package-uses.ts';
 export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
 export { type DeclaredAgents, declaredAgents } from './config/bundle/resolve/declared-agents.ts';
@@ -45,6 +47,9 @@ export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } fr
 export type { SwarmGreeting } from './control/endpoints.ts';
 export type {
   Acceptance,
+  ApprovalAnswerOptions,
+  ApprovalNotice,
+  ApprovalSummary,
   AskOptions,
   ConnectionStatus,
   DeadLetterSummary,
@@ -63,6 +68,7 @@ export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
 export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
+export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';

@@ -28,7 +28,7 @@ export interface ApprovalApi {
    * **Rules** — an effect: a resumed turn asks the same question, or gets its answer. It counts for this one call with
    * these arguments. Unless it is approved the handler does not run, even when the layer calls `next()`.
    * **Errors** — before anybody is asked: those of a call that could not run (`E_TOOL_UNKNOWN`, `E_TOOL_ARGUMENTS`, …),
-   * `E_APPROVAL_REQUEST`, `E_APPROVAL_NOBODY`; and the turn's own reason when it is cancelled.
+   * `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; and the turn's own reason when it is cancelled.
    *
    * @example const { decision } = await ctx.approval.ask({ reason: 'It writes outside of the working folder.' })
    */

@@ -1,29 +1,34 @@
 // The chat as a person has it: `gdn run` in a real terminal (tmux), on bundles of the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
-import { type SampleOptions, sampleBundle } from '../testing/sample-bundle.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
 // Several processes one after the other, on a machine that may be busy.
-setDefaultTimeout(120_000);
+setDefaultTimeout(180_000);
 
+const story = `${'One word after the other. '.repeat(20)}The end.`;
 const script = `
-- { when: 'story', say: '${'One word after the other. '.repeat(40)}The end.' }
+- { when: 'story', say: '${story}' }
+- { when: 'epic', say: '${'One word after the other. '.repeat(400)}' }
 - { when: 'weather', say: 'Let me look.', call: { tool: weather__get, args: { city: Seoul } } }
 - { when: 'Atlantis', call: { tool: weather__get, args: { city: Atlantis } } }
-- { when: 'helper', call: { tool: agents__request, args: { target: helper, input: 'weather' } } }
-- { when: 'attack', say: "\\e]0;pwned\\a\\e[2J\\e[31mred\\u202e" }
+- { when: 'slow', call: { tool: weather__get, args: { city: Slow } } }
+- { when: 'helper', call: { tool: agents__request, args: { target: helper, input: weather } } }
+- { when: 'attack', say: "\\e]0;pwned\\a\\e[2J\\e[31mred" }
 - { when: 'broken', fail: { message: 'Overloaded.' } }
 - { afterTool: weather__get, say: 'It is {{result.tempC}} degrees.' }
 - { afterTool: agents__request, say: 'The helper has spoken.' }
 - { say: 'You said: {{input}}' }`.trim();
 
-const sample: SampleOptions = {
-  script,
-  options: 'tokensPerSecond: 40',
-  agents: ['helper'],
-  agent: 'tools: [Tool/weather, Tool/agents]',
-  more: `kind: Tool
+const bundle = {
+  'goondan.yaml': sampleBundle({
+    script,
+    options: 'tokensPerSecond: 40',
+    agents: ['helper'],
+    agent: 'tools: [Tool/weather, Tool/agents]',
+    more: `kind: Tool
 metadata: { name: weather }
 spec:
   entry: ./weather.ts
@@ -31,6 +36,19 @@ spec:
     - name: get
       description: The weather of a city.
       parameters: { type: object, properties: { city: { type: string } } }`,
+  }).replace(
+    'kind: Agent\nmetadata: { name: helper }\nspec:\n',
+    'kind: Agent\nmetadata: { name: helper }\nspec:\n  tools: [Tool/weather]\n',
+  ),
+  'weather.ts': `export const handlers = {
+  async get(ctx, { city }) {
+    console.error('The thermometer is old.');
+    await Bun.sleep(city === 'Slow' ? 120_000 : 1_500);
+    if (city === 'Atlantis') throw new Error('There is no such city.');
+    return { tempC: 21 };
+  },
+};
+`,
 };
 
 describe.skipIf(!hasTmux)('the chat at a terminal', () => {
@@ -38,8 +56,11 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
   let terminal: TmuxTerminal;
   beforeEach(async () => {
     place = new GdnPlace();
-    const env = { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' };
-    terminal = await TmuxTerminal.open({ cwd: place.folder, env });
+    await place.write('bundle', bundle);
+    terminal = await TmuxTerminal.open({
+      cwd: place.folder,
+      env: { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' },
+    });
   });
   afterEach(async () => {
     await terminal.close();
@@ -47,9 +68,8 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
   });
 
   async function start(...args: readonly string[]): Promise<void> {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle(sample), 'weather.ts': weather });
     await terminal.run('run', 'bundle', '--trust', ...args);
-    await terminal.see('· conversation ');
+    await terminal.see('/help lists what you can type.\n>');
   }
 
   async function say(text: string): Promise<void> {
@@ -57,21 +77,215 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Enter');
   }
 
-  test('an answer streams, and is one line in the scrollback', async () => {
+  async function quit(): Promise<number> {
+    await terminal.press('C-d');
+    await terminal.see(/\$$/);
+    return terminal.exitCode();
+  }
+
+  test('an answer streams, and is one line in the scrollback; leaving ends the swarm', async () => {
     await start();
+    expect(await terminal.screen()).toContain('host · conversation default · swarm default · scripted/scripted');
     await say('a story');
-    await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
-    expect(await terminal.screen()).not.toContain('The end.');
+    const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
+    expect(midway).not.toContain('The end.');
     await terminal.see(/The end\.\n\n>$/);
-    expect(await terminal.everything()).toContain(`\n> a story\n${'One word after the other. '.repeat(40)}The end.\n`);
+    expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
+    expect(await quit()).toBe(0);
+    expect(await terminal.isCooked()).toBe(true);
+    expect(place.processes()).toEqual([]);
+  });
+
+  test('tool calls, other agents, log lines and failures are shown as they happen', async () => {
+    await start();
+    await say('weather');
+    await terminal.see(
+      /Let me look\.\n(.*\n)*? {2}… weather__get {"city":"Seoul"} \d s\nhost · \d s · Ctrl-C cancels\n>/,
+    );
+    const seen = await terminal.see(/It is 21 degrees\.\n\n>$/);
+    expect(seen).toMatch(/Let me look\.\n(.*\n)*? {2}✓ weather__get {"city":"Seoul"} ok, \d\.\d s\nIt is 21/);
+    expect(seen).toContain('\nwarn: host: The thermometer is old.\n');
+    await say('Atlantis');
+    await terminal.see(/ {2}✗ weather__get {"city":"Atlantis"} failed, \d\.\d s: E_TOOL_FAILED: There is no such city/);
+    await terminal.see(/degrees\.\n\n>$/);
+    await say('helper');
+    await terminal.see(/ {2}… helper · weather__get {"city":"Seoul"} \d s\n/);
+    await terminal.see(/ {2}✓ helper ok, \d\.\d s\n(.*\n)* {2}✓ agents__request .*\nThe helper has spoken\.\n\n>$/);
+    await say('broken');
+    await terminal.see(/> broken\nE_MODEL_FAILED: Overloaded\.\n.+\n\n>$/);
+    await say('/hlep');
+    await terminal.see('There is no /hlep. Did you mean /help?');
+    await quit();
+  });
+
+  test('what a model says does not drive the terminal', async () => {
+    await start();
+    const title = await terminal.title();
+    await say('attack');
+    await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n\n>$/);
+    expect(await terminal.title()).toBe(title);
+    expect(await terminal.screen()).toContain('host · conversation default');
+    await quit();
+  });
+
+  test('Ctrl-C cancels the turn, and the chat goes on; after a restart, one sees where one was', async () => {
+    await start();
+    await say('an epic');
+    await terminal.see('One word');
+    await say('what waits');
+    await terminal.see('waiting: what waits');
+    await terminal.press('C-c');
+    await terminal.see(/Cancelled\.\n\n> what waits$/);
+    await terminal.press('Enter');
+    await terminal.see(/You said: what waits\n\n>$/);
+    expect(await quit()).toBe(0);
+    await terminal.clear();
+    await start();
+    expect(await terminal.screen()).toMatch(/\n> an epic\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
+    await terminal.press('Up');
+    await terminal.see(/\n> what waits$/);
+    // First the line, then the warning, then the end.
+    await terminal.press('C-c');
+    await terminal.see(/\n>$/);
+    await terminal.press('C-c');
+    await terminal.see('Ctrl-C again to quit.\n>');
+    await terminal.press('C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('Ctrl-C twice in the middle of a turn quits: 130', async () => {
+    await start();
+    await say('weather');
+    await terminal.see('… weather__get');
+    await terminal.press('C-c', 'C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(130);
+    expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {
+    await start();
+    await say('slow');
+    await terminal.see('… weather__get');
+    await say('/quit');
+    await terminal.see('Running turns may finish. Ctrl-C hurries.');
+    await terminal.press('C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(place.processes()).toEqual([]);
+  });
+
+  test('SIGTERM: the terminal is as it was, and nothing is left', async () => {
+    await terminal.run('run', join(place.folder, 'bundle'), '--trust');
+    await terminal.see('/help lists what you can type.\n>');
+    await terminal.type('not sent');
+    await terminal.see('> not sent');
+    const main = place.processes().find((line) => line.includes('src/main.ts'));
+    process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
+    await terminal.see(/Not sent:\nnot sent\n\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('a window that is closed: the turn finishes, and nothing is left', async () => {
+    await start();
+    await say('weather');
+    await terminal.see('… weather__get');
+    await terminal.close();
+    const shown = async () => (await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle')).stdout;
+    const deadline = Date.now() + 40_000;
+    while (!(await shown()).includes('It is 21 degrees.')) expect(Date.now()).toBeLessThan(deadline);
+  });
+
+  test('a swarm that is up already is talked to where it runs, and keeps running; stopped elsewhere, it says so', async () => {
+    await place.run('run', 'bundle', '--trust', '--detach');
+    await start('--agent', 'helper', '--instance', 'a/b');
+    expect(await terminal.screen()).toContain('helper · conversation a/b · ');
+    expect(await terminal.screen()).toContain('The swarm was up already, and keeps running when you leave.');
+    await say('weather');
+    await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
+    await say('/agent hots');
+    await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
+    await say('/agent host');
+    await terminal.see('host · conversation default · ');
+    await say('/new plan');
+    await terminal.see('host · conversation plan · ');
+    await say('/status');
+    await terminal.see(/helper \(a\/b\): \w+, process \d+/);
+    expect(await quit()).toBe(0);
+    expect(JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout).running).toBe(true);
+    await terminal.clear();
+    await start();
+    await terminal.type('half a sen');
+    await place.run('stop', '--bundle', 'bundle');
+    await terminal.see(/Not sent:\nhalf a sen\nThe swarm was stopped\. `gdn run bundle` starts it again\.\n\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+  });
+
+  test('the line: wide characters, several lines, a paste, a narrow terminal', async () => {
+    await start();
+    await terminal.type('안녕하세요');
+    await terminal.press('Left', 'Left');
+    await terminal.type('!');
+    await terminal.see('> 안녕하!세요');
+    // The label, three characters of two columns, one of one.
+    await terminal.seeCursorAt(9);
+    await terminal.press('Home');
+    await terminal.type('# ');
+    await terminal.see('> # 안녕하!세요');
+    await terminal.seeCursorAt(4);
+    await terminal.press('End', 'M-Enter');
+    await terminal.type('two\\');
+    await terminal.press('Enter');
+    await terminal.type('three');
+    await terminal.see('> # 안녕하!세요\n  two\n  three');
+    await terminal.paste('\nfour\nfive');
+    await terminal.see('  three\n  four\n  five');
+    await terminal.resize(20, 10);
+    await terminal.press('C-u');
+    await terminal.type('a line that is wider than this');
+    await terminal.see('  four\n  a line that is wid\ner than this');
+    await terminal.resize(80, 24);
+    await terminal.press('Enter');
+    await terminal.see(/You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n\n>$/);
+    await terminal.resize(3, 2);
+    await say('ok');
+    await Bun.sleep(1_000);
+    await terminal.resize(80, 24);
+    await terminal.see(/You said: ok\n\n>$/);
+    await quit();
+  });
+
+  test('trust is asked for before, in the same terminal', async () => {
+    await terminal.run('run', 'bundle');
+    await terminal.see('[y/N]');
+    await say('y');
+    await terminal.see('/help lists what you can type.\n>');
+    await say('Hello');
+    await terminal.see(/You said: Hello\n\n>$/);
+    await quit();
+  });
+
+  test('TERM=dumb: line by line, edited by the terminal itself', async () => {
+    await terminal.type('export TERM=dumb');
+    await terminal.press('Enter');
+    await start();
+    await say('weather');
+    await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
+    await say('an epic');
+    await Bun.sleep(500);
+    // What still changes is not shown.
+    expect(await terminal.screen()).toEndWith('> an epic');
+    await terminal.press('C-c');
+    await terminal.see(/Cancelled\.\n\n>$/);
+    expect(await quit()).toBe(0);
+  });
+
+  test('an agent that is not there: who is, exit 3', async () => {
+    await terminal.run('run', 'bundle', '--trust', '--agent', 'hots');
+    await terminal.see(/E_AGENT_UNKNOWN: .*\nDid you mean `host`\?\n\$$/);
+    expect(await terminal.exitCode()).toBe(3);
   });
 });
-
-const weather = `export const handlers = {
-  async get(ctx, { city }) {
-    await Bun.sleep(1_500);
-    if (city === 'Atlantis') throw new Error('There is no such city.');
-    return { tempC: 21 };
-  },
-};
-`;

@@ -5,8 +5,9 @@
  *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
  * 2. A turn that fails, however it fails, ends that turn and not the chat.
  */
-import { type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
+import { type ApprovalSummary, type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { StopSignal } from '../stop-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 import { Questions } from './questions.ts';
@@ -25,8 +26,8 @@ export interface ChatParts {
   readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
 }
 
-/** `interrupted`: in the middle of a turn. */
-export type ChatEnd = 'left' | 'interrupted' | 'stopped';
+/** `interrupted`: in the middle of a turn; `stopped`: the swarm was, by somebody else; `gone`: the terminal is. */
+export type ChatEnd = 'left' | 'interrupted' | 'stopped' | 'gone';
 
 interface RunningTurn {
   readonly abort: AbortController;
@@ -57,9 +58,12 @@ export class Chat {
       sent: (text) => this.#sent(text),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
+      gone: () => this.leave('gone'),
       live: () => this.#live(),
     });
     this.#questions = new Questions(this.screen);
+    // It may come to nothing before somebody waits for it.
+    this.#end.promise.catch(() => undefined);
   }
 
   /** Resolves when it is over; rejects when the swarm is gone without a word. */
@@ -73,14 +77,20 @@ export class Chat {
 
   /** A line above the prompt, whatever goes on below it. */
   note(text: string): void {
-    this.screen.print(...linesOf(text.trimEnd(), 'dim'));
+    this.screen.print(linesOf(text.trimEnd(), 'dim'));
   }
 
   /** Asks the person; see `Questions.ask`. */
-  async ask(question: readonly Line[], label: string): Promise<string | undefined> {
-    const answer = this.#questions.ask(question, label);
+  async ask(question: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
+    const answer = this.#questions.ask(question, label, signal);
+    signal?.addEventListener('abort', () => this.screen.refresh(), { once: true });
     this.screen.refresh();
     return answer;
+  }
+
+  /** Whether a tool call is one of this conversation, or of what its turn has caused. */
+  isAbout({ agent, instanceKey, traceId }: ApprovalSummary): boolean {
+    return traceId === this.#turn?.traceId || isAt({ agentName: agent, instanceKey }, this.at);
   }
 
   /** Of any turn in the swarm; those that this turn has caused are shown with it. */
@@ -124,14 +134,25 @@ export class Chat {
     this.screen.refresh();
   }
 
+  signalled(signal: StopSignal): void {
+    if (signal === 'SIGINT') this.interrupt();
+    else this.leave(signal === 'SIGHUP' ? 'gone' : 'left');
+  }
+
   leave(how: ChatEnd): void {
-    this.#questions.withdrawAll();
     this.#end.resolve(how);
   }
 
   lost(error: unknown): void {
-    this.#questions.withdrawAll();
     this.#end.reject(error);
+  }
+
+  /** Gives the terminal back. What was written and not sent is left on it. */
+  close(): void {
+    this.#questions.withdrawAll();
+    const unsent = [...this.#queue.splice(0), ...(this.screen.draft === '' ? [] : [this.screen.draft])];
+    if (unsent.length > 0) this.screen.print([line('Not sent:', 'yellow'), ...unsent.flatMap((text) => linesOf(text))]);
+    this.screen.close();
   }
 
   #sent(text: string): void {
@@ -143,32 +164,32 @@ export class Chat {
 
   #take(text: string): void {
     const input = readInput(text);
-    if (input.type === 'mistake') return this.screen.print(line(input.problem, 'yellow'));
+    if (input.type === 'mistake') return this.#warn(input.problem);
     if (input.type === 'command') return void this.#run(input.command, text);
     if (this.#turn === undefined) return void this.#runTurn(input.text);
     if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(input.text);
-    this.screen.print(line(`${MOST_QUEUED} messages wait already. Send it when the turn is over.`, 'yellow'));
+    this.#warn(`${MOST_QUEUED} messages wait already. Send it when the turn is over.`);
     this.screen.setDraft(text);
   }
 
   async #run(command: ChatCommand, text: string): Promise<void> {
     if (command.name === 'quit') return this.leave('left');
     if (this.isTurnRunning && (command.name === 'agent' || command.name === 'new')) {
-      this.screen.print(line('Wait for the end of the turn, or cancel it with Ctrl-C.', 'yellow'));
+      this.#warn('Wait for the end of the turn, or cancel it with Ctrl-C.');
       return this.screen.setDraft(text);
     }
     try {
       await this.#parts.runCommand(command, this);
     } catch (error) {
       if (!(error instanceof GoondanError)) return this.lost(error);
-      this.screen.print(...describeFailure(error));
+      this.screen.print(describeFailure(error));
     }
   }
 
   async #runTurn(input: string): Promise<void> {
     const { swarm, clock } = this.#parts;
     const { agentName: agent, instanceKey } = this.at;
-    const view = new TurnView({ agent, print: (...lines) => this.screen.print(...lines), now: () => clock.elapsed() });
+    const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
     const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
     this.#turn = turn;
     this.screen.printSent(input);
@@ -212,6 +233,10 @@ export class Chat {
   #bringBack(messages: readonly string[]): void {
     const { draft } = this.screen;
     if (messages.length > 0) this.screen.setDraft([...messages, ...(draft === '' ? [] : [draft])].join('\n'));
+  }
+
+  #warn(text: string): void {
+    this.screen.print([line(text, 'yellow')]);
   }
 
   /** Time that passes is shown. */

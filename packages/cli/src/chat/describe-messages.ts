@@ -2,7 +2,7 @@
 import { textOf } from '@goondan/runtime';
 import type { Message } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
-import { type Line, line, linesOf, span } from './screen/line.ts';
+import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from './screen/shorten.ts';
 
 export interface MessageBounds {
@@ -17,15 +17,25 @@ const LONGEST_ARGUMENTS = 80;
 /** What people and agents said, and which tools were called. The results of tools are for the model. */
 export function describeMessages(messages: readonly Message[], bounds: MessageBounds): Line[] {
   const told = messages.filter(isTold);
-  const shown = told.slice(-bounds.messages);
+  const shown = fromQuestion(told.slice(-bounds.messages));
   const hidden = told.length - shown.length;
-  const above = hidden === 0 ? [] : [line(`(${hidden} earlier messages: /history ${told.length})`, 'dim')];
-  return [...above, ...shown.flatMap((message) => cut(describe(message), bounds.lines))];
+  const above = hidden === 0 ? [] : [line(`(${hidden} earlier messages: /history ${told.length})`, 'dim'), emptyLine];
+  const described = shown.flatMap((message, index) => {
+    const isNext = message.data.role === 'user' && index > 0;
+    return [...(isNext ? [emptyLine] : []), ...cut(describe(message), bounds.lines)];
+  });
+  return [...above, ...described];
 }
 
 /** What the person sent, for the arrow keys. */
 export function sentIn(messages: readonly Message[]): string[] {
   return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
+}
+
+/** Without the end of an exchange whose beginning is not shown. */
+function fromQuestion(messages: readonly Message[]): readonly Message[] {
+  const first = messages.findIndex(({ data }) => data.role === 'user');
+  return first === -1 ? messages : messages.slice(first);
 }
 
 function isTold({ data }: Message): boolean {

@@ -1,31 +1,43 @@
 /** The end of a chat for the swarm: one that was started for it is stopped, any other is left as it is. */
 import { systemClock } from '@goondan/runtime';
 import { exitCodes } from '../exit-codes.ts';
-import { onStopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChatEnd } from './chat.ts';
+import type { ListenedSignals } from './listen-to-signals.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 
 /** What takes longer is told. */
 const QUIET_MS = 500;
 
+export interface Leaving {
+  /** Of the bundle, as it was typed. */
+  readonly folder: string;
+  readonly terminal: Terminal;
+  readonly signals: ListenedSignals;
+}
+
 /** Running turns may finish, unless the person left in the middle of one. Ctrl-C hurries, and once more does not wait. */
-export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, folder: string, terminal: Terminal): Promise<void> {
-  const { stop } = swarm;
+export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
+  const { folder, terminal, signals } = leaving;
+  const { stop, leave } = swarm;
+  leave();
   if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
   if (stop === undefined) return;
   const told = new AbortController();
-  const forget = onStopSignal(() => {
+  signals.tell((signal) => {
+    // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
+    if (signal === 'SIGHUP') return;
     if (told.signal.aborted) process.exit(exitCodes.interrupted);
     told.abort();
     // How it ends is told by the first.
     stop().catch(() => undefined);
   });
-  const callOff = systemClock.after(QUIET_MS, () => terminal.printError('Running turns may finish. Ctrl-C hurries.\n'));
+  const callOff = systemClock.after(QUIET_MS, () => {
+    if (end !== 'gone') terminal.printError('Running turns may finish. Ctrl-C hurries.\n');
+  });
   try {
     await stop(end === 'interrupted' ? { graceMs: 0 } : {});
   } finally {
     callOff();
-    forget();
   }
 }

@@ -15,7 +15,7 @@ interface Question {
 export interface QuestionScreen {
   readonly draft: string;
   setDraft(text: string): void;
-  print(...lines: readonly Line[]): void;
+  print(lines: readonly Line[]): void;
 }
 
 export class Questions {
@@ -36,12 +36,14 @@ export class Questions {
     return this.#waiting[0]?.label;
   }
 
-  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, or the end of the chat. */
-  ask(lines: readonly Line[], label: string): Promise<string | undefined> {
-    if (this.#waiting.length >= MOST) return Promise.resolve(undefined);
+  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, `signal`, or the end of the chat. */
+  ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#waiting.length >= MOST || signal?.aborted === true) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    this.#waiting.push({ lines, label, resolve });
+    const question = { lines, label, resolve };
+    this.#waiting.push(question);
     if (this.#waiting.length === 1) this.#begin();
+    signal?.addEventListener('abort', () => this.#withdraw(question), { once: true });
     return promise;
   }
 
@@ -52,6 +54,12 @@ export class Questions {
     if (this.isAsking) this.#begin();
   }
 
+  #withdraw(question: Question): void {
+    if (this.#waiting[0] === question) return this.answer(undefined);
+    const at = this.#waiting.indexOf(question);
+    if (at > 0) this.#waiting.splice(at, 1)[0]?.resolve(undefined);
+  }
+
   withdrawAll(): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve(undefined);
   }
@@ -59,6 +67,6 @@ export class Questions {
   #begin(): void {
     this.#aside = this.#screen.draft;
     this.#screen.setDraft('');
-    this.#screen.print(...(this.#waiting[0]?.lines ?? []));
+    this.#screen.print(this.#waiting[0]?.lines ?? []);
   }
 }

@@ -5,16 +5,17 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';
 import { followBundle } from '../run/follow-bundle.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
-import { onStopSignal } from '../stop-signals.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
+import type { ApprovalDesk } from '../approval/approval-desk.ts';
+import { askInChat } from './ask-in-chat.ts';
 import { Chat, type ChatEnd } from './chat.ts';
 import { leaveSwarm } from './leave-swarm.ts';
+import { listenToSignals } from './listen-to-signals.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
 import { type CommandParts, openConversation, runCommand } from './run-command.ts';
-import { line } from './screen/line.ts';
 
 /** Whom to talk to first. */
 export interface ChatPartner {
@@ -41,13 +42,18 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
   const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal));
   let end: ChatEnd = 'interrupted';
   let unfollow: () => void = () => undefined;
+  const signals = listenToSignals();
   try {
     unfollow = await followBundle(run, swarm, around);
-    end = await talk(swarm, run, partner, terminal, (opened) => void (chat = opened));
+    end = await talk(swarm, run, partner, terminal, (opened) => {
+      chat = opened;
+      signals.tell((signal) => opened.signalled(signal));
+    });
   } finally {
     unfollow();
     chat = undefined;
-    await leaveSwarm(swarm, end, run.folder, terminal);
+    await leaveSwarm(swarm, end, { folder: run.folder, terminal, signals });
+    signals.forget();
   }
   return end === 'interrupted' ? exitCodes.interrupted : exitCodes.ok;
 }
@@ -67,22 +73,28 @@ async function talk(
     swarm,
     clock: systemClock,
     openScreen: (hooks) => openScreen(hooks, terminal),
-    runCommand: (command, asked) => runCommand(command, asked, parts),
+    async runCommand(command, asked) {
+      await runCommand(command, asked, parts);
+      // Perhaps another conversation, in which somebody waits.
+      desk?.look();
+    },
   });
-  const forget = onStopSignal((signal) => (signal === 'SIGINT' ? chat.interrupt() : chat.leave('left')));
+  let desk: ApprovalDesk | undefined;
   swarm.stopped.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
-  const unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
+  let unwatch = () => {};
   try {
-    chat.screen.open();
+    unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     onOpen(chat);
+    chat.screen.open();
     await openConversation(at, chat, parts);
-    if (swarm.stop === undefined)
-      chat.screen.print(line('It was up already, and keeps running when you leave.', 'dim'));
+    if (swarm.stop === undefined) chat.note('The swarm was up already, and keeps running when you leave.');
+    chat.note('/help lists what you can type.');
+    desk = await askInChat(swarm, chat);
     return await chat.ended;
   } finally {
+    desk?.close();
     unwatch();
-    forget();
-    chat.screen.close();
+    chat.close();
   }
 }
 

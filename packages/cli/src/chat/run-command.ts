@@ -31,17 +31,17 @@ export async function runCommand(
   const { screen, at } = chat;
   switch (command.name) {
     case 'help':
-      return screen.print(...help());
+      return screen.print(help());
     case 'status':
-      return screen.print(...linesOf(describeStatus(await parts.swarm.status()).trimEnd(), 'dim'));
+      return screen.print(linesOf(describeStatus(await parts.swarm.status()).trimEnd(), 'dim'));
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
       const lines = describeMessages(await parts.readMessages(at), bounds);
-      return screen.print(...(lines.length === 0 ? [line('Nothing was said yet.', 'dim')] : lines), emptyLine);
+      return screen.print([...(lines.length === 0 ? [line('Nothing was said yet.', 'dim')] : lines), emptyLine]);
     }
     case 'agent':
       return command.agent === undefined
-        ? screen.print(...(await listAgents(chat, parts)))
+        ? screen.print(await listAgents(chat, parts))
         : openConversation({ agentName: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, parts);
     case 'new':
       return openConversation({ ...at, instanceKey: command.instanceKey ?? newKey(parts.clock.now()) }, chat, parts);
@@ -55,9 +55,9 @@ export async function openConversation(at: AgentAddress, chat: Chat, parts: Comm
   const messages = await parts.readMessages(at);
   chat.at = at;
   chat.screen.setHistory(sentIn(messages));
-  chat.screen.print(introduce(swarm, at, parts.modelOf(at.agentName)), emptyLine);
+  chat.screen.print([introduce(swarm, at, parts.modelOf(at.agentName)), emptyLine]);
   const lines = describeMessages(messages, glance);
-  if (lines.length > 0) chat.screen.print(...lines, emptyLine);
+  if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
 }
 
 function introduce(swarm: string, { agentName, instanceKey }: AgentAddress, model: string | undefined): Line {
@@ -74,9 +74,13 @@ function help(): Line[] {
   const width = Math.max(...commandHelp.map(([usage]) => usage.length));
   return [
     ...commandHelp.map(([usage, does]): Line => [span(`  ${usage.padEnd(width)}`, 'cyan'), span(`  ${does}`)]),
-    line('  Enter sends. Alt-Enter, Ctrl-J or a backslash before Enter begins a new line. ↑ and ↓ bring back what'),
-    line('  you sent. Ctrl-C cancels a turn or empties the line; with nothing to cancel, twice quits. What you send'),
-    line('  during a turn waits for its end. A message that begins with a slash is sent with two: //text.'),
+    ...[
+      'Enter sends; what you send during a turn waits for its end.',
+      'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
+      '↑ and ↓ bring back what you sent.',
+      'Ctrl-C cancels a turn or empties the line; with neither, twice quits.',
+      'A message that begins with a slash is sent with two: //text.',
+    ].map((text) => line(`  ${text}`, 'dim')),
   ];
 }
 

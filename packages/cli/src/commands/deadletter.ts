@@ -13,7 +13,7 @@ interface ListOptions extends BundleOptions {
 export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('deadletter')
-    .summary('inputs that were given up')
+    .summary('look after inputs that were given up')
     .description(
       'An input that ends the process of its agent again and again is put aside. Here it is looked at, tried again or ' +
         'forgotten. The swarm must be running.',
@@ -22,7 +22,7 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
 
   const list = group
     .command('list')
-    .summary('list them')
+    .summary('list inputs that were given up')
     .description('Lists the inputs that were given up, with the reason.')
     .option('--agent <name>', 'only those of one agent')
     .option('--instance <key>', 'only those of this conversation');
@@ -33,8 +33,18 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       finish(exitCodes.ok);
     });
 
-  addOrder('retry', 'accept one again', 'Accepts the input again, as if it had just come in.', 'Accepted again.');
-  addOrder('drop', 'forget one', 'Forgets the input. Its turn stays in the conversation as failed.', 'Forgotten.');
+  addOrder(
+    'retry',
+    'accept a given-up input again',
+    'Accepts the input again, as if it had just come in.',
+    'Accepted again.',
+  );
+  addOrder(
+    'drop',
+    'forget a given-up input',
+    'Forgets the input. Its turn stays in the conversation as failed.',
+    'Forgotten.',
+  );
 
   function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
     const command = group

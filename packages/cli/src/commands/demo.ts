@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
+import { addCommonOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -7,15 +8,16 @@ import { withInterrupt } from '../with-interrupt.ts';
 const question = 'What is the weather in Seoul for the next 30 days?';
 
 export function addDemoCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  program
+  const command = program
     .command('demo')
     .summary('watch an agent answer, layer by layer')
     .description(
       'Runs an agent with a tool and three extensions on a scripted model, and prints its answer and the onion trace: ' +
-        'every layer the turn went through, the time it took itself, and what it changed. Needs no key and no network.',
+        'every layer the turn went through, the time it took itself, and what it changed. Needs no key and no network, and ' +
+        'keeps nothing.',
     )
-    .option('--input <text>', 'what to ask the agent', checkInput, question)
-    .option('--json', 'print one JSON object instead')
+    .option('--input <text>', 'what to ask the agent', checkInput, question);
+  addCommonOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn demo --input "What is the weather in Lisbon?"')
     .action(async ({ input, json = false }: { input: string; json?: boolean }) => {
       const { runDemo } = await import('../demo/run-demo.ts');

@@ -32,7 +32,7 @@ function describe({ name, status, detail, suggestion }: Check, colors: Colors): 
   const color = { ok: colors.green, warning: colors.yellow, missing: colors.red }[status];
   const start = `${color(status.padEnd(WIDEST_STATUS))}  ${name.padEnd(WIDEST_NAME)}  `;
   const indent = ' '.repeat(WIDEST_STATUS + WIDEST_NAME + 4);
-  return `${start}${detail}\n${suggestion === undefined ? '' : `${indent}${suggestion}\n`}`;
+  return `${start}${detail.replaceAll('\n', `\n${indent}`)}\n${suggestion === undefined ? '' : `${indent}${suggestion}\n`}`;
 }
 
 function summary(checks: readonly Check[]): string {

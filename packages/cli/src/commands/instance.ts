@@ -14,7 +14,10 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
     .description('Conversations as they are on disk, whether the swarm runs or not.')
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
 
-  const list = group.command('list').summary('list them').description('Lists the conversations of every agent.');
+  const list = group
+    .command('list')
+    .summary('list conversations')
+    .description('Lists the conversations of every agent.');
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm --json')
     .action(async (options: BundleOptions) => {
@@ -25,8 +28,8 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
   const show = group
     .command('show')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key')
-    .summary('print one')
+    .argument('<instance>', 'its key, as `gdn instance list` shows it')
+    .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.');
   addBundleOptions(show)
     .addHelpText('after', '\nExample:\n  $ gdn instance show helper default --bundle my-swarm')

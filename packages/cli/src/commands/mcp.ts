@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts';
 export function addMcpCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('mcp')
-    .summary('servers of the Model Context Protocol')
+    .summary('look after servers of the Model Context Protocol')
     .description(
       'The MCP servers in the .mcp.json of a bundle, and which of their tools may be used. No server is started here: ' +
         'the agents that use one do that.',
@@ -19,7 +19,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     .command('add')
     .argument('<name>', 'what it is called; its tools are <name>__…')
     .argument('[command...]', 'after --: the program that is the server, and its arguments')
-    .summary('add one')
+    .summary('add a server')
     .description(
       'Writes a server into the .mcp.json of the bundle, and says what to put into goondan.yaml if nothing there uses ' +
         'it. ${NAME} in any of its texts stands for a variable that the agent declares in its environment; ' +
@@ -35,7 +35,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
       'after',
       '\nExamples:\n' +
         '  $ gdn mcp add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n' +
-        "  $ gdn mcp add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TICKETS_TOKEN}'",
+        "  $ gdn mcp add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TOKEN}'",
     )
     .action(async (name: string, command: string[], options: BundleOptions & AddOptions & { force?: boolean }) => {
       await addServer(name, command, options, terminal);
@@ -44,7 +44,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
 
   const list = group
     .command('list')
-    .summary('list them')
+    .summary('list servers')
     .description(
       'Lists the servers of the .mcp.json, and who uses them. Values of variables and headers are not shown.',
     );
@@ -58,7 +58,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
   const remove = group
     .command('remove')
     .argument('<name>', 'which one')
-    .summary('remove one')
+    .summary('remove a server')
     .description('Takes a server out of the .mcp.json of the bundle.');
   addBundleOptions(remove)
     .addHelpText('after', '\nExample:\n  $ gdn mcp remove files --bundle my-swarm')

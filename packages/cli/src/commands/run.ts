@@ -19,11 +19,13 @@ interface RunOptions extends BundleOptions {
 
 const description =
   'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
-  'run. Without: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is ' +
-  'asked where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
+  'run. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
+  '--json: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is asked ' +
+  'where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
 
 const examples = `
 Examples:
+  $ gdn run my-swarm
   $ gdn run my-swarm --input "Good morning"
   $ git diff | gdn run my-swarm --input - --instance review
   $ gdn run my-swarm --trust --detach`;
@@ -32,10 +34,10 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
   const command = program
     .command('run')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
-    .summary('run a bundle: ask it once, or let it serve')
+    .summary('run a bundle: chat with it, ask it once, or let it serve')
     .description(description)
     .option('--input <text>', 'what to ask; - reads standard input', checkInput)
-    .option('--agent <name>', 'whom to ask (default: the entry agent)')
+    .option('--agent <name>', 'whom to talk to (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--trust', 'run its code without asking, this time')
     .option('--detach', 'leave it running in the background')
@@ -87,11 +89,14 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
   const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = { input: await readInput(input), ...partnerOf({ agent, instance }) };
+  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  for (const { connection, problem = 'it has not said why' } of served.waiting ?? []) {
+    terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
+  }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
@@ -42,14 +42,20 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
   const { agent, instance, id, json = false, wait = false } = options;
   const swarm = await reachSwarm(options);
   const delivery = {
-    input: await readInput(options.input),
+    input: await readInput(options.input, terminal),
     ...(agent === undefined ? {} : { agent }),
     ...(instance === undefined ? {} : { instanceKey: instance }),
     ...(id === undefined ? {} : { id }),
   };
   if (wait) {
-    const { askOnce } = await import('../run/ask-once.ts');
-    return withInterrupt((signal) => askOnce(swarm, { delivery, json, signal }, terminal));
+    const [{ askOnce }, { withDesk }] = await Promise.all([
+      import('../run/ask-once.ts'),
+      import('../approval/with-desk.ts'),
+    ]);
+    const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
+    return withInterrupt((signal) =>
+      withDesk(desk, terminal, ({ onAccepted }) => askOnce(swarm, { delivery, json, signal, onAccepted }, terminal)),
+    );
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);
   if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);

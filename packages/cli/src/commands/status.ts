@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { SwarmStatus } from '@goondan/runtime';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { describeStatus } from '../swarm/describe-status.ts';
+import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function addStatusCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -31,8 +32,7 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<E
   if (options.json === true) {
     printJson(status === undefined ? { running: false, agents: [] } : toJson(status), terminal);
   } else if (status === undefined) {
-    const start = `gdn run ${bundleFolder(undefined, options)} --detach`;
-    terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${start}\`.\n`);
+    terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`);
   } else {
     terminal.print(describeStatus(status));
   }

@@ -78,7 +78,7 @@ describe('gdn validate', () => {
   });
 
   test('no bundle: what to do, exit 3', async () => {
-    const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere', '--json');
+    const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere');
     expect(stderr).toBe(
       'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml`, or make one with `gdn init`.\n',
     );

@@ -8,5 +8,5 @@ const newLine = '\n       ';
 export function printAnswer(question: string, terminal: Terminal): AnswerPrinter {
   const { print, colors } = terminal;
   print(`${colors.bold('You')}    ${question}\n${colors.bold('Agent')}  `);
-  return printText(terminal, newLine);
+  return printText(terminal, newLine, true);
 }

@@ -26,3 +26,11 @@ test('programs that are absent, older than their sources, and as new', () => {
   write(join(sources, 'deep', 'b.ts'), 2_000);
   expect(checkRunners([runner], sources)).toMatchObject({ status: 'warning', detail: expect.stringContaining('b.ts') });
 });
+
+test('of an installed package nothing is told by the times of its files', () => {
+  const installed = join(folder, 'node_modules', '@goondan', 'runtime', 'src');
+  mkdirSync(installed, { recursive: true });
+  write(runner, 1_000);
+  write(join(installed, 'a.ts'), 2_000);
+  expect(checkRunners([runner], installed)).toMatchObject({ status: 'ok' });
+});

@@ -3,6 +3,7 @@
  * 1. Nothing that exists is overwritten, not even when somebody else writes there at the same moment.
  * 2. Nothing of a bundle is run.
  */
+import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,14 +60,23 @@ async function makeEmptyFolder(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     found = await readdir(folder);
   } catch (error) {
+    if (isFile(folder)) throw refuse(`"${folder}" is a file, not a folder.`);
     throw cannotWrite(folder, error);
   }
   const [first, ...others] = found.filter((name) => name !== '.git').toSorted();
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  throw new GoondanError('E_INIT_FOLDER', `"${folder}" is not empty: it has "${first}"${more}. Nothing was written.`, {
+  throw refuse(`"${folder}" is not empty: it has "${first}"${more}. Nothing was written.`);
+}
+
+function refuse(message: string): GoondanError {
+  return new GoondanError('E_INIT_FOLDER', message, {
     suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
   });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 function cannotWrite(folder: string, cause: unknown): GoondanError {

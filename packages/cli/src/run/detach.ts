@@ -8,7 +8,7 @@
  * 3. When it is not up in time, or nobody waits for it any more, it is ended.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportFailure } from '../report-error.ts';
@@ -59,8 +59,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
 }
 
 function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: PreparedRun, logFile: string) {
-  mkdirSync(join(logFile, '..'), { recursive: true, mode: 0o700 });
-  const log = openSync(logFile, 'w', 0o600);
+  const log = openLog(logFile);
   const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch };
   const main = join(import.meta.dir, 'detached-main.ts');
   const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
@@ -82,6 +81,16 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: Prepar
 }
 
 /** As the launcher's. */
+function openLog(logFile: string): number {
+  try {
+    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+    return openSync(logFile, 'w', 0o600);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GoondanError('E_STORE_WRITE', `Cannot write ${logFile}: ${reason}`, { cause: error });
+  }
+}
+
 const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
 /** One line after the other; the empty string when there are no more. */

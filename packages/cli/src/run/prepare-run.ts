@@ -5,14 +5,14 @@ import {
   type ResolvedSwarm,
   resolveSwarm,
   startSwarm,
-  stateRoot,
   type SwarmControl,
   workspaceFolder,
 } from '@goondan/runtime';
 import { openBundle } from '../bundle/open-bundle.ts';
-import { type BundleOptions, stateRootChoice } from '../common-options.ts';
+import type { BundleOptions } from '../common-options.ts';
 import { printLogLine } from '../print-log-line.ts';
 import { readPlanAgain } from './read-plan-again.ts';
+import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkTrust } from '../trust/check-trust.ts';
@@ -36,10 +36,10 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
   readonly workspace: string;
 }
 
-/** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_SWARM_UNKNOWN`. */
+/** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_STATE_ROOT`, `E_SWARM_UNKNOWN`. */
 export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
-  const root = stateRoot(stateRootChoice(request));
   const bundle = await openBundle(request.folder, terminal);
+  const root = readableStateRoot(request);
   const { swarm: swarmName, workspaceId } = findWorkspace(bundle, request.swarm);
   const workspace = workspaceFolder(root, workspaceId);
   return { ...request, bundle, stateRoot: root, swarmName, workspaceId, workspace };
@@ -65,11 +65,16 @@ export async function startRun(run: PreparedRun, terminal: Terminal, signal?: Ab
   return { control, graceMs: gracePeriodMs(plan) };
 }
 
-/** Everything is there, and its code may run. **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, those of `checkTrust`. */
+/**
+ * Everything is there, and its code may run.
+ *
+ * **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, `E_STATE_ROOT`, those of `checkTrust`.
+ */
 export async function mayStart(run: PreparedRun, terminal: Terminal, signal?: AbortSignal): Promise<ResolvedSwarm> {
   const { bundle, swarmName: swarm, stateRoot: root, trust, workdir } = run;
   // First: nobody should be asked about what cannot run.
   const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir });
+  checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };
   await checkTrust(signal === undefined ? question : { ...question, signal }, terminal);
   return resolved;

@@ -1,5 +1,6 @@
 /** A swarm in the foreground, until somebody stops it. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { awaitConnections } from './await-connections.ts';
 import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -11,6 +12,8 @@ export interface ServedSwarm {
   /** Its folder. */
   readonly workspace: string;
   readonly swarm: string;
+  /** Its connections that do not listen yet, and why; absent when all do. */
+  readonly waiting?: readonly { readonly connection: string; readonly problem?: string }[];
 }
 
 /**
@@ -35,12 +38,18 @@ export async function serve(
   });
   try {
     const { control } = await startRun(run, terminal, asked.signal);
-    stop = () => {
+    const stopSwarm = () => {
       // How it ends is told by `stopped`.
       control.stop().catch(() => undefined);
     };
-    if (asked.signal.aborted) stop();
-    else onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName });
+    stop = () => {
+      asked.abort();
+      stopSwarm();
+    };
+    if (asked.signal.aborted) stopSwarm();
+    const waiting = await awaitConnections(control, asked.signal);
+    if (!asked.signal.aborted)
+      onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName, ...describe(waiting) });
     unwatch = await followBundle(run, control, terminal);
     await control.stopped;
   } finally {
@@ -48,4 +57,11 @@ export async function serve(
     forget();
   }
   return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
+}
+
+function describe(waiting: Awaited<ReturnType<typeof awaitConnections>>): Pick<ServedSwarm, 'waiting'> {
+  if (waiting.length === 0) return {};
+  return {
+    waiting: waiting.map(({ connection, problem }) => ({ connection, ...(problem === undefined ? {} : { problem }) })),
+  };
 }

@@ -4,8 +4,14 @@ import type { SwarmStatus } from '@goondan/runtime';
 export function describeStatus({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
-    ...instances.map(({ agentName, instanceKey, status, pid: own, queued, problem }) =>
-      line(`${agentName} (${instanceKey})`, status, own, queued === 0 ? undefined : `${queued} queued`, problem),
+    ...instances.map(({ agentName, instanceKey, status, pid: own, queued, problem, approvals }) =>
+      line(
+        `${agentName} (${instanceKey})`,
+        approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
+        own,
+        queued === 0 ? undefined : `${queued} queued`,
+        problem,
+      ),
     ),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),

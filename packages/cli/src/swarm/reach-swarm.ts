@@ -1,22 +1,24 @@
 /** The swarm of a bundle that another process runs. */
-import { type ControlClient, stateRoot } from '@goondan/runtime';
+import type { ControlClient } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
-import { bundleFolder, type BundleOptions, stateRootChoice } from '../common-options.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import { readableStateRoot } from '../state-root.ts';
 import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
 import { findWorkspace } from './find-workspace.ts';
+import { startCommand } from './start-command.ts';
 
 /** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, those of `placeOfSwarm` and `attachSwarm`. */
 export async function reachSwarm(options: BundleOptions): Promise<ControlClient> {
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
-  const suggestion = `Start it with \`gdn run ${bundleFolder(undefined, options)} --detach\`, then ask again.`;
+  const suggestion = `Start it with \`${startCommand(options)}\`, then ask again.`;
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 
-/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, those of `findWorkspace`. */
+/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, `E_STATE_ROOT`, those of `findWorkspace`. */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
   const bundle = await readBundle(bundleFolder(undefined, options));
-  return { ...findWorkspace(bundle, options.swarm), stateRoot: stateRoot(stateRootChoice(options)) };
+  return { ...findWorkspace(bundle, options.swarm), stateRoot: readableStateRoot(options) };
 }

@@ -18,17 +18,24 @@ export interface TmuxOptions {
   readonly rows?: number;
 }
 
+const wide = { columns: 100, rows: 30 };
+
 export class TmuxTerminal {
   readonly #socket = `gdn-${randomBytes(6).toString('hex')}`;
+  readonly #options: TmuxOptions;
+
+  private constructor(options: TmuxOptions) {
+    this.#options = options;
+  }
 
   /** A shell, which is still there when what runs in it has ended. */
-  static async open({ cwd, env = {}, columns = 80, rows = 24 }: TmuxOptions): Promise<TmuxTerminal> {
-    const terminal = new TmuxTerminal();
-    const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  static async open(options: TmuxOptions): Promise<TmuxTerminal> {
+    const terminal = new TmuxTerminal(options);
+    const { columns, rows } = { ...wide, ...options };
     const size = ['-x', String(columns), '-y', String(rows)];
     const shell = ['env', '-u', 'TMUX', 'PS1=$ ', 'sh'];
-    // Its own configuration would be the person's who runs the test.
-    await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, '-c', cwd, ...variables, ...shell);
+    // Its usual configuration would be the person's who runs the test.
+    await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, ...shell);
     try {
       await terminal.see('$');
       return terminal;
@@ -42,6 +49,13 @@ export class TmuxTerminal {
   async run(...args: readonly string[]): Promise<void> {
     await this.type(['node', launcher, ...args].map((arg) => `'${arg}'`).join(' '));
     await this.press('Enter');
+  }
+
+  /** An empty screen, so that nothing old is taken for something new. */
+  async clear(): Promise<void> {
+    await this.type('clear');
+    await this.press('Enter');
+    await this.see(/^\$$/);
   }
 
   /** How the last command ended, when it has. */
@@ -81,10 +95,30 @@ export class TmuxTerminal {
     return (await this.#tmux('capture-pane', '-p', '-J', '-S', '-')).trimEnd();
   }
 
-  /** Row and column, from 0. */
-  async cursor(): Promise<readonly [number, number]> {
-    const [row, column] = (await this.#tmux('display-message', '-p', '#{cursor_y} #{cursor_x}')).split(' ');
-    return [Number(row), Number(column)];
+  /** Waits until the cursor is in this column, from 0. */
+  async seeCursorAt(column: number): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = Number(await this.#tmux('display-message', '-p', '#{cursor_x}'));
+      if (found === column) return;
+      if (Date.now() > deadline) throw new Error(`The cursor is in column ${found}, not in ${column}.`);
+      await Bun.sleep(50);
+    }
+  }
+
+  /** What a program may have changed. */
+  async modes() {
+    const format = '#{cursor_flag} #{wrap_flag}';
+    const [cursor, wrap] = (await this.#tmux('display-message', '-p', format)).trim().split(' ');
+    return { cursor: cursor === '1', wrap: wrap === '1' };
+  }
+
+  /** Asks the shell: echo, whole lines and signals, as it has them. */
+  async isCooked(): Promise<boolean> {
+    await this.type('stty -a');
+    await this.press('Enter');
+    await this.see('echoctl');
+    return / isig icanon .* echo /.test((await this.everything()).replaceAll('\n', ' '));
   }
 
   async title(): Promise<string> {
@@ -108,7 +142,14 @@ export class TmuxTerminal {
   }
 
   async #tmux(...args: readonly string[]): Promise<string> {
-    const child = Bun.spawn(['tmux', '-L', this.#socket, ...args], { stdout: 'pipe', stderr: 'pipe' });
+    const { cwd, env } = this.#options;
+    const child = Bun.spawn(['tmux', '-u', '-L', this.#socket, ...args], {
+      cwd,
+      // Its socket goes with the folder.
+      env: { ...process.env, TMUX_TMPDIR: cwd, ...env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
     const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     if (code === 0) return stdout;
     throw new Error(`tmux ${args.join(' ')}: ${stderr}`);

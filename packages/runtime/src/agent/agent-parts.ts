@@ -1,6 +1,7 @@
 /** Everything a turn needs, put together once when the agent starts. */
 import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
+import type { Activity } from './activity.ts';
 import type { Engine } from './agents-api/engine.ts';
 import type { Approver } from './approval/approver.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
@@ -10,6 +11,7 @@ import type { ExtensionStates } from './extension/extension-states.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
+import type { CleanMessages } from './secrets/mask-model-call.ts';
 import type { LayerRegistry } from './pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../config/turn-policy.ts';
 import type { ToolRegistry } from './tool/tool-registry.ts';
@@ -38,8 +40,11 @@ export interface AgentParts {
   readonly store: ConversationStore;
   readonly engine: Engine;
   readonly approver: Approver;
+  readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: Mask;
+  /** What models are shown of a conversation. */
+  readonly cleanMessages: CleanMessages;
   readonly log: Log;
   /** A logger for something that is not an extension. */
   readonly toolLogger: Console;

@@ -4,6 +4,7 @@
  */
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { Activity } from './activity.ts';
 import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { Engine } from './agents-api/engine.ts';
@@ -23,6 +24,7 @@ import type { Layer } from './pipeline/layer.ts';
 import { LayerRegistry } from './pipeline/layer-registry.ts';
 import { toTurnError } from './pipeline/turn-error.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
+import { CleanMessages } from './secrets/mask-model-call.ts';
 import { ToolRegistry } from './tool/tool-registry.ts';
 import type { TurnOptions, TurnOutcome } from './turn/run-turn.ts';
 import { turnIdOf } from './turn/turn-id.ts';
@@ -50,8 +52,12 @@ export interface RunningAgent {
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
   /** The layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
-  /** Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. */
-  close(graceMs?: number, cleanUpMs?: number): Promise<void>;
+  /**
+   * Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. With
+   * `onLeft` a turn that waits for people is not waited for: it is called when the turn stands still, before the clean-up,
+   * and must see to it that it stays so. What the turn did is recorded: the next process goes on with it.
+   */
+  close(graceMs?: number, cleanUpMs?: number, onLeft?: () => void): Promise<void>;
 }
 
 const MOST_WAITING = 1_000;
@@ -64,11 +70,13 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const extensions = await loadAllExtensions(plan, parts);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
-  const shutDown = async (graceMs: number, cleanUpMs: number) => {
+  const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
     const startedAt = clock.elapsed();
     const graceOver = Promise.withResolvers<void>();
     const callOff = clock.after(graceMs, () => graceOver.resolve());
-    await Promise.race([queue.idle(), graceOver.promise]);
+    const ends = [queue.idle(), graceOver.promise];
+    if (onLeft !== undefined) ends.push(parts.activity.leave(onLeft));
+    await Promise.race(ends);
     callOff();
     const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
     await extensions.cleanUp(Math.min(rest, cleanUpMs));
@@ -86,7 +94,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
         return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
       });
     },
-    close: (graceMs = 30_000, cleanUpMs = graceMs) => (closing ??= shutDown(graceMs, cleanUpMs)),
+    close: (graceMs = 30_000, cleanUpMs = graceMs, onLeft) => (closing ??= shutDown(graceMs, cleanUpMs, onLeft)),
   };
 }
 
@@ -147,7 +155,7 @@ async function assemble(
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
-    states: new ExtensionStates(committed.extensionState),
+    states: new ExtensionStates(committed.extensionState, mask),
     statesVersion: committed.version,
     bus: new EventBus((event, error) =>
       log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
@@ -155,8 +163,10 @@ async function assemble(
     store,
     engine: ports.engine ?? noEngine,
     approver: ports.approver ?? noApprover,
+    activity: new Activity(),
     clock,
     mask,
+    cleanMessages: new CleanMessages(mask),
     log,
     toolLogger: createLogger(
       (level, message) => log(level, message),

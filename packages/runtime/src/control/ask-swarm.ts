@@ -40,7 +40,7 @@ export async function askSwarm(
   }
 }
 
-const noticeTypes: readonly string[] = ['delta', 'runtime.event', 'turn.ended', 'log', 'dropped'];
+const noticeTypes: readonly string[] = ['delta', 'runtime.event', 'turn.ended', 'log', 'approval', 'dropped'];
 
 /** A newer server may tell more. */
 export function isNotice(event: string): boolean {

@@ -2,7 +2,7 @@
  * What the control socket answers, as its client reads it. Fields that a newer server adds are let go; dates, which
  * travel as text, are dates again.
  */
-import type { AgentInstance } from '@goondan/types';
+import type { AgentInstance, ApprovalOutcome } from '@goondan/types';
 import { agentAddress, agentInstance } from '../ipc/check/agent-event.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
 import {
@@ -28,6 +28,8 @@ import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
+  ApprovalNotice,
+  ApprovalSummary,
   ConnectionStatus,
   DeadLetterSummary,
   InstanceStatus,
@@ -61,11 +63,40 @@ export const turnEnd: Check<TurnEnd> = object({
   usage: tokenUsage,
 } satisfies FieldsOf<TurnEnd>);
 
+const approvalSummary: Check<ApprovalSummary> = object({
+  id: name,
+  agent: name,
+  instanceKey: name,
+  eventId: name,
+  traceId: name,
+  toolCallId: name,
+  toolName: name,
+  args: jsonObject,
+  digest: name,
+  reason: text,
+  askedAt: name,
+  expiresAt: name,
+} satisfies FieldsOf<ApprovalSummary>);
+
+const approvalOutcome: Check<ApprovalOutcome> = object({
+  decision: oneOf('approved', 'denied', 'expired'),
+  by: optional(text),
+  note: optional(text),
+} satisfies FieldsOf<ApprovalOutcome>);
+
 export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', {
   delta: () => object({ type: literal('delta'), at: agentAddress, eventId: name, delta: turnDelta }),
   'runtime.event': () => object({ type: literal('runtime.event'), at: agentAddress, name, payload: jsonObject }),
   'turn.ended': () => object({ type: literal('turn.ended'), end: turnEnd }),
   log: () => object({ type: literal('log'), line: logLine }),
+  approval: () =>
+    object({
+      type: literal('approval'),
+      state: oneOf('asked', 'decided', 'withdrawn'),
+      at: agentAddress,
+      approval: approvalSummary,
+      outcome: optional(approvalOutcome),
+    } satisfies FieldsOf<ApprovalNotice>),
   dropped: () => object({ type: literal('dropped'), count }),
 });
 
@@ -74,6 +105,7 @@ const processFields = object({
   queued: count,
   crashes: count,
   problem: optional(text),
+  approvals: optional(count),
 } satisfies FieldsOf<Omit<InstanceStatus, keyof AgentInstance>>);
 
 const instanceStatus: Check<InstanceStatus> = (value) => ({ ...agentInstance(value), ...processFields(value) });
@@ -119,6 +151,9 @@ export const deadLettersAnswer = object({ deadLetters: listOf(deadLetter) });
 export const cancelAnswer = object({ cancelled: flag });
 export const retryAnswer = object({ retried: flag });
 export const dropAnswer = object({ dropped: flag });
+export const approvalsAnswer = object({ approvals: listOf(approvalSummary) });
+export const approveAnswer = object({ approved: flag });
+export const denyAnswer = object({ denied: flag });
 export const restartAnswer = object({ restarted: count });
 export const reloadAnswer: Check<PlanReconcile> = object({
   kept: listOf(name),

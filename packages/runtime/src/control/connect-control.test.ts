@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { serveControl } from '../orchestrator/control/serve-control.ts';
-import { fakeStatus, fakeControl } from '../testing/fake-control.ts';
+import { fakeApproval, fakeStatus, fakeControl } from '../testing/fake-control.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -37,6 +37,9 @@ describe('the client of a control socket', () => {
     expect(await client.deadLetters()).toHaveLength(1);
     expect(await client.retryDeadLetter(address, 'dead')).toBe(true);
     expect(await client.dropDeadLetter(address, 'x')).toBe(false);
+    expect(await client.approvals()).toEqual([fakeApproval]);
+    expect(await client.approve(fakeApproval.id, { by: 'ann' })).toBe(true);
+    expect(await client.deny('x', { by: 'ann', note: 'No.' })).toBe(false);
     expect(await client.deleteInstance(address, { force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
@@ -50,6 +53,9 @@ describe('the client of a control socket', () => {
       ['deadLetters', {}],
       ['retryDeadLetter', address, 'dead'],
       ['dropDeadLetter', address, 'x'],
+      ['approvals'],
+      ['approve', fakeApproval.id, { by: 'ann' }],
+      ['deny', 'x', { by: 'ann', note: 'No.' }],
       ['deleteInstance', address, { force: true }],
       ['deleteInstance', address, {}],
       ['restart', { agent: 'helper', fresh: true }],
@@ -74,6 +80,24 @@ describe('the client of a control socket', () => {
     expect(result.responseMessage?.createdAt).toBeInstanceOf(Date);
     expect(result.finishReason).toBe('text_response');
     await until(() => served.server.open === 0);
+  });
+
+  test('hears of tool calls that wait for a person', async () => {
+    const notices: SwarmNotice[] = [];
+    const watch = await client.watch({ types: ['approval'] }, (notice) => notices.push(notice));
+    const about = {
+      type: 'approval',
+      at: { agentName: 'helper', instanceKey: 'default' },
+      approval: fakeApproval,
+    } as const;
+    const told: SwarmNotice[] = [
+      { ...about, state: 'asked' },
+      { ...about, state: 'decided', outcome: { decision: 'denied', by: 'ann', note: 'No.' } },
+    ];
+    for (const notice of told) served.swarm.tell(notice);
+    await until(() => notices.length === 2);
+    expect(notices).toEqual(told);
+    watch.end();
   });
 
   test('cancels the turn when the signal aborts, and still hears how it ended', async () => {

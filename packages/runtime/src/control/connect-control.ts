@@ -7,9 +7,12 @@ import { callSocket, openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import {
   acceptance,
+  approvalsAnswer,
+  approveAnswer,
   cancelAnswer,
   deadLettersAnswer,
   deleteAnswer,
+  denyAnswer,
   dropAnswer,
   instancesAnswer,
   reloadAnswer,
@@ -81,6 +84,13 @@ function controlClient(socket: ControlSocket): ControlClient {
     async dropDeadLetter({ agentName, instanceKey }, eventId) {
       const body = { agent: agentName, instanceKey, eventId };
       return (await callSocket(socket, endpoints.dropDeadLetter, dropAnswer, { body })).dropped;
+    },
+    approvals: async () => (await callSocket(socket, endpoints.approvals, approvalsAnswer)).approvals,
+    async approve(id, options = {}) {
+      return (await callSocket(socket, endpoints.approve, approveAnswer, { body: { id, ...options } })).approved;
+    },
+    async deny(id, options = {}) {
+      return (await callSocket(socket, endpoints.deny, denyAnswer, { body: { id, ...options } })).denied;
     },
     async restart(choice = {}) {
       return (await callSocket(socket, endpoints.restart, restartAnswer, { body: choice, patient: true })).restarted;

@@ -5,6 +5,7 @@ import type { DeletedInstance } from '../workspace/journal/journal.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
   Acceptance,
+  ApprovalSummary,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -35,6 +36,9 @@ export interface ControlClient {
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  approvals(): Promise<readonly ApprovalSummary[]>;
+  approve(...parameters: Parameters<SwarmControl['approve']>): Promise<boolean>;
+  deny(...parameters: Parameters<SwarmControl['deny']>): Promise<boolean>;
   restart(...parameters: Parameters<SwarmControl['restart']>): Promise<number>;
   reload(): Promise<PlanReconcile>;
   /** Resolves when the swarm is gone. */

@@ -2,7 +2,15 @@
  * Everything that can be asked of a running swarm, from the same process or over its control socket. `startSwarm` gives
  * this to whoever calls it, and the socket offers the same to everybody else: there is no third way in.
  */
-import type { AgentAddress, AgentInstance, JsonObject, TokenUsage, TurnDelta, TurnResult } from '@goondan/types';
+import type {
+  AgentAddress,
+  AgentInstance,
+  ApprovalOutcome,
+  JsonObject,
+  TokenUsage,
+  TurnDelta,
+  TurnResult,
+} from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
@@ -52,8 +60,47 @@ export type SwarmNotice =
   | { readonly type: 'runtime.event'; readonly at: AgentAddress; readonly name: string; readonly payload: JsonObject }
   | { readonly type: 'turn.ended'; readonly end: TurnEnd }
   | { readonly type: 'log'; readonly line: LogLine }
+  | ApprovalNotice
   /** The watcher did not keep up: so many notices before this one were let go. */
   | { readonly type: 'dropped'; readonly count: number };
+
+/** A tool call waits for a person, or no longer does. Never let go for a watcher that does not keep up. */
+export interface ApprovalNotice {
+  readonly type: 'approval';
+  /** `withdrawn`: its turn ended first, so that nobody needs to answer any more. */
+  readonly state: 'asked' | 'decided' | 'withdrawn';
+  readonly at: AgentAddress;
+  readonly approval: ApprovalSummary;
+  /** Present when it is decided. */
+  readonly outcome?: ApprovalOutcome;
+}
+
+/** One tool call that a person is asked about. */
+export interface ApprovalSummary {
+  readonly id: string;
+  readonly agent: string;
+  readonly instanceKey: string;
+  /** The input whose turn asks. */
+  readonly eventId: string;
+  readonly traceId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The exact arguments, secrets masked. */
+  readonly args: JsonObject;
+  /** SHA-256 of the arguments as they are, in canonical JSON. */
+  readonly digest: string;
+  readonly reason: string;
+  readonly askedAt: string;
+  readonly expiresAt: string;
+}
+
+/** What a person says besides yes or no. */
+export interface ApprovalAnswerOptions {
+  /** Who decides, for the record and for the model; `control` when absent. */
+  readonly by?: string;
+  /** For the model to read, when it is denied. */
+  readonly note?: string;
+}
 
 /** Everything when empty. */
 export interface WatchFilter {
@@ -72,6 +119,8 @@ export interface InstanceStatus extends AgentInstance {
   readonly crashes: number;
   /** Why it does not start. */
   readonly problem?: string;
+  /** Its tool calls that wait for a person; absent when none does. */
+  readonly approvals?: number;
 }
 
 export interface ConnectionStatus {
@@ -136,6 +185,11 @@ export interface SwarmControl {
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  /** The tool calls that wait for a person, oldest first. */
+  approvals(): Promise<readonly ApprovalSummary[]>;
+  /** Lets that call go on, with exactly these arguments. Resolves when it is durable; false when none waits under this id. */
+  approve(id: string, options?: ApprovalAnswerOptions): Promise<boolean>;
+  deny(id: string, options?: ApprovalAnswerOptions): Promise<boolean>;
   /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**

@@ -72,6 +72,23 @@ const toAgent: Samples<ToAgent> = {
       instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }],
     },
   ],
+  'turn.held': [
+    { type: 'turn.held', eventId: 'event-1', isHeld: true },
+    { type: 'turn.held', eventId: 'event-1', isHeld: false },
+  ],
+  'approval.ended': [
+    {
+      type: 'approval.ended',
+      callId: 'call-1',
+      outcome: { status: 'answered', answer: { id: 'a1', decision: 'approved' } },
+    },
+    {
+      type: 'approval.ended',
+      callId: 'call-1',
+      outcome: { status: 'answered', answer: { id: 'a1', decision: 'denied', by: 'ann', note: 'No.' } },
+    },
+    { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
   'agents.changed': [
     { type: 'agents.changed', agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }] },
     { type: 'agents.changed', agents: [] },
@@ -116,8 +133,22 @@ const fromAgent: Samples<FromAgent> = {
   ],
   'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
   'agents.list': [{ type: 'agents.list', callId: 'call-1' }],
+  'approval.ask': [
+    {
+      type: 'approval.ask',
+      callId: 'call-1',
+      key: '0/call/x/approval/0',
+      toolCallId: 'x',
+      toolName: 'bash__exec',
+      args: { command: 'ls' },
+      reason: 'Why not?',
+      expiresInMs: 1,
+    },
+  ],
+  'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
+  'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
   pong: [{ type: 'pong', n: 7 }],
-  drained: [{ type: 'drained' }],
+  drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
   dropped: [{ type: 'dropped', counts }],
 };
 

@@ -91,9 +91,24 @@ export type FromAgent =
   | { readonly type: 'call.cancelled'; readonly callId: string }
   /** Answered by `agents.listed` with the same `callId`. */
   | { readonly type: 'agents.list'; readonly callId: string }
+  /** A person is to be asked about a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
+  | {
+      readonly type: 'approval.ask';
+      readonly callId: string;
+      readonly key: string;
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly args: JsonObject;
+      readonly reason: string;
+      readonly expiresInMs: number;
+    }
+  /** Nobody waits for the answer any more. */
+  | { readonly type: 'approval.withdrawn'; readonly callId: string }
+  /** The answer is kept with the turn. */
+  | { readonly type: 'approval.taken'; readonly id: string }
   | { readonly type: 'pong'; readonly n: number }
-  /** The last message: nothing runs and everything is cleaned up. */
-  | { readonly type: 'drained' }
+  /** The last message: everything is cleaned up, and nothing runs but a turn that waits for people and is left there. */
+  | { readonly type: 'drained'; readonly leavesTurn?: boolean }
   /** Sent by the channel itself. */
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
@@ -165,7 +180,20 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
     }),
   'call.cancelled': () => object({ type: literal('call.cancelled'), callId: name }),
   'agents.list': () => object({ type: literal('agents.list'), callId: name }),
+  'approval.ask': () =>
+    object({
+      type: literal('approval.ask'),
+      callId: name,
+      key: name,
+      toolCallId: name,
+      toolName: name,
+      args: jsonObject,
+      reason: text,
+      expiresInMs: number,
+    }),
+  'approval.withdrawn': () => object({ type: literal('approval.withdrawn'), callId: name }),
+  'approval.taken': () => object({ type: literal('approval.taken'), id: name }),
   pong: () => object({ type: literal('pong'), n: count }),
-  drained: () => object({ type: literal('drained') }),
+  drained: () => object({ type: literal('drained'), leavesTurn: optional(flag) }),
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 });

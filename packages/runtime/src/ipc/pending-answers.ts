@@ -49,6 +49,11 @@ export class PendingAnswers<Answer> {
     for (const id of [...this.waiting.keys()]) this.refuse(id, error);
   }
 
+  /** Nobody gets an answer any more, and no refusal either: for a process that is about to end. */
+  forgetAll(): void {
+    this.waiting.clear();
+  }
+
   private take(id: string): PromiseWithResolvers<Answer> | undefined {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);

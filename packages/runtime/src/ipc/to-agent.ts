@@ -1,10 +1,11 @@
 /** What the orchestrator says to an agent's process. */
-import type { AgentCard, AgentEvent, AgentInstance, JsonObject, TurnResult } from '@goondan/types';
+import type { AgentCard, AgentEvent, AgentInstance, ApprovalOutcome, JsonObject, TurnResult } from '@goondan/types';
 import { agentCard, agentEvent, agentInstance } from './check/agent-event.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
   type Check,
   count,
+  type FieldsOf,
   flag,
   jsonObject,
   listOf,
@@ -12,6 +13,7 @@ import {
   name,
   object,
   oneByField,
+  oneOf,
   optional,
   text,
 } from './check/shape.ts';
@@ -21,6 +23,11 @@ import { turnResult } from './check/turn-result.ts';
 export type CallOutcome =
   | { readonly status: 'accepted' }
   | { readonly status: 'answered'; readonly result: TurnResult }
+  | { readonly status: 'failed'; readonly error: FrameError };
+
+/** What became of a question to a person. `id` is for `approval.taken`. */
+export type ApprovalEnd =
+  | { readonly status: 'answered'; readonly answer: ApprovalOutcome & { readonly id: string } }
   | { readonly status: 'failed'; readonly error: FrameError };
 
 export type ToAgent =
@@ -39,6 +46,9 @@ export type ToAgent =
   /** The answer to that event was handed on: it need not be kept any more. */
   | { readonly type: 'reply.taken'; readonly eventId: string }
   | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
+  | { readonly type: 'approval.ended'; readonly callId: string; readonly outcome: ApprovalEnd }
+  /** An agent that the turn of this event asked waits for people, or no longer does: its deadlines stand still with it. */
+  | { readonly type: 'turn.held'; readonly eventId: string; readonly isHeld: boolean }
   /** Who is in the swarm from now on. */
   | { readonly type: 'agents.changed'; readonly agents: readonly AgentCard[] }
   | { readonly type: 'ping'; readonly n: number }
@@ -51,6 +61,18 @@ const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('statu
   failed: () => object({ status: literal('failed'), error: frameError }),
 });
 
+const approvalAnswer = object({
+  id: name,
+  decision: oneOf('approved', 'denied', 'expired'),
+  by: optional(text),
+  note: optional(text),
+} satisfies FieldsOf<ApprovalOutcome & { readonly id: string }>);
+
+const approvalEnd: Check<ApprovalEnd> = oneByField<'status', ApprovalEnd>('status', {
+  answered: () => object({ status: literal('answered'), answer: approvalAnswer }),
+  failed: () => object({ status: literal('failed'), error: frameError }),
+});
+
 export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', {
   start: () => object({ type: literal('start'), plan: jsonObject }),
   turn: () => object({ type: literal('turn'), event: agentEvent, seq: count, deadLetter: optional(flag) }),
@@ -58,6 +80,8 @@ export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', 
   'call.ended': () => object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
   'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),
   'agents.listed': () => object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
+  'turn.held': () => object({ type: literal('turn.held'), eventId: name, isHeld: flag }),
+  'approval.ended': () => object({ type: literal('approval.ended'), callId: name, outcome: approvalEnd }),
   'agents.changed': () => object({ type: literal('agents.changed'), agents: listOf(agentCard) }),
   ping: () => object({ type: literal('ping'), n: count }),
   drain: () => object({ type: literal('drain'), graceMs: count, cleanUpMs: optional(count) }),

@@ -53,6 +53,21 @@ describe('a schema', () => {
     expect(slashed({ 'a/b~c': 'x' })).toEqual([{ path: ['a/b~c'], message: 'a/b~c must be number' }]);
   });
 
+  test('X-05 with branches says what is wrong in the branch, and only that', async () => {
+    const check = await compileSchema(
+      {
+        if: { properties: { type: { const: 'a' } } },
+        // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+        then: { required: ['name'] },
+        else: { properties: { name: false } },
+      },
+      'it',
+    );
+    const messages = (value: unknown) => check(value).map(({ message }) => message);
+    expect(messages({ type: 'a' })).toEqual(["the value must have required property 'name'"]);
+    expect(messages({ type: 'b', name: 'x' })).toEqual(['name does not belong here']);
+  });
+
   test('C-13 is judged without being compiled', async () => {
     expect(await findSchemaProblems(city)).toEqual([]);
     expect(await findSchemaProblems({ $schema: 'https://json-schema.org/draft/2020-12/schema' })).toEqual([]);

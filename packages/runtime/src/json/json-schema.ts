@@ -41,7 +41,7 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
   }
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(readProblem));
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(saysSomething).map(readProblem));
 }
 
 /**
@@ -58,12 +58,18 @@ async function loadValidator(): Promise<Ajv> {
   return new Ajv({ strict: false, allErrors: true, logger: false });
 }
 
+/** That a branch does not fit is said once more for the branch as a whole. */
+function saysSomething({ keyword }: ErrorObject): boolean {
+  return keyword !== 'if';
+}
+
 function readProblem(error: ErrorObject): SchemaProblem {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
   const place = path.length === 0 ? 'the value' : path.join('.');
   const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
-  return { path, message: `${place} ${error.message ?? 'does not fit'}${detail}${allowed}` };
+  const problem = error.keyword === 'false schema' ? 'does not belong here' : (error.message ?? 'does not fit');
+  return { path, message: `${place} ${problem}${detail}${allowed}` };
 }
 
 function unescapePointer(part: string): string {

@@ -17,11 +17,14 @@ import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { SwarmControl } from '../control/swarm-control.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
+import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -102,7 +105,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
   const children = openChildren(starting, spawn, runFolder);
-  const swarm = openSwarm(starting, { journal, children, log });
+  const approvals = await openApprovals(starting, log);
+  const swarm = openSwarm(starting, { journal, children, approvals, log });
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const stopping = new Stopping(async (graceMs, hurry) => {
@@ -206,9 +210,24 @@ function openChildren({ inForce, clock, endings }: Starting, spawn: Spawn, folde
   return children;
 }
 
+async function openApprovals({ stateRoot, workspaceId, clock, endings }: Starting, log: StartLog) {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
+  const ports = { fs: systemFs, clock, processes: systemProcesses, warn };
+  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId });
+  endings.add(() => file.close());
+  return file;
+}
+
+interface SwarmPlaces {
+  readonly journal: Journal;
+  readonly children: AgentChildren;
+  readonly approvals: ApprovalFile;
+  readonly log: StartLog;
+}
+
 function openSwarm(
-  { inForce, clock, stateRoot, workspaceId, endings }: Starting,
-  { journal, children, log }: { journal: Journal; children: AgentChildren; log: StartLog },
+  { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
+  { journal, children, approvals, log }: SwarmPlaces,
 ): Swarm {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
@@ -216,7 +235,9 @@ function openSwarm(
   const swarm = new Swarm({
     inForce,
     journal,
+    approvals,
     clock,
+    ids,
     store: { stateRoot, workspaceId },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => log.write(line),

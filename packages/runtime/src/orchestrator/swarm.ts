@@ -8,12 +8,16 @@ import type { DeclaredAgent } from '../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { AgentDescription } from '../ipc/from-agent.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import type { ChildOutput } from '../ports/spawn.ts';
+import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
+import { Approvals } from './approvals/approvals.ts';
+import { HeldInstances } from './approvals/held-instances.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -31,6 +35,8 @@ import { Watchers } from './watchers.ts';
 
 export interface SwarmParts {
   readonly inForce: PlanInForce;
+  readonly ids: Ids;
+  readonly approvals: ApprovalFile;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
@@ -54,11 +60,13 @@ export class Swarm {
   readonly instances: Instances;
   readonly watchers = new Watchers();
   readonly waiters = new TurnWaiters();
+  readonly approvals: Approvals;
   readonly #parts: SwarmParts;
   /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
   readonly #known = new Map<string, AgentAddress>();
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
+  readonly #held: HeldInstances;
 
   constructor(parts: SwarmParts) {
     const { inForce, clock, journal } = parts;
@@ -74,6 +82,8 @@ export class Swarm {
       isDeclared: ({ agentName }) => inForce.current.agents.has(agentName),
       isWaiting: (address) => this.#calls.isWaiting(address),
       isAwaited: (address) => this.#calls.isAwaited(address),
+      isHeld: (address) => this.#held.has(address),
+      isAnybodyHeld: () => this.#held.size > 0,
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
       requestsFailed: ({ address }, error) => this.failRequests(address, error),
@@ -81,15 +91,43 @@ export class Swarm {
         this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
-      processGone: ({ address }) => this.#calls.processGone(address),
+      processGone: ({ address }) => {
+        this.#calls.processGone(address);
+        this.approvals.processGone(address);
+        this.#held.processGone(address);
+      },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
-    this.#mailboxes = new Mailboxes(journal, this.instances, () => this.agents);
+    this.approvals = new Approvals({
+      clock,
+      ids: parts.ids,
+      file: parts.approvals,
+      say: (at, message) => this.instances.find(at)?.say(message),
+      tell: (notice) => this.#tell(notice),
+      maskFor: (agentName) => inForce.current.masks.get(agentName) ?? ((text) => text),
+      report: (level, event, message, at) => this.report(level, event, message, at),
+      changed: () => {
+        this.#held.update();
+        // Somebody may be in no hurry any more, or in one again.
+        this.instances.replan();
+      },
+    });
+    this.#mailboxes = new Mailboxes(journal, this.instances, {
+      agents: () => this.agents,
+      mask: (text) => inForce.current.mask(text),
+    });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
       report: (level, event, message) => this.report(level, event, message),
+      changed: () => this.#held.update(),
+    });
+    this.#held = new HeldInstances({
+      asking: () => this.approvals.asking(),
+      callersOf: (address) => this.#calls.callersOf(address),
+      holdRequests: (held) => this.#calls.hold(held),
+      tell: (address, isHeld) => this.#tellHeld(address, isHeld),
     });
   }
 
@@ -108,6 +146,7 @@ export class Swarm {
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
       const removed = await remove();
+      this.approvals.turnFinished(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
@@ -124,10 +163,12 @@ export class Swarm {
   async wake(only?: ReadonlySet<string>): Promise<number> {
     let woken = 0;
     if (only?.size === 0) return woken;
+    const open = new Set<string>();
     for (const address of await this.#parts.journal.instances()) {
       if (only?.has(address.agentName) === false) continue;
       this.#remember(address);
       const pending = await this.#parts.journal.pendingEntries(address);
+      for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
         const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
@@ -137,6 +178,8 @@ export class Swarm {
       for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
       woken += pending.length;
     }
+    if (only === undefined) this.approvals.dropUnless((at, eventId) => open.has(eventKey(at, eventId)));
+    this.#held.update();
     return woken;
   }
 
@@ -155,7 +198,7 @@ export class Swarm {
       const word = rest === 0 ? 'end' : 'go';
       const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
       for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#calls.isAwaited(instance.address))) continue;
+        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
         told.set(instance, word);
         this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
       }
@@ -173,6 +216,15 @@ export class Swarm {
     this.instances.close();
     callOff();
     this.#calls.close();
+    this.approvals.close();
+  }
+
+  /** One that has left its turn no longer waits; the next start asks again. */
+  #isAwaitedBySomebody({ address }: Instance): boolean {
+    return this.#calls.callersOf(address).some((caller) => {
+      const waiting = this.instances.find(caller);
+      return waiting !== undefined && waiting.state.phase.name !== 'stopped';
+    });
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
@@ -183,6 +235,13 @@ export class Swarm {
       ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
       event,
     });
+  }
+
+  #tellHeld(address: AgentAddress, isHeld: boolean): boolean {
+    const instance = this.instances.find(address);
+    if (instance?.running === undefined) return false;
+    instance.say({ type: 'turn.held', eventId: instance.running.id, isHeld });
+    return true;
   }
 
   #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {
@@ -217,6 +276,12 @@ export class Swarm {
       case 'reply':
         this.#calls.replied(at, frame.eventId, frame.result);
         return instance.say({ type: 'reply.taken', eventId: frame.eventId });
+      case 'approval.ask':
+        return this.approvals.ask(at, instance.running, frame);
+      case 'approval.withdrawn':
+        return this.approvals.withdrawn(at, frame.callId);
+      case 'approval.taken':
+        return this.approvals.taken(at, frame.id);
       case 'agents.list':
         return instance.say({
           type: 'agents.listed',
@@ -252,6 +317,7 @@ export class Swarm {
 
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
+    this.approvals.turnFinished(address, event.id);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -294,6 +360,10 @@ export class Swarm {
   #tell(notice: () => SwarmNotice): void {
     if (this.watchers.isWatched) this.watchers.tell(notice());
   }
+}
+
+function eventKey(at: AgentAddress, eventId: string): string {
+  return JSON.stringify([addressKey(at), eventId]);
 }
 
 /** A list for a model to read, and for a frame to carry. */

@@ -54,6 +54,10 @@ function subjectOf(notice: SwarmNotice): Subject {
       const { agent, instance, turnId } = notice.line;
       return { agent, instanceKey: instance, eventId: turnId === undefined ? undefined : eventIdOf(turnId) };
     }
+    case 'approval': {
+      const { agent, instanceKey, eventId } = notice.approval;
+      return { agent, instanceKey, eventId };
+    }
     case 'dropped':
       return {};
   }

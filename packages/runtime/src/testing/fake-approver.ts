@@ -6,6 +6,10 @@ import { canonicalJson } from '../json/canonical-json.ts';
 export interface FakeApprover extends Approver {
   /** Every time somebody asked, in order; a question that is asked again is there twice. */
   readonly questions: readonly ApprovalQuestion[];
+  /** Answers that nobody has taken yet, by question. */
+  readonly given: Map<string, Promise<ApprovalOutcome>>;
+  /** Knows what was said to another process of the same agent. */
+  remember(earlier: FakeApprover): void;
 }
 
 /** What the person says: at once, later, or never. */
@@ -16,6 +20,8 @@ export function fakeApprover(answer: Answer): FakeApprover {
   const given = new Map<string, Promise<ApprovalOutcome>>();
   return {
     questions,
+    given,
+    remember: (earlier) => earlier.given.forEach((outcome, id) => given.set(id, outcome)),
     async ask(question, signal) {
       signal.throwIfAborted();
       questions.push(question);

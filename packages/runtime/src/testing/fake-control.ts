@@ -2,6 +2,7 @@
 import { type AgentAddress, createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
 import type {
   Acceptance,
+  ApprovalSummary,
   AskOptions,
   Delivery,
   SwarmControl,
@@ -144,6 +145,18 @@ export function fakeControl(): FakeControl {
       enter('dropDeadLetter', at, eventId);
       return eventId === 'dead';
     },
+    async approvals() {
+      enter('approvals');
+      return [fakeApproval];
+    },
+    async approve(id, options) {
+      enter('approve', id, options);
+      return id === fakeApproval.id;
+    },
+    async deny(id, options) {
+      enter('deny', id, options);
+      return id === fakeApproval.id;
+    },
     async restart(choice) {
       enter('restart', choice);
       return 2;
@@ -179,6 +192,21 @@ export function fakeControl(): FakeControl {
     },
   };
 }
+
+export const fakeApproval: ApprovalSummary = {
+  id: '3fa9c1d2',
+  agent: 'helper',
+  instanceKey: 'default',
+  eventId: 'mail-17',
+  traceId: '0123456789abcdef0123456789abcdef',
+  toolCallId: 'call_1',
+  toolName: 'bash__exec',
+  args: { command: 'npm publish' },
+  digest: 'd'.repeat(64),
+  reason: 'It changes something outside.',
+  askedAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-02T00:00:00.000Z',
+};
 
 export const fakeStatus: SwarmStatus = {
   swarm: 'default',

@@ -10,9 +10,15 @@ import type { TurnEnd } from '../control/swarm-control.ts';
 import { PlanInForce } from '../orchestrator/plan-in-force.ts';
 import { Swarm } from '../orchestrator/swarm.ts';
 import { systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
+import { randomIds } from '../ports/ids.ts';
 import type { LogLine } from '../ports/log-line.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
+import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
+import { makeFolders } from '../workspace/layout/make-folders.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
@@ -41,6 +47,9 @@ const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
   const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
+  const approvals = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
   const agents = fakeAgents(answer);
   const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
   const plan: SwarmPlan = {
@@ -62,6 +71,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const swarm = new Swarm({
     inForce,
     journal,
+    approvals,
+    ids: randomIds,
     clock: systemClock,
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
@@ -85,6 +96,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     close: async () => {
       await swarm.drain(0, AbortSignal.abort());
       await children.close();
+      await approvals.close();
       await journal.close();
     },
   };

@@ -286,6 +286,10 @@ export const agentErrors = {
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
+  E_UNEXPECTED: {
+    meaning: 'Something went wrong that `gdn` did not foresee: a mistake of its own, or trouble with the system.',
+    suggestion: 'Run it again with `GOONDAN_DEBUG=1` to see where it happened, and report that.',
+  },
   E_UNTRUSTED: {
     meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
     suggestion:
@@ -293,6 +297,6 @@ export const agentErrors = {
   },
   E_USAGE: {
     meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
-    suggestion: 'Run it with `--help` to see what there is.',
+    suggestion: 'Look at what the command takes, with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

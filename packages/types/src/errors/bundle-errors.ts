@@ -42,9 +42,25 @@ export const bundleErrors = {
     meaning: 'A new bundle cannot be written: its folder has something in it already, or cannot be made or written to.',
     suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
   },
+  E_NPM_FAILED: {
+    meaning: 'What npm was asked to do failed, or npm could not be run.',
+    suggestion: 'Read what npm says above; nothing of the bundle was changed.',
+  },
+  E_PACKAGE_FILE: {
+    meaning: 'The `package.json` of the bundle is no JSON that npm understands, or cannot be read or written.',
+    suggestion: 'Correct the file the message names.',
+  },
+  E_PACKAGE_INVALID: {
+    meaning: 'A package of Goondan has errors in its `goondan.yaml`, so it was not kept.',
+    suggestion: 'Ask for another version of it, or tell whoever makes it what is listed above.',
+  },
   E_PACKAGE_MISSING: {
     meaning: 'The bundle names an npm package that is not installed, or that is no package of Goondan.',
     suggestion: 'Install it with `gdn package add`; a package of Goondan has a `goondan.yaml` in its folder.',
+  },
+  E_PACKAGE_USED: {
+    meaning: 'A package was not removed, because the bundle still refers to it.',
+    suggestion: 'Remove the references that are listed above, then remove the package.',
   },
   E_PROMPT_FILE: {
     meaning: 'The file of a prompt is missing, too large, or not text.',

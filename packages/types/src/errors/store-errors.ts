@@ -26,6 +26,11 @@ export const storeErrors = {
     meaning: 'The agent instance has as many undelivered answers as it may have.',
     suggestion: 'Find out why its answers are not fetched; no turn starts before some are.',
   },
+  E_STATE_ROOT: {
+    meaning: 'The state root, the folder in which conversations are kept, cannot be used.',
+    suggestion:
+      'Choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`, or make this one readable and writable.',
+  },
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
     suggestion:

@@ -34,6 +34,18 @@ export const swarmErrors = {
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
+  E_APPROVALS_FULL: {
+    meaning: 'As many tool calls wait for the word of a person as may.',
+    suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then ask again.',
+  },
+  E_APPROVAL_BELOW_AGENT: {
+    meaning: 'A program that an agent started tried to answer a question that is meant for a person.',
+    suggestion: 'Type it in a terminal of your own.',
+  },
+  E_APPROVAL_UNKNOWN: {
+    meaning: 'No tool call waits under this id: it was answered before, has expired, or its turn is over.',
+    suggestion: 'See what waits with `gdn approve`.',
+  },
   E_CALLS_FULL: {
     meaning: 'As many requests, sends and asks of connectors are under way as may be.',
     suggestion: 'Wait for some of them to end before asking for more.',
@@ -98,6 +110,46 @@ export const swarmErrors = {
   E_DEAD_LETTER_UNKNOWN: {
     meaning: 'There is no dead letter of this id.',
     suggestion: 'See which ones there are, with `gdn deadletter list`.',
+  },
+  E_HTTP_AUTH: {
+    meaning: 'A request to a connector brought no token, or a wrong one.',
+    suggestion: 'Send `Authorization: Bearer …` with the token that the Connection has in `secrets`.',
+  },
+  E_HTTP_BODY: {
+    meaning: 'The body of a request to a connector is not what it takes.',
+    suggestion: 'Correct what the message names.',
+  },
+  E_HTTP_FULL: {
+    meaning: 'A connector answers as many requests at once as it may.',
+    suggestion: 'Send it again later, or raise `maxConcurrent` of the connection.',
+  },
+  E_HTTP_METHOD: {
+    meaning: 'A connector does not take this method here.',
+    suggestion: 'Use the method the message names.',
+  },
+  E_HTTP_ORIGIN: {
+    meaning: 'A request came from a page of a browser, or for another host, to a connector that asks for no token.',
+    suggestion: 'Give the connection a token instead of `insecure: true`.',
+  },
+  E_HTTP_PATH: {
+    meaning: 'A connector has nothing at this path.',
+    suggestion: 'Check the address of the request, and `path` of the connection.',
+  },
+  E_HTTP_SIZE: {
+    meaning: 'The body of a request to a connector is too long.',
+    suggestion: 'Send less, or put what is large where the agent can fetch it.',
+  },
+  E_HTTP_SLOW: {
+    meaning: 'The body of a request to a connector did not come in time.',
+    suggestion: 'Send it again.',
+  },
+  E_HTTP_TIMEOUT: {
+    meaning: 'The turn of a request was not over when the time to wait for it was.',
+    suggestion: 'Ask again with the same id to get the answer, or raise `timeoutSeconds` of the connection.',
+  },
+  E_HTTP_TYPE: {
+    meaning: 'The body of a request to a connector is of another type than it takes.',
+    suggestion: 'Send JSON, with `Content-Type: application/json`.',
   },
   E_INGRESS_KEY: {
     meaning: 'The ingress rule that fits an event takes the instance key from a property the event does not have.',
@@ -172,5 +224,10 @@ export const swarmErrors = {
   E_WATCH: {
     meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system has no more to give.',
     suggestion: 'Read the cause. Without `--watch`, `gdn reload` has the same effect.',
+  },
+  E_WEBHOOK_SIGNATURE: {
+    meaning: 'A delivery to a webhook is not signed as it should be, is too old, or was sent before under another id.',
+    suggestion:
+      'Check that both sides have the same secret, and that the connection describes the signature as it is made.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

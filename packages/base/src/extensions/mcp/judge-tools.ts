@@ -6,6 +6,7 @@
  * 2. What a person has approved counts more than what was seen first.
  * 3. With `trust: pinned` only what is approved is offered; with `trust: any` whatever the server lists.
  */
+import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolFilter, Trust } from './mcp-settings.ts';
@@ -38,7 +39,7 @@ export interface Knowledge {
 
 /** Tools of one server; the rest of its list is not looked at. */
 export const MOST_TOOLS = 256;
-/** Fingerprints kept of tools that came and went; past it a tool nobody has seen needs approval. */
+/** Tools that came and went; past it one that nobody has seen needs approval, whatever is trusted. */
 export const MOST_SEEN = 1_024;
 /** Characters of a schema, as JSON. */
 const LARGEST_SCHEMA = 65_536;
@@ -78,23 +79,19 @@ function findChange(
   { seen, approved, trust }: Knowledge,
 ): Objection | undefined {
   const pinned = approved.get(name);
-  if (trust === 'any' || pinned === fingerprint) return undefined;
+  if (pinned === fingerprint) return undefined;
   const known = pinned ?? seen.get(name);
+  if (known === undefined && seen.size >= MOST_SEEN) {
+    return { reason: 'unapproved', problem: `the server has had more than ${MOST_SEEN} tools` };
+  }
+  if (trust === 'any') return undefined;
   if (known !== undefined && known !== fingerprint) {
     return { reason: 'changed', problem: 'its description or schema has changed' };
   }
-  if (trust === 'pinned') return { reason: 'unapproved', problem: 'nobody has approved it' };
-  const isFull = known === undefined && seen.size >= MOST_SEEN;
-  return isFull ? { reason: 'unapproved', problem: `the server has had more than ${MOST_SEEN} tools` } : undefined;
+  return trust === 'pinned' ? { reason: 'unapproved', problem: 'nobody has approved it' } : undefined;
 }
 
 function passes(name: string, { allow, deny = [] }: ToolFilter): boolean {
-  const matches = (pattern: string) => toExpression(pattern).test(name);
+  const matches = (pattern: string) => compileGlob(pattern)(name) === true;
   return !deny.some(matches) && (allow === undefined || allow.some(matches));
-}
-
-/** `*` is any number of characters, `?` is one. */
-function toExpression(pattern: string): RegExp {
-  const literal = pattern.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
-  return new RegExp(`^${literal.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
 }

@@ -1,4 +1,4 @@
-/** Bytes as they come → whole lines. What does not end within the bound is said to be too long, and never kept. */
+/** Bytes as they come → whole lines. One that does not end within the bound is said to be too long, for the caller to let go. */
 export class LineReader {
   readonly #longest: number;
   readonly #decoder = new TextDecoder();

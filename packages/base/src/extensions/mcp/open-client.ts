@@ -58,6 +58,8 @@ class SupervisedClient implements McpClient {
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
     } catch (error) {
+      // What it says at its end is the reason; it has said everything when it is gone.
+      await this.#process?.close();
       const failure = this.#toFailure(error, options);
       await this.close();
       throw failure;
@@ -163,7 +165,8 @@ class SupervisedClient implements McpClient {
     if (signal?.aborted) return signal.reason;
     const { SdkError, SdkHttpError, ProtocolError } = this.#sdk;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const failed = (kind: FailureKind, said = message) => new McpFailure(kind, said + this.#lastWords(kind), thrown);
+    const failed = (kind: FailureKind, said = message) =>
+      new McpFailure(kind, `${said}${/[.!?]$/.test(said) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
     if (SdkHttpError.isInstance(thrown)) {
       const { status } = thrown;
       const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;

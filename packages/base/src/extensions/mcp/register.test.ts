@@ -72,7 +72,7 @@ describe('the tools of a server', () => {
     place.setTools('fail', 'refuse', 'hang');
     await start({ timeouts: { callMs: 300 } });
     expect(await call('fail')).toBe('E_MCP_TOOL it did not work');
-    expect(await call('refuse')).toBe('E_MCP_CALL MCP server "files": not today');
+    expect(await call('refuse')).toBe('E_MCP_CALL MCP server "files": not today.');
     expect(await call('hang')).toBe('E_MCP_TIMEOUT MCP server "files": no answer within 300 ms.');
   });
 
@@ -243,6 +243,16 @@ describe('a server that goes', () => {
     await start({ transport, required: true });
     const { result } = await agent.say('hi');
     expect(result.error?.message).toContain('Its process ended with code 4. It said: no license');
+  });
+
+  test('B-06 one that does not say hello is given up, and ended', async () => {
+    place.write('server.sh', 'echo $$ > pid; exec sleep 1000');
+    const transport = { type: 'stdio', command: 'sh', args: ['server.sh'] };
+    await start({ transport, required: true, timeouts: { connectMs: 500 } });
+    const { result } = await agent.say('hi');
+    expect(result.error?.code).toBe('E_MCP_TIMEOUT');
+    const pid = Number(await Bun.file(`${place.folder}/pid`).text());
+    await until(() => !isAlive(pid));
   });
 
   test('B-06 when the agent closes, its server and all it started are gone', async () => {

@@ -2,10 +2,12 @@
  * A server as a process of ours: messages as lines on its standard input and output. The SDK has such a transport too; it
  * knows only the process it started, and of `npx some-server` that is the one that does not matter.
  *
- * 1. The server has a process group of its own, and the whole group ends with it: whatever `npx` or a shell started.
+ * 1. Whatever the server has started ends with it, also what `npx` or a shell put between us and the real one.
  * 2. It carries the tags of the agent's process, so that whoever cleans up after a killed agent finds it.
  * 3. Everything that is read from it is bounded.
  */
+import { endTree } from '../../process-tree/end-tree.ts';
+import { newProcessTag } from '../../process-tree/read-tree.ts';
 import { LineReader } from './line-reader.ts';
 import type { StdioTarget } from './server-target.ts';
 
@@ -17,7 +19,7 @@ const LONGEST_LINE = 2_000;
 const MOST_LINES = 1_000;
 /** Kept, to say why it is gone. */
 const LAST_LINES = 5;
-/** Between closing its input, SIGTERM and SIGKILL. */
+/** Between closing its input, SIGTERM and SIGKILL, and then for it to be gone. */
 const PATIENCE_MS = 400;
 
 /** The transport of one connection; a new one for each. `parse` throws when a line is no message. */
@@ -28,6 +30,7 @@ export class ServerProcess<Message> {
   readonly #target: StdioTarget;
   readonly #parse: (line: string) => Message;
   readonly #onServerLine: (line: string) => void;
+  readonly #tag = newProcessTag();
   readonly #lastLines: string[] = [];
   #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -44,7 +47,7 @@ export class ServerProcess<Message> {
     const { command, args, environment, cwd } = this.#target;
     const child = Bun.spawn([command, ...args], {
       cwd,
-      env: { ...environment },
+      env: { ...environment, ...entryOf(this.#tag) },
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -56,7 +59,7 @@ export class ServerProcess<Message> {
     this.#ended = child.exited.then(async (code) => {
       this.#exit = child.signalCode === null ? `Its process ended with code ${code}.` : `${child.signalCode} ended it.`;
       // What it started may hold its output open: it goes first.
-      signalGroup(child.pid, 'SIGKILL');
+      await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: 0 });
       await Promise.all([heard, told]);
       this.onclose?.();
     });
@@ -75,11 +78,9 @@ export class ServerProcess<Message> {
     this.#child = undefined;
     // Its input may be closed already.
     await Promise.resolve(child.stdin.end()).catch(() => undefined);
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await this.#endsWithin(PATIENCE_MS)) return;
-      signalGroup(child.pid, signal);
-    }
-    await this.#ended;
+    if (await this.#endsWithin(PATIENCE_MS)) return;
+    await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: PATIENCE_MS });
+    await this.#endsWithin(PATIENCE_MS);
   }
 
   /** How it ended, and the last things it printed beside messages. */
@@ -117,7 +118,7 @@ export class ServerProcess<Message> {
       message = this.#parse(line);
     } catch {
       // Servers print where they should not; that is worth a line of the log, and no reason to give up.
-      return this.#keep(line.slice(0, LONGEST_LINE));
+      return this.#keep(line);
     }
     this.onmessage?.(message);
   }
@@ -130,7 +131,7 @@ export class ServerProcess<Message> {
         for (const line of lines.push(chunk)) {
           count += 1;
           if (count <= MOST_LINES) this.#keep(line);
-          else this.#remember(line);
+          else this.#remember(line.slice(0, LONGEST_LINE));
         }
         if (lines.isTooLong) lines.skipLine();
       }
@@ -142,8 +143,10 @@ export class ServerProcess<Message> {
 
   #keep(line: string): void {
     if (line === '') return;
-    this.#remember(line);
-    this.#onServerLine(line);
+    // One that came whole may be longer than what is waited for.
+    const kept = line.slice(0, LONGEST_LINE);
+    this.#remember(kept);
+    this.#onServerLine(kept);
   }
 
   #remember(line: string): void {
@@ -152,10 +155,8 @@ export class ServerProcess<Message> {
   }
 }
 
-function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // Nobody is left in it.
-  }
+/** The entry of an environment. */
+function entryOf(tag: string): Record<string, string> {
+  const [name = '', value = ''] = tag.split('=');
+  return { [name]: value };
 }

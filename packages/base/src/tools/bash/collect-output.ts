@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { hideValues, type ValueHider } from './hide-values.ts';
-import { toSafeText } from './to-safe-text.ts';
+import { safeText } from '../../text/safe-text.ts';
 
 export interface CollectOptions {
   /** Bytes that the model gets: half of them from the beginning, half from the end. */
@@ -96,11 +96,11 @@ export class OutputCollector {
   }
 
   #text(): string {
-    if (this.#bytes <= this.#options.shownBytes) return toSafeText(this.#start);
+    if (this.#bytes <= this.#options.shownBytes) return toText(this.#start);
     const head = withoutCutEnd(this.#start.subarray(0, this.#half));
     const tail = withoutCutStart(this.#end);
     const left = this.#bytes - head.length - tail.length;
-    return `${toSafeText(head)}\n[… ${left} of ${this.#bytes} bytes left out; ${this.#whereItIs()} …]\n${toSafeText(tail)}`;
+    return `${toText(head)}\n[… ${left} of ${this.#bytes} bytes left out; ${this.#whereItIs()} …]\n${toText(tail)}`;
   }
 
   #whereItIs(): string {
@@ -128,4 +128,9 @@ function withoutCutEnd(bytes: Buffer): Buffer {
   const first = bytes[last] ?? 0;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
   return last + length > bytes.length ? bytes.subarray(0, last) : bytes;
+}
+
+/** What is no UTF-8 becomes �. */
+function toText(bytes: Buffer): string {
+  return safeText(new TextDecoder().decode(bytes));
 }

@@ -32,6 +32,8 @@ describe('edit', () => {
     ['a\nb|c', 'home', 'a\n|bc'],
     ['a|b\nc', 'end', 'ab|\nc'],
     ['\n|', 'home', '\n|'],
+    ['|\na', 'home', '|\na'],
+    ['|\na', 'left', '|\na'],
     ['one two|', 'delete-word', 'one |'],
     ['one two  |', 'delete-word', 'one |'],
     ['안녕 여러분|', 'delete-word', '안녕 |'],

@@ -1,5 +1,9 @@
-/** What was sent before, for the arrow keys: the newest `MOST`. What was being written comes back below the newest. */
+/**
+ * What was sent before, for the arrow keys: the newest `MOST`, and of long ones no more than `MOST_CHARACTERS` together.
+ * What was being written comes back below the newest.
+ */
 const MOST = 500;
+const MOST_CHARACTERS = 5_000_000;
 
 export class InputHistory {
   #entries: string[] = [];
@@ -9,9 +13,14 @@ export class InputHistory {
 
   /** Forgets where the person was. The same twice in a row is kept once. */
   add(text: string): void {
-    if (text.trim() !== '' && this.#entries.at(-1) !== text) this.#entries = [...this.#entries, text].slice(-MOST);
+    if (text.trim() !== '' && this.#entries.at(-1) !== text) this.#entries.push(text);
+    while (this.#entries.length > MOST || this.#size > MOST_CHARACTERS) this.#entries.shift();
     this.#place = this.#entries.length;
     this.#draft = '';
+  }
+
+  get #size(): number {
+    return this.#entries.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** What to show instead of `current`; `undefined` when there is nothing further. */

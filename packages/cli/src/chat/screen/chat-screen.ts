@@ -5,7 +5,7 @@ export interface ChatScreen {
   /** Takes the terminal over; from here on the hooks are called. */
   open(): void;
   /** Finished lines: they stay above everything that still changes, in the scrollback. */
-  print(...lines: readonly Line[]): void;
+  print(lines: readonly Line[]): void;
   /** What the person said, when the chat sends it. */
   printSent(text: string): void;
   /** What `ScreenHooks.live` gives has changed. */
@@ -28,8 +28,10 @@ export interface ScreenHooks {
   sent(text: string): void;
   /** Ctrl-C. */
   interrupt(): void;
-  /** Ctrl-D on an empty line, or the end of the input. */
+  /** Ctrl-D on an empty line. */
   leave(): void;
+  /** There is no terminal any more: its window was closed, or the connection to it lost. */
+  gone(): void;
   live(): LiveView;
 }
 

@@ -24,5 +24,5 @@ export function span(text: string, style?: Style): Span {
 
 /** A text of several lines. */
 export function linesOf(text: string, style?: Style): Line[] {
-  return text.split('\n').map((each) => line(each, style));
+  return text.split(/\r?\n/).map((each) => line(each, style));
 }

@@ -45,19 +45,19 @@ export class LiveScreen implements ChatScreen {
     this.#parts.tty.takeOver({
       pressed: (bytes) => this.#pressed(bytes),
       resized: () => this.refresh(),
-      ended: () => this.#hooks.leave(),
+      gone: () => this.#hooks.gone(),
     });
     this.refresh();
   }
 
-  print(...lines: readonly Line[]): void {
-    this.#finished.push(...lines);
+  print(lines: readonly Line[]): void {
+    for (const each of lines) this.#finished.push(each);
     if (this.#isClosed) this.#flush();
     else this.refresh();
   }
 
   printSent(text: string): void {
-    this.print(...describeSent(text));
+    this.print(describeSent(text));
   }
 
   refresh(): void {
@@ -130,16 +130,17 @@ export class LiveScreen implements ChatScreen {
       else if (outcome.type === 'interrupt') this.#hooks.interrupt();
       else if (outcome.type === 'leave') this.#hooks.leave();
       else if (outcome.type === 'clear-screen') this.#clearScreen();
-      else if (outcome.type === 'refused') this.print(line(outcome.reason, 'yellow'));
+      else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
     }
     if (this.#keys.isWaiting) this.#callOffEscape = this.#parts.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
     this.refresh();
   }
 
-  /** The scrollback stays. */
+  /** What was on it goes into the scrollback. */
   #clearScreen(): void {
     const { tty } = this.#parts;
-    tty.write(`${eraseLive(this.#shown, tty.size().columns)}\x1b[H\x1b[J`, () => undefined);
+    const { columns, rows } = tty.size();
+    tty.write(`${eraseLive(this.#shown, columns)}${'\r\n'.repeat(rows - 1)}\x1b[H`, () => undefined);
     this.#shown = nothingLive;
   }
 }

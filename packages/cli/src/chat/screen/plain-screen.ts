@@ -40,7 +40,7 @@ export class PlainScreen implements ChatScreen {
     this.refresh();
   }
 
-  print(...lines: readonly Line[]): void {
+  print(lines: readonly Line[]): void {
     const { write, colors } = this.#parts;
     const text = lines.map((each) => `${renderLine(each, colors)}\n`).join('');
     write(this.#isPrompted ? `\n${text}` : text);
@@ -55,14 +55,14 @@ export class PlainScreen implements ChatScreen {
     const { lines, hint, label } = this.#hooks.live();
     const isNew = hint !== undefined && !this.#isHinted;
     this.#isHinted = hint !== undefined;
-    if (isNew) return this.print(hint);
+    if (isNew) return this.print([hint]);
     if (this.#isPrompted || this.#isClosed || lines.length > 0) return;
     this.#isPrompted = true;
     this.#parts.write(label);
   }
 
   setDraft(text: string): void {
-    if (text !== '') this.print(line('Not sent:'), ...linesOf(text));
+    if (text !== '') this.print([line('Not sent:'), ...linesOf(text)]);
   }
 
   clearDraft(): void {}

@@ -29,18 +29,20 @@ export function processTty({ stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'st
 }
 
 function takeOver(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listener: TtyListener): () => void {
-  const { pressed, resized, ended } = listener;
+  const { pressed, resized, gone } = listener;
   stdin.setRawMode(true);
   stdin.on('data', pressed);
-  stdin.on('end', ended);
-  // A terminal that was closed.
-  stdin.on('error', ended);
+  stdin.on('end', gone);
+  stdin.on('error', gone);
+  // For good, in place of whoever would end the process: it has a swarm to stop, which may take a while.
+  stdout.removeAllListeners('error');
+  stdout.on('error', gone);
   stdout.on('resize', resized);
   stdin.resume();
   stdout.write(TAKE_OVER);
   return () => {
     stdin.off('data', pressed);
-    stdin.off('end', ended);
+    stdin.off('end', gone);
     stdout.off('resize', resized);
     stdin.pause();
     try {

@@ -13,6 +13,6 @@ export interface Tty {
 export interface TtyListener {
   readonly pressed: (bytes: Uint8Array) => void;
   readonly resized: () => void;
-  /** Nobody will press anything any more. */
-  readonly ended: () => void;
+  /** The terminal is gone. */
+  readonly gone: () => void;
 }

@@ -10,7 +10,7 @@ import { StreamedText } from './streamed-text.ts';
 
 export interface TurnViewParts {
   readonly agent: string;
-  readonly print: (...lines: readonly Line[]) => void;
+  readonly print: (lines: readonly Line[]) => void;
   /** Milliseconds that only grow. */
   readonly now: () => number;
 }
@@ -40,7 +40,7 @@ export class TurnView {
     // Between what was said before a call and after it, the call has its place.
     if (notice.name === 'tool.called') this.#finishText();
     const ended = this.#calls.hear(notice, this.#parts.now());
-    if (ended !== undefined) this.#parts.print(ended);
+    if (ended !== undefined) this.#parts.print([ended]);
   }
 
   cancelling(): void {
@@ -59,19 +59,19 @@ export class TurnView {
     const response = textOf(result.responseMessage);
     this.#finishText();
     // A layer may have changed what was streamed.
-    if (result.finishReason !== 'error' && this.#text.text !== response) print(...linesOf(response));
+    if (response !== '' && this.#text.text !== response) print(linesOf(response));
     if (result.finishReason === 'max_steps') {
-      print(line(`The turn was ended after ${stepCount} steps, its limit (policy.maxStepsPerTurn).`, 'yellow'));
+      print([line(`The turn was ended after ${stepCount} steps, its limit (policy.maxStepsPerTurn).`, 'yellow')]);
     }
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
-    print(emptyLine);
+    print([emptyLine]);
   }
 
   /** It has no end: the input was not taken, or the swarm went away. */
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(error instanceof GoondanError ? error : { message: String(error) });
-    this.#parts.print(emptyLine);
+    this.#parts.print([emptyLine]);
   }
 
   #hearDelta(delta: TurnDelta): void {
@@ -82,7 +82,7 @@ export class TurnView {
     if (delta.type === 'discard') return this.#discard();
     if (delta.stepId !== this.#stepId) this.#beginStep(delta.stepId);
     this.#thought = '';
-    this.#parts.print(...this.#text.add(delta.text).map((each) => line(each)));
+    this.#parts.print(this.#text.add(delta.text).map((each) => line(each)));
   }
 
   #beginStep(stepId: string): void {
@@ -93,18 +93,18 @@ export class TurnView {
 
   /** The step failed and is tried again. What has left the live part cannot be taken back. */
   #discard(): void {
-    if (this.#text.hasFinished) this.#parts.print(line('(That does not count: the step is tried again.)', 'dim'));
+    if (this.#text.hasFinished) this.#parts.print([line('(That does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();
     this.#thought = '';
   }
 
   #finishText(): void {
-    this.#parts.print(...this.#text.end().map((each) => line(each)));
+    this.#parts.print(this.#text.end().map((each) => line(each)));
   }
 
   #printFailure(error: Parameters<typeof describeFailure>[0]): void {
-    if (error.code === 'E_CANCELLED') this.#parts.print(line('Cancelled.', 'yellow'));
-    else this.#parts.print(...describeFailure(error));
+    const isCancelled = error.code === 'E_CANCELLED';
+    this.#parts.print(isCancelled ? [line('Cancelled.', 'yellow')] : describeFailure(error));
   }
 
   #thoughtLine(): Line[] {

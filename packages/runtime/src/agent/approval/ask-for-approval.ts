@@ -4,13 +4,13 @@
  */
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
+import { digestJson } from '../../json/digest-json.ts';
 import { valueOf } from '../effects.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import type { RunningToolCall } from '../tool-call/running-tool-call.ts';
 import { checkToolCall } from '../tool/check-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from './approver.ts';
-import { digestArguments } from './digest-arguments.ts';
 
 const LONGEST_REASON = 1_000;
 const DAY_MS = 86_400_000;
@@ -27,7 +27,7 @@ export async function askForApproval(
   const { reason, expiresInMs } = checkRequest(request);
   // Nobody should be asked about what cannot run.
   const { input } = await checkToolCall(run, call.ask, call.finalArguments());
-  const digest = digestArguments(input);
+  const digest = digestJson(input);
   const recorded = recordedAnswer(run, key, digest);
   if (recorded !== undefined) {
     settle(digest, recorded.decision);
@@ -47,12 +47,13 @@ export async function askForApproval(
 async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuestion): Promise<ApprovalAnswer> {
   const { agent, clock } = run;
   const signal = AbortSignal.any([run.signal, call.approvals.signal]);
+  run.effects.intend(question.key, 'approval');
   // The call itself must be on disk: after a crash the model must not be asked for another one.
   await run.log.flush();
   agent.bus.tell('approval.asked', () => ({ ...named(run, call), reason: question.reason }));
   clock.pause();
   try {
-    const { id, decision, by, note } = await agent.approver.ask(question, signal);
+    const { id, decision, by, note } = await agent.activity.question(() => agent.approver.ask(question, signal));
     agent.bus.tell('approval.decided', () => ({ ...named(run, call), ...defined({ decision, by }) }));
     return defined({ id, decision, by, note });
   } finally {

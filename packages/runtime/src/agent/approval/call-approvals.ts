@@ -3,7 +3,7 @@
  * between, it runs with what was decided on or not at all.
  */
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
-import { digestArguments } from './digest-arguments.ts';
+import { digestJson } from '../../json/digest-json.ts';
 
 type Decision = ApprovalOutcome['decision'];
 
@@ -29,7 +29,7 @@ export class CallApprovals {
 
   /** A layer judged these arguments and is content. */
   bind(args: JsonObject): void {
-    this.open()(digestArguments(args), 'approved');
+    this.open()(digestJson(args), 'approved');
   }
 
   /** From now on the handler does not run, unless what is returned is told that these arguments are approved. */
@@ -44,7 +44,7 @@ export class CallApprovals {
     if (this.#bindings.length === 0) return;
     const refused = this.#bindings.find(({ decision }) => decision !== 'approved');
     if (refused !== undefined) throw this.#refusal(refused.decision);
-    const digest = digestArguments(input);
+    const digest = digestJson(input);
     if (this.#bindings.every((binding) => binding.digest === digest)) return;
     throw this.#error('E_APPROVAL_CHANGED', 'got other arguments after it was approved, so it was not run');
   }

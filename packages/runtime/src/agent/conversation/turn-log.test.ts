@@ -54,6 +54,16 @@ describe('M-11 what an interrupted turn’s records mean', () => {
     expect(counts(...records)).toBe(counting);
   });
 
+  test('the end of a process that waited for a person does not count as a crash; any other does', () => {
+    const asked: TurnRecord = { type: 'intent', key: 'k', kind: 'approval' };
+    const answered: TurnRecord = { type: 'effect', key: 'k', kind: 'approval', outcome: { ok: true, value: {} } };
+    const resumesOf = (...records: TurnRecord[]) => readTurnLog([input, entered, ...records]).resumes;
+    expect(resumesOf(asked, resumed, says('a'), asked, resumed, asked)).toBe(0);
+    expect(resumesOf(asked, resumed, resumed)).toBe(1);
+    expect(resumesOf(asked, answered, resumed)).toBe(1);
+    expect(resumesOf({ type: 'intent', key: 'k', kind: 'tool' }, resumed)).toBe(1);
+  });
+
   test('the turn stands where its last sealing record left it', () => {
     expect(readTurnLog([input, says('a')]).restorePoint).toBeUndefined();
     expect(readTurnLog([input, entered, says('a')]).restorePoint?.metadata).toEqual({ at: 'entered' });

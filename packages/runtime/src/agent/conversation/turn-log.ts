@@ -17,7 +17,7 @@ export interface TurnLog {
   /** Where the turn stands after its last sealing record; undefined when it never got into its steps. */
   readonly restorePoint:
     { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
-  /** How often it was interrupted before this time. */
+  /** How often it was interrupted before this time, by something else than the end of a process that waited for a person. */
   readonly resumes: number;
 }
 
@@ -27,6 +27,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
   let inputId: string | undefined;
   let restorePoint: TurnLog['restorePoint'];
   let resumes = 0;
+  let isAsking = false;
   const effects = new Map<string, EffectOutcome>();
   const intents = new Set<string>();
   const steps: StepRecord[] = [];
@@ -60,9 +61,10 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
         break;
       case 'resumed':
         waiting = [];
-        resumes++;
+        if (!isAsking) resumes++;
         break;
     }
+    isAsking = record.type === 'intent' && record.kind === 'approval';
   }
   return { events, inputId, effects, intents, steps, restorePoint, resumes };
 }

@@ -1,12 +1,19 @@
 /**
- * P-19: one road to a model, one to a tool, one to another agent, whoever asks. Sentinel layers of every kind stand
+ * P-19: one road to a model, one to a tool, one to another agent, one to a person, whoever asks. Sentinel layers of every kind stand
  * outermost and innermost; the model and the handlers report every call that reaches them outside of a sentinel.
  */
 import { describe, expect, test } from 'bun:test';
-import type { ExtensionRegister, MiddlewareKind, ToolHandler } from '@goondan/types';
+import type { ApprovalOutcome, ExtensionRegister, MiddlewareKind, ToolHandler } from '@goondan/types';
 import { readRepository } from '../../../../../test/read-repository.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import {
+  type Answer,
+  extension,
+  fakeApprover,
+  inProcessEngine,
+  scriptedAgent,
+  type ScriptedAgentOptions,
+} from '../../testing/index.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
@@ -275,26 +282,26 @@ describe('P-19 every agent call', () => {
   });
 });
 
-describe('P-19 a resumed turn', () => {
-  /** Works until the n-th append; then the process is as good as dead. */
-  function mortalStore(
-    inner: ConversationStore,
-    appends: number,
-  ): ConversationStore & { readonly isDead: () => boolean } {
-    let left = appends;
-    const live = <Value>(action: () => Promise<Value>) =>
-      left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
-    return {
-      ...inner,
-      isDead: () => left <= 0,
-      append: (...args) => {
-        left--;
-        return live(() => inner.append(...args));
-      },
-      commit: (...args) => live(() => inner.commit(...args)),
-    };
-  }
+/** Works until the n-th append; then the process is as good as dead. */
+function mortalStore(
+  inner: ConversationStore,
+  appends: number,
+): ConversationStore & { readonly isDead: () => boolean } {
+  let left = appends;
+  const live = <Value>(action: () => Promise<Value>) =>
+    left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
+  return {
+    ...inner,
+    isDead: () => left <= 0,
+    append: (...args) => {
+      left--;
+      return live(() => inner.append(...args));
+    },
+    commit: (...args) => live(() => inner.commit(...args)),
+  };
+}
 
+describe('P-19 a resumed turn', () => {
   /** One turn with calls from everywhere; a new agent, as after a restart. */
   async function start(watched: Watched, store: ConversationStore) {
     const engine = inProcessEngine(systemClock);
@@ -362,6 +369,116 @@ describe('P-19 a resumed turn', () => {
   }
 });
 
+describe('P-19 a person who has to be asked', () => {
+  const approved: ApprovalOutcome = { decision: 'approved' };
+  const denied: ApprovalOutcome = { decision: 'denied' };
+
+  /** Asks about every call, as a swarm-wide guard does, and goes on whatever the answer is: the core has the last word. */
+  const guard = extension(
+    'guard',
+    ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        await ctx.approval.ask({ reason: 'Always.' });
+        return ctx.next();
+      }),
+    { tier: 'swarm' },
+  );
+
+  /** Calls on every road there is: declared, parallel, registered early and late, from layers of all tiers. */
+  async function onEveryRoad(watched: Watched, answer: Answer, store = memoryStore()) {
+    const approver = fakeApprover(answer);
+    const offering = extension('offering', (api) => {
+      const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
+      const annotations = { readOnly: true };
+      api.tools.register({ name: 'early__run', description: '', annotations }, watched.handler(late));
+      // Offered whatever became of the call that would have registered it.
+      api.tools.register({ name: 'late__run', description: '' }, watched.handler());
+    });
+    const calling = (tier: 'swarm' | 'agent' | 'hook') =>
+      extension(
+        `calling-${tier}`,
+        ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            await ctx.tools.call('declared__run', { from: `turn ${tier}` });
+            return ctx.next();
+          });
+          pipeline.register('step', async (ctx) => {
+            const result = await ctx.next();
+            if (ctx.stepIndex === 0) await ctx.tools.call('declared__run', { from: `step ${tier}` });
+            return result;
+          });
+        },
+        { tier },
+      );
+    const agent = await scriptedAgent({
+      model: watched.model([
+        { when: 'go', calls: [{ tool: 'declared__run' }, { tool: 'beside__run' }, { tool: 'early__run' }] },
+        { afterTool: 'early__run', call: { tool: 'late__run' } },
+        { say: 'done' },
+      ]),
+      tools: [watched.tool('declared'), watched.tool('beside', { parallel: true })],
+      extensions: [...watched.sentinels, guard, offering, calling('swarm'), calling('agent'), calling('hook')],
+      approver,
+      store,
+    });
+    return { agent, approver, say: () => agent.say('go', { event: { id: 'same' } }) };
+  }
+
+  const calls = 10;
+
+  test('P-19 is asked about every call, and every handler runs behind their word', async () => {
+    const watched = watch();
+    const { approver, say } = await onEveryRoad(watched, () => approved);
+    expect((await say()).text).toBe('done');
+    expect(watched.handlerRuns).toHaveLength(calls);
+    const askedAbout = approver.questions.map(({ toolCallId }) => toolCallId);
+    expect(askedAbout.toSorted()).toEqual(watched.handlerRuns.toSorted());
+    expect(of('toolCall', watched.seen)).toHaveLength(calls);
+    expect(watched.escaped).toEqual([]);
+  });
+
+  test('P-19 when they say no, no handler runs, on no road', async () => {
+    const watched = watch();
+    const { approver, say } = await onEveryRoad(watched, () => denied);
+    await say();
+    expect(approver.questions).toHaveLength(calls);
+    expect(watched.handlerRuns).toEqual([]);
+  });
+
+  test.each([
+    ['yes', approved],
+    ['no', denied],
+  ])('P-19 is asked once, wherever the crash was: %s', async (_, outcome) => {
+    let crashes = 0;
+    for (let appends = 1; ; appends++) {
+      const store = memoryStore();
+      const mortal = mortalStore(store, appends);
+      const asked: string[] = [];
+      const answer: Answer = ({ key, toolCallId }) => {
+        asked.push(`${key} ${toolCallId}`);
+        return outcome;
+      };
+      const [first, second] = [watch(), watch()];
+      const run = await onEveryRoad(first, answer, mortal);
+      const end = await run.say().catch(() => 'crashed');
+      if (!mortal.isDead()) break;
+      crashes++;
+      expect(end).toBe('crashed');
+      const resumed = await onEveryRoad(second, answer, store);
+      // The same person: what they have said and nobody has kept is still known.
+      resumed.approver.remember(run.approver);
+      expect((await resumed.say()).text).toBe('done');
+      expect(asked).toHaveLength(calls);
+      expect(new Set(asked).size).toBe(calls);
+      const runs = [...first.handlerRuns, ...second.handlerRuns].filter((id) => id !== 'call_3');
+      expect(new Set(runs).size).toBe(runs.length);
+      if (outcome === denied) expect(runs).toEqual([]);
+      expect([...first.escaped, ...second.escaped]).toEqual([]);
+    }
+    expect(crashes).toBeGreaterThanOrEqual(10);
+  });
+});
+
 describe('P-19 the sources', () => {
   // The base library has layers as everybody writes them: their `ctx.model` is the road itself.
   const sources = readRepository('packages/{cli,runtime}/src/**/*.{ts,tsx}')
@@ -372,6 +489,7 @@ describe('P-19 the sources', () => {
     ['a model', /\.generate\??\.?\(/, 'agent/model/call-model.ts'],
     ['a tool’s handler', /\.handler\??\.?\(/, 'agent/tool/invoke-tool.ts'],
     ['the engine', /\bengine\.(?:request|deliver)\(/, 'agent/agents-api/agents-api.ts'],
+    ['a person', /\bapprover\.ask\(/, 'agent/approval/ask-for-approval.ts'],
   ])('P-19 call %s from one file only', (_, call, only) => {
     const callers = sources.filter(({ code }) => call.test(code)).map(({ path }) => path);
     expect(callers).toEqual([`packages/runtime/src/${only}`]);

@@ -6,6 +6,7 @@
  */
 import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
+import { TurnClock } from '../turn/turn-clock.ts';
 import { turnIdOf } from '../turn/turn-id.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -15,7 +16,7 @@ import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 
 export interface AskedTurnsParts {
-  readonly agent: Pick<RunningAgent, 'handle'>;
+  readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
   readonly channel: Channel<FromAgent, ToAgent>;
   /** Nothing runs any more, for now. */
   readonly onIdle: () => void;
@@ -28,6 +29,8 @@ export class AskedTurns {
   readonly #parts: AskedTurnsParts;
   readonly #cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
+  /** By event. */
+  readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
   constructor(parts: AskedTurnsParts) {
     this.#parts = parts;
@@ -49,6 +52,16 @@ export class AskedTurns {
     this.#cancellations.cancel(eventId, reason);
   }
 
+  /** Somebody its turn asked waits for people, or no longer does. */
+  hold(eventId: string, isHeld: boolean): void {
+    const held = this.#clocks.get(eventId);
+    if (held === undefined || held.isHeld === isHeld) return;
+    held.isHeld = isHeld;
+    if (isHeld) held.clock.pause();
+    else held.clock.resume();
+    this.#parts.agent.parts.activity.hold(isHeld);
+  }
+
   /** When all that was asked is answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
@@ -57,9 +70,12 @@ export class AskedTurns {
   async #run({ event, deadLetter }: AskedTurn): Promise<void> {
     const { agent, channel, onBroken } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
+    const clock = new TurnClock(agent.parts.clock);
+    this.#clocks.set(event.id, { clock, isHeld: false });
     try {
       const options = {
         signal,
+        clock,
         deadLetter,
         // A delta may be lost: the answer itself follows.
         onDelta: (delta: TurnDelta) =>
@@ -73,6 +89,7 @@ export class AskedTurns {
       onBroken(`${turnIdOf(event)} ended without a result`, error);
     } finally {
       this.#cancellations.end(event.id);
+      this.#clocks.delete(event.id);
     }
   }
 }

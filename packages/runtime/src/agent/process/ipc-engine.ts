@@ -92,6 +92,12 @@ export class IpcEngine implements Engine {
     }
   }
 
+  /** Nothing that is said from now on reaches the turn: whoever waits, waits for ever. */
+  close(): void {
+    this.#calls.forgetAll();
+    this.#lists.forgetAll();
+  }
+
   /** False when nobody waits for it any more. */
   callEnded(callId: string, outcome: CallOutcome): boolean {
     return this.#calls.answer(callId, outcome);

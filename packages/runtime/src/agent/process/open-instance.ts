@@ -13,6 +13,7 @@ import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
 import { InstanceJournal } from './instance-journal.ts';
+import { IpcApprover } from './ipc-approver.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { LeftReplies } from './left-replies.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -36,8 +37,11 @@ export interface OpenInstance {
   sendLeftReplies(): Promise<void>;
   /** Runtime events to the disk. */
   flush(): Promise<void>;
-  /** Finishes the turn, cleans up, closes; false when the turn did not end within `graceMs`, and then it is not closed. */
-  close(graceMs: number, cleanUpMs?: number): Promise<boolean>;
+  /**
+   * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
+   * `late`: it did not end within `graceMs`, and nothing is closed.
+   */
+  close(graceMs: number, cleanUpMs?: number): Promise<'closed' | 'left' | 'late'>;
 }
 
 /** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
@@ -49,6 +53,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
   const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
+  const approver = new IpcApprover(channel);
   const replies = new LeftReplies({
     journal,
     channel,
@@ -57,7 +62,13 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   });
   const agent = await startAgent(
     { ...start.agent, ...start.address },
-    { store: journal.store(() => replies.found()), engine, clock: host.clock, logSink: (line) => log.send(line) },
+    {
+      store: journal.store(() => replies.found()),
+      engine,
+      approver,
+      clock: host.clock,
+      logSink: (line) => log.send(line),
+    },
   );
   const events = recordEvents(agent, journal, parts);
   const turns = new AskedTurns({
@@ -67,7 +78,16 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
 
+  /** From here on nothing reaches the turn: it must not go on when what it needs is cleaned up and closed. */
+  let isLeft = false;
+  function leave(): void {
+    isLeft = true;
+    approver.close();
+    engine.close();
+  }
+
   function hear(message: InstanceMessage): void {
+    if (isLeft) return;
     switch (message.type) {
       case 'turn':
         return turns.ask(message);
@@ -77,6 +97,10 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
         return reportLate(engine.callEnded(message.callId, message.outcome), message.callId);
       case 'agents.listed':
         return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
+      case 'turn.held':
+        return turns.hold(message.eventId, message.isHeld);
+      case 'approval.ended':
+        return reportLate(approver.ended(message.callId, message.outcome), message.callId);
       case 'agents.changed':
         return engine.agentsChanged(message.agents);
       case 'reply.taken':
@@ -96,12 +120,12 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     flush: () => events.flush(),
     async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;
-      await agent.close(graceMs, cleanUpMs);
-      if (!(await settlesBefore(deadline, turns, host.clock))) return false;
-      await replies.acknowledge();
+      await agent.close(graceMs, cleanUpMs, leave);
+      if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
+      if (!isLeft) await replies.acknowledge();
       await events.close();
       await journal.close();
-      return true;
+      return isLeft ? 'left' : 'closed';
     },
   };
 }

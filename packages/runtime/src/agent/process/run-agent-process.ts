@@ -147,9 +147,9 @@ class AgentProcess {
     clock.after(graceMs + OVERTIME_MS, () => this.#host.exit(1));
     await this.#started;
     if (this.#hasEnded()) return;
-    const isClosed = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()), cleanUpMs)) ?? true;
-    if (!isClosed) return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
-    this.#channel.send({ type: 'drained' }).catch(() => undefined);
+    const end = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()), cleanUpMs)) ?? 'closed';
+    if (end === 'late') return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
+    this.#channel.send({ type: 'drained', ...(end === 'left' ? { leavesTurn: true } : {}) }).catch(() => undefined);
     await this.#end(0);
   }
 

@@ -13,6 +13,7 @@ import {
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
+import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult } from '../tool-call/error-result.ts';
 import type { RunningToolCall, ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
@@ -32,7 +33,7 @@ export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<T
     const { tool, input } = await checkToolCall(run, ask, call.finalArguments());
     call.approvals.check(input);
     if (run.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
-    return await runHandler(run, ask, tool, input);
+    return await run.agent.activity.effect(() => runHandler(run, ask, tool, input));
   } catch (error) {
     return errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
@@ -56,12 +57,8 @@ async function runHandler(
     const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
       tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
-    result = {
-      toolCallId: ask.toolCallId,
-      toolName: ask.toolName,
-      status: 'ok',
-      output: checkOutput(ask.toolName, output),
-    };
+    const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
+    result = maskToolResult({ ...checked, status: 'ok' }, agent.mask);
   } catch (error) {
     result = errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
@@ -73,7 +70,7 @@ async function runHandler(
 function toolContext(
   run: TurnRun,
   ask: ToolCallAsk,
-  { config }: RegisteredTool,
+  tool: RegisteredTool,
   signal: AbortSignal,
   deadline: Pausable,
 ): ToolContext {
@@ -85,23 +82,24 @@ function toolContext(
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
     // A copy, so that no call sees what another has done to it.
-    config: copyJsonObject(config),
+    config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
-    agents: agentsOf(run, ask, deadline),
+    agents: agentsOf(run, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
   });
 }
 
 /** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
-function agentsOf(run: TurnRun, ask: ToolCallAsk, deadline: Pausable): AgentsApi {
+function agentsOf(run: TurnRun, ask: ToolCallAsk, { idempotent }: RegisteredTool, deadline: Pausable): AgentsApi {
   const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds });
+  const { activity } = run.agent;
   return {
     ...agents,
     async request(params) {
       deadline.pause();
       try {
-        return await agents.request(params);
+        return await (idempotent ? activity.aside(() => agents.request(params)) : agents.request(params));
       } finally {
         deadline.resume();
       }

@@ -3,7 +3,7 @@
  * parses YAML and checks schemas is imported when the first bundle is read, because most programs never read one.
  */
 import { realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { Bundle } from './bundle.ts';
 import type { Environment } from './values.ts';
@@ -34,19 +34,38 @@ export async function loadBundle(folder: string, { environment }: BundlePorts): 
 }
 
 function findBundle(folder: string): string {
-  if (!isThere(folder)) throw missing(`There is no folder "${folder}".`);
-  if (!isThere(join(folder, 'goondan.yaml'))) throw missing(`There is no goondan.yaml in "${folder}".`);
+  const found = look(folder);
+  if (found === undefined) throw missing(`There is no folder "${folder}".`);
+  if (found === 'file') {
+    throw missing(
+      `"${folder}" is a file, not the folder of a bundle.`,
+      `Name the folder it is in: "${dirname(folder)}".`,
+    );
+  }
+  const file = look(join(folder, 'goondan.yaml'));
+  if (file === undefined) throw missing(`There is no goondan.yaml in ${nameOf(folder)}.`);
+  if (found === 'closed' || file === 'closed') {
+    throw missing(`The folder "${folder}" cannot be read.`, 'Ask for permission to read it, or name another folder.');
+  }
   return realpathSync(folder);
 }
 
-function isThere(path: string): boolean {
+/** What is there; `closed` when one may not look. */
+function look(path: string): 'folder' | 'file' | 'closed' | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    return found.isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EACCES' || code === 'EPERM' ? 'closed' : undefined;
   }
 }
 
-function missing(message: string): GoondanError {
-  return new GoondanError('E_BUNDLE_MISSING', message);
+function nameOf(folder: string): string {
+  return folder === '.' ? 'the current folder' : `"${folder}"`;
+}
+
+function missing(message: string, suggestion?: string): GoondanError {
+  return new GoondanError('E_BUNDLE_MISSING', message, suggestion === undefined ? {} : { suggestion });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, JsonObject, TurnResult } from '@goondan/types';
+import { addressKey } from '../address-key.ts';
 import { CallBroker } from './call-broker.ts';
 import { defaultCallLimits, type CallAction, type CallFrame, type CallLimits } from './call.ts';
 
@@ -122,7 +123,8 @@ describe('a request', () => {
   test('A-06 to an unknown agent fails and lists the agents of the swarm, for sends too', () => {
     for (const kind of ['request', 'send'] as const) {
       const [error] = errors(broker().call(at('a'), rootEvent(), ask(at('x'), { kind }), moment));
-      expect(error).toEqual({ code: 'E_AGENT_UNKNOWN', message: 'There is no agent "x". Agents: a, b, c, d, e.' });
+      const message = 'There is no agent "x". Agents: a, b, c, d, e.';
+      expect(error).toMatchObject({ code: 'E_AGENT_UNKNOWN', message });
     }
   });
 
@@ -185,6 +187,33 @@ describe('time', () => {
     const late = calls.expire(id);
     expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 15000 ms.' }]);
     expect(late).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: id }));
+  });
+
+  test('stands still while the callee waits for people, for requests that are there and for those that come', () => {
+    const calls = broker();
+    const first = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const other = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
+    const held = new Set([addressKey(at('b'))]);
+    expect(calls.hold(held, 1_500)).toEqual([{ type: 'timer.clear', timer: first.id }]);
+    expect(calls.hold(held, 1_600)).toEqual([]);
+    const late = calls.call(at('d'), rootEvent(), ask(at('b'), { callId: 'c3', id: 'e3', timeoutMs: 20 }), moment);
+    expect(late.map(({ type }) => type)).toEqual(['event.deliver']);
+    const others = new Set([addressKey(at('c'))]);
+    expect(calls.hold(others, 100_000)).toEqual([
+      // 1 000 of the 15 000 had passed.
+      { type: 'timer.set', timer: first.id, at: 114_000 },
+      { type: 'timer.clear', timer: other.id },
+      { type: 'timer.set', timer: delivered(late).id, at: 100_020 },
+    ]);
+    expect(errors(calls.expire(first.id))).toMatchObject([{ code: 'E_AGENT_TIMEOUT' }]);
+  });
+
+  test('who waits for whom can be asked', () => {
+    const calls = broker();
+    calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+    calls.call(at('c'), rootEvent(), ask(at('b'), { kind: 'send', id: 'e2' }), moment);
+    expect(calls.callersOf(at('b'))).toEqual([at('a')]);
+    expect(calls.callersOf(at('a'))).toEqual([]);
   });
 
   test('A-03 a request may say how long it waits', () => {

@@ -14,11 +14,12 @@
  * 5. Whoever gives up (timeout, cancel, end of the turn) has the callee told. What the callee says later is reported
  *    and dropped.
  * 6. Calls under way, frames for one call and remembered outcomes are bounded (`CallLimits`).
+ * 7. The deadline of a request stands still while its callee waits for people, itself or through others (`hold`).
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
-import { isSameAddress } from '../address-key.ts';
+import { addressKey, isSameAddress } from '../address-key.ts';
 import type { CallAction, CallFrame, CallMoment } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
@@ -31,6 +32,8 @@ export class CallBroker {
   readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
   readonly #finished: FinishedCalls;
+  /** The keys of those that wait for people. */
+  #held: ReadonlySet<string> = new Set();
 
   /** `rules` are asked at every call: they may change. */
   constructor(rules: () => CallRules) {
@@ -117,6 +120,26 @@ export class CallBroker {
     return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
   }
 
+  /** Invariant 7: from now on these wait for people, and no others. */
+  hold(held: ReadonlySet<string>, now: number): CallAction[] {
+    this.#held = held;
+    return this.#open.requests().flatMap((call): CallAction[] => {
+      const isHeld = held.has(addressKey(call.callee));
+      if (isHeld && 'at' in call.deadline) {
+        call.deadline = { leftMs: Math.max(0, call.deadline.at - now) };
+        return [{ type: 'timer.clear', timer: call.id }];
+      }
+      if (isHeld || 'at' in call.deadline) return [];
+      call.deadline = { at: now + call.deadline.leftMs };
+      return [{ type: 'timer.set', timer: call.id, at: call.deadline.at }];
+    });
+  }
+
+  /** Those who wait for its answer. */
+  callersOf(address: AgentAddress): readonly AgentAddress[] {
+    return this.#open.requestsTo(address).map(({ caller }) => caller);
+  }
+
   /** Whether its turn waits for an answer. */
   isWaiting(address: AgentAddress): boolean {
     return this.#open.requestsOf(address).length > 0;
@@ -166,10 +189,11 @@ export class CallBroker {
 
   #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
     const { kind, to: callee, callId, timeoutMs = this.#rules().limits.requestTimeoutMs } = frame;
-    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, callIds: new Set([callId]) });
+    const deadline = this.#held.has(addressKey(callee)) ? { leftMs: timeoutMs } : { at: now + timeoutMs };
+    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, deadline, callIds: new Set([callId]) });
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
-    if (kind === 'send') return [deliver];
-    return [{ type: 'timer.set', timer: event.id, at: now + timeoutMs }, deliver];
+    if (kind === 'send' || !('at' in deadline)) return [deliver];
+    return [{ type: 'timer.set', timer: event.id, at: deadline.at }, deliver];
   }
 
   #answer(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {

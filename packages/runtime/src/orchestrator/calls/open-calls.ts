@@ -9,6 +9,8 @@ export interface OpenCall {
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
   readonly timeoutMs: number;
+  /** Of a request: when its time is up, on the clock that only grows; or what was left of it when it was stopped. */
+  deadline: { readonly at: number } | { readonly leftMs: number };
   /** The frames in the caller's process that wait for it: none while that process is down. */
   readonly callIds: Set<string>;
 }
@@ -20,6 +22,11 @@ export class OpenCalls {
 
   get size(): number {
     return this.#calls.size;
+  }
+
+  /** All requests under way. */
+  requests(): readonly OpenCall[] {
+    return [...this.#calls.values()].filter(({ kind }) => kind === 'request');
   }
 
   get(id: string): OpenCall | undefined {

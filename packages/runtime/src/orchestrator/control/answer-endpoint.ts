@@ -4,6 +4,7 @@ import type { Delivery } from '../../control/swarm-control.ts';
 import { type Check, Misfit } from '../../ipc/check/shape.ts';
 import { askTurn, streamTurn, type TurnRequest } from './ask-turn.ts';
 import {
+  answerBody,
   cancelBody,
   choiceQuery,
   deadLetterBody,
@@ -59,6 +60,13 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
       dropped: await control.dropDeadLetter({ agentName: agent, instanceKey }, eventId),
     }),
   ),
+  approvals: get(nothing, async ({ control }) => ({ approvals: await control.approvals() })),
+  approve: post({ query: nothing, body: answerBody }, async ({ control }, { body: { id, ...options } }) => ({
+    approved: await control.approve(id, options),
+  })),
+  deny: post({ query: nothing, body: answerBody }, async ({ control }, { body: { id, ...options } }) => ({
+    denied: await control.deny(id, options),
+  })),
   restart: post({ query: nothing, body: restartBody }, async ({ control }, { body }) => ({
     restarted: await control.restart(body),
   })),

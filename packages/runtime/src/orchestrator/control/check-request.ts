@@ -37,6 +37,7 @@ export const cancelBody = exactObject({ ...choice, eventId: optional(name), reas
 export const deleteBody = exactObject({ agent: name, instanceKey: name, force: optional(flag) });
 export const deadLetterBody = exactObject({ agent: name, instanceKey: name, eventId: name });
 export const restartBody = exactObject({ ...choice, fresh: optional(flag) });
+export const answerBody = exactObject({ id: name, by: optional(name), note: optional(text) });
 export const stopBody = exactObject({ graceMs: optional(count) });
 export const choiceQuery: Check<InstanceChoice> = exactObject(choice);
 export const nothing = exactObject({});
@@ -46,7 +47,14 @@ const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 't
 
 export const turnQuery = exactObject({ cancelOnDisconnect: optional(flagText) });
 
-const noticeType: Check<SwarmNotice['type']> = oneOf('delta', 'runtime.event', 'turn.ended', 'log', 'dropped');
+const noticeType: Check<SwarmNotice['type']> = oneOf(
+  'delta',
+  'runtime.event',
+  'turn.ended',
+  'log',
+  'approval',
+  'dropped',
+);
 
 export const watchQuery: Check<WatchFilter> = exactObject({
   ...choice,

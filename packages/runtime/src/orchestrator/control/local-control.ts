@@ -15,6 +15,7 @@ import type { Swarm } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
 import type {
   Acceptance,
+  ApprovalAnswerOptions,
   AskOptions,
   DeadLetterSummary,
   Delivery,
@@ -55,18 +56,21 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       ...parts.describe(),
       entryAgent: parts.entryAgent(),
       agents: swarm.agents,
-      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describeInstance),
+      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
     }),
     async instances() {
       return swarm.list().map((each) => {
         const instance = swarm.instances.find(each);
-        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describeInstance(instance);
+        return instance === undefined ? { ...each, queued: 0, crashes: 0 } : describe(instance);
       });
     },
     deleteInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
+    approvals: async () => swarm.approvals.pending(),
+    approve: (id, options) => answer(id, 'approved', options),
+    deny: (id, options) => answer(id, 'denied', options),
     restart,
     reload: async () => {
       if (isStopping) throw stopped('nothing is changed any more');
@@ -90,6 +94,23 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     signal?.throwIfAborted();
     const { to, event } = open(delivery);
     return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onNotice });
+  }
+
+  async function answer(
+    id: string,
+    decision: 'approved' | 'denied',
+    { by = 'control', note }: ApprovalAnswerOptions = {},
+  ): Promise<boolean> {
+    for (const text of [by, note ?? '']) {
+      if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
+      throw new GoondanError('E_CONTROL_REQUEST', `An answer is a text of at most ${LONGEST_NOTE} characters.`);
+    }
+    return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
+  }
+
+  function describe(instance: Instance): InstanceStatus {
+    const waiting = swarm.approvals.countPending(instance.address);
+    return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
   function open(delivery: Delivery): ReturnType<typeof makeEvent> {
@@ -159,7 +180,11 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
+      await journal.reset(at);
+      // A turn that begins again asks again.
+      swarm.approvals.turnFinished(at);
+    });
     return true;
   }
 
@@ -188,6 +213,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 }
 
+const LONGEST_NOTE = 4_000;
 const BY_A_CLIENT = 'cancelled by a client';
 
 function describeInstance({ address, status, pid, state }: Instance): InstanceStatus {

@@ -193,8 +193,9 @@ export class Instance {
         this.#told = { stepCount, usage };
         return host.post(this, { type: 'turn.done', process, eventId, result });
       }
-      case 'pong':
       case 'drained':
+        return message.leavesTurn === true ? host.post(this, { type: 'turn.left', process }) : undefined;
+      case 'pong':
         return;
       default:
         return host.heard(this, message);

@@ -14,6 +14,8 @@ export interface AgentCallsHost {
   /** Resolves when it is durable. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<unknown>;
   report(level: LogLevel, event: string, message: string): void;
+  /** Who waits for whom may not be the same any more. */
+  changed(): void;
 }
 
 export class AgentCalls {
@@ -35,6 +37,15 @@ export class AgentCalls {
 
   isAwaited(address: AgentAddress): boolean {
     return this.#broker.isAwaited(address);
+  }
+
+  callersOf(address: AgentAddress): readonly AgentAddress[] {
+    return this.#broker.callersOf(address);
+  }
+
+  /** Requests to these do not run out of time; all others do. */
+  hold(held: ReadonlySet<string>): void {
+    for (const action of this.#broker.hold(held, this.#host.clock.elapsed())) this.#performOne(action);
   }
 
   /** A frame from the process of `caller`. */
@@ -70,6 +81,7 @@ export class AgentCalls {
 
   #perform(actions: readonly CallAction[]): void {
     for (const action of actions) this.#performOne(action);
+    this.#host.changed();
     // Who waits for whom has changed: somebody may start beyond the limit, or go.
     this.#instances.replan();
   }

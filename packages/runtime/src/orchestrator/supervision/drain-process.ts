@@ -5,6 +5,7 @@ import {
   clearTimerOf,
   enter,
   hasTurn,
+  ignore,
   type InstanceStep,
   kill,
   type Moment,
@@ -43,6 +44,14 @@ export interface Grace {
   readonly cleanUpMs?: number | undefined;
 }
 
+/** Its turn waits for people. Should it be answered meanwhile, or do something else besides, it finishes its turn. */
+export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
+  return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
+}
+
+/** Some 20 days: as long as a timer can be, with room for what the process itself adds. */
+const UNHURRIED_MS = 1_728_000_000;
+
 /** Asks the process to go. */
 export function leave(
   state: InstanceState,
@@ -67,6 +76,13 @@ export function leave(
       setTimer('grace', deadline),
     ],
   };
+}
+
+/** What the turn did is on disk: the next process goes on with it. */
+export function leaveTurn(state: InstanceState): InstanceStep {
+  const { phase } = state;
+  if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
+  return stay(enter(state, { ...phase, hasTurn: false }));
 }
 
 /** It had its time. */

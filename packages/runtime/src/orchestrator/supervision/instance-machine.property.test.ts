@@ -189,6 +189,14 @@ class World {
     });
   }
 
+  /** The turn waits for people. */
+  leaveTurn(): void {
+    const { process } = this;
+    if (process?.turn === undefined || !process.wasAskedToGo || process.killed) return;
+    delete process.turn;
+    this.input({ type: 'turn.left', process: process.number });
+  }
+
   hang(): void {
     const { process } = this;
     if (process === undefined || process.killed) return;
@@ -277,6 +285,13 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   failStart: (world) => world.failStart(),
   finishTurn: (world) => world.finishTurn(),
   finishAnother: (world) => world.finishTurn(),
+  leave: (world) => world.input({ type: 'leave' }),
+  leaveTurn: (world) => world.leaveTurn(),
+  replaceAndLeave: (world, pick) => {
+    world.drain(1 + (pick % 60), 'serve');
+    world.leaveTurn();
+    if (pick % 2 === 0) world.exit();
+  },
   hang: (world) => world.hang(),
   exit: (world) => world.exit(),
   liveAndCrash: (world) => {

@@ -430,6 +430,34 @@ describe('a drain', () => {
     expect(sent(instance.start())).toEqual(['b']);
   });
 
+  test('a turn that is left, because it waits for people, is no crash: the next process gets the event again', () => {
+    const instance = busy();
+    instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
+    expect(instance.acts({ type: 'turn.left', process: 1 })).toEqual([]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.state.restarts.crashes).toBe(0);
+    expect(sent(instance.start())).toEqual(['a']);
+    expect(instance.state.queue[0]?.crashes).toBe(0);
+  });
+
+  test('one whose turn waits for people makes room when it is asked to, and is not hurried', () => {
+    const instance = busy();
+    expect(conditionOf(instance.state, true, true)).toBe('held');
+    const [drain] = instance.acts({ type: 'leave' });
+    expect(drain).toMatchObject({ type: 'process.drain', process: 1, graceMs: 1_728_000_000 });
+    // It was answered meanwhile.
+    expect(instance.done('a')).toMatchObject([{ type: 'turn.finished' }]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(sent(instance.start())).toEqual(['b']);
+  });
+
+  test('nobody leaves a turn who was not asked to go', () => {
+    const instance = busy();
+    expect(instance.do({ type: 'turn.left', process: 1 })).toMatchObject([{ event: 'frame.ignored' }]);
+    instance.exit();
+    expect(instance.state.restarts.crashes).toBe(1);
+  });
+
   test('a turn that crashes while it is drained is a crash', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });

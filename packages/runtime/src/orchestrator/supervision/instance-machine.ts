@@ -14,8 +14,10 @@
  * 9. Killed by us for being late is no crash; hung, or gone by itself, is one, and the running event's if a turn ran.
  * 10. After `startAttempts` failed starts in a row, who waits for an answer is told at once, then and with every
  *     further event; the events stay, and starts go on under the backoff.
+ * 11. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
+ *     queue, and the end of that process is no crash.
  */
-import { drain, killLate, leave } from './drain-process.ts';
+import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
@@ -43,6 +45,8 @@ export function stepInstance(
       return state.phase.name === 'ready'
         ? leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment)
         : stay(state);
+    case 'leave':
+      return leaveUnhurried(state, moment);
     case 'drain':
       return drain(state, input, moment);
     case 'forgive':
@@ -70,6 +74,8 @@ function hear(
       return failStart(state, input.error, moment);
     case 'turn.done':
       return finishTurn(state, input, moment);
+    case 'turn.left':
+      return leaveTurn(state);
     case 'heartbeat.missed':
       return killHung(state, moment);
     case 'exited':

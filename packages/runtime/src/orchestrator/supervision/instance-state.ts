@@ -74,10 +74,14 @@ export type InstanceInput =
   | { readonly type: 'slot.granted' }
   /** `planSlots` wants its slot. Only an idle process follows. */
   | { readonly type: 'hibernate' }
+  /** The same, of one whose turn waits for people. */
+  | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
   /** Also when the spawn itself failed; then followed by `exited`. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
+  /** The turn waits for people; the process goes without having finished it. */
+  | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
   /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
@@ -124,7 +128,11 @@ export type InstanceAction =
     };
 
 /** What its process means to `planSlots`; `undefined` when it holds no slot. */
-export function conditionOf({ phase }: InstanceState, hasOpenRequest: boolean): ProcessCondition | undefined {
+export function conditionOf(
+  { phase }: InstanceState,
+  hasOpenRequest: boolean,
+  isHeld = false,
+): ProcessCondition | undefined {
   switch (phase.name) {
     case 'absent':
     case 'backoff':
@@ -136,6 +144,7 @@ export function conditionOf({ phase }: InstanceState, hasOpenRequest: boolean): 
     case 'ready':
       return 'idle';
     case 'busy':
+      if (isHeld) return 'held';
       return hasOpenRequest ? 'waiting' : 'working';
     case 'draining':
       return phase.hasTurn && hasOpenRequest ? 'waiting' : 'stopping';

@@ -40,6 +40,11 @@ export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
+/** What people are asked about tool calls. */
+export function approvalsPath(workspace: string): string {
+  return `${workspace}/approvals.jsonl`;
+}
+
 /** What each agent was made of at its last start, one file for each. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;

@@ -1,6 +1,6 @@
 /**
- * A bounded set of things to be dealt with, in order, on disk: answers to deliver, dead letters. One line adds, one
- * removes; when most lines are of removed things the file is written anew.
+ * A bounded set of things to be dealt with, in order, on disk: answers to deliver, dead letters, questions to people. One
+ * line adds, one removes; when most lines are of removed things the file is written anew.
  *
  * `add` is idempotent on the key, also for the last `REMEMBERED` removed ones, so that redoing a commit whose answer was
  * already delivered does not deliver it again.
@@ -59,13 +59,20 @@ export class DurableQueue {
     this.#entries.set(key, value);
   }
 
+  /** Durable when it resolves. Adds it, or takes the place of what has this key; one that was removed comes back. */
+  async put(key: string, value: JsonValue): Promise<void> {
+    await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
+    this.#entries.set(key, value);
+    await this.#compactIfDue();
+  }
+
   /** Durable when it resolves. Nothing happens when the key is not there. */
   async remove(key: string): Promise<void> {
     if (!this.#entries.has(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));
     this.#entries.delete(key);
     this.#removed = [...this.#removed, key].slice(-REMEMBERED);
-    if (this.#lines > this.#compactAfter && this.#entries.size * 4 < this.#lines) await this.#compact();
+    await this.#compactIfDue();
   }
 
   close(): Promise<void> {
@@ -75,6 +82,10 @@ export class DurableQueue {
   async #append(text: string): Promise<void> {
     await this.#log.append(sealLines([text]));
     this.#lines += 1;
+  }
+
+  async #compactIfDue(): Promise<void> {
+    if (this.#lines > this.#compactAfter && this.#entries.size * 4 < this.#lines) await this.#compact();
   }
 
   async #compact(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json [protocol-version]`. Its tools are those of the file,
- * read anew whenever somebody calls `change`; what a tool does follows from its name.
+ * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. Its tools are those of the file, read anew whenever
+ * somebody calls `change`; what a tool does follows from its name. `count` says how many other calls have come.
  */
 import { readFileSync } from 'node:fs';
 
@@ -17,6 +17,7 @@ interface Request {
 const [, , file = ''] = process.argv;
 const readTools = (): Tool[] => JSON.parse(readFileSync(file, 'utf8'));
 let tools = readTools();
+let calls = 0;
 
 for await (const line of console) hear(JSON.parse(line));
 
@@ -36,6 +37,8 @@ function hear({ id, method, params = {} }: Request): void {
 }
 
 function call(id: number | string, name: string, args: Record<string, unknown>): void {
+  if (name === 'count') return answer(id, text(String(calls)));
+  calls += 1;
   switch (name) {
     case 'hang':
       return;

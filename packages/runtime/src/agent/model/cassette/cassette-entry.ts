@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
 import { canonicalJson } from '../../../json/canonical-json.ts';
+import { digestJson } from '../../../json/digest-json.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
@@ -35,7 +36,7 @@ export function toRecordedRequest(request: ModelRequest): RecordedRequest {
 
 /** Equal requests have equal fingerprints, whatever the order of their keys. */
 export function fingerprint(request: RecordedRequest): string {
-  return new Bun.CryptoHasher('sha256').update(canonicalJson(toJson(request))).digest('hex');
+  return digestJson(toJson(request));
 }
 
 export function writeEntry(entry: CassetteEntry, previous: RecordedRequest | undefined): string {

@@ -80,7 +80,7 @@ function refusedKey({ label, apiKey, keySource }: FailedCall): [message: string,
     const suggestion = `Check ${keySource}, and what that key is allowed to use.`;
     return [`${label} does not accept the key from ${keySource}`, { suggestion }];
   }
-  const suggestion = 'Set `apiKey` of the Model, as in `apiKey: { valueFrom: { env: SERVER_KEY } }`.';
+  const suggestion = 'Set `apiKey` of the Model to the environment variable that holds it.';
   return [`${label} wants a key, and has none`, { suggestion }];
 }
 

@@ -1,7 +1,7 @@
-/** Bytes as text that can be shown anywhere: what is no UTF-8 becomes �, control characters become pictures of them. */
-export function toSafeText(bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
-  return text.replaceAll(controls, (character) => pictureOf(character.charCodeAt(0)));
+/** Foreign text as one can show it anywhere: control characters become pictures of them, line ends are newlines. */
+export function safeText(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n');
+  return lines.replaceAll(controls, (character) => pictureOf(character.charCodeAt(0)));
 }
 
 // Not tab and newline. The last ones turn the direction of the text around them.

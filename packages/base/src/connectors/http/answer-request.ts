@@ -1,0 +1,87 @@
+/** One request: who asks, what, and how it is answered. */
+import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent, GoondanError } from '@goondan/types';
+import type { CheckCaller } from '../../web/bearer-tokens.ts';
+import { EventStream } from '../../web/event-stream.ts';
+import { errorBody, Refusal, statusOfCode } from '../../web/refusal.ts';
+import { Waiting } from '../../web/waiting.ts';
+import type { HttpConfig } from './http-config.ts';
+import { readMessage } from './read-message.ts';
+
+type HttpContext = ConnectorContext<HttpConfig>;
+
+export async function answerRequest(
+  ctx: HttpContext,
+  checkCaller: CheckCaller,
+  request: Request,
+  url: URL,
+): Promise<Response> {
+  const { path = '/', mode = 'answer', timeoutSeconds } = ctx.config;
+  const caller = checkCaller(request);
+  if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', `There is nothing here; post to ${path}.`);
+  if (request.method !== 'POST') {
+    throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
+  }
+  const event = await readMessage(request, caller);
+  if (mode === 'accept') {
+    await ctx.emit(event);
+    return Response.json({ accepted: true }, { status: 202 });
+  }
+  const waiting = new Waiting(request, timeoutSeconds);
+  return wantsStream(request) ? streamTurn(ctx, event, waiting) : answerTurn(ctx, event, waiting);
+}
+
+function wantsStream(request: Request): boolean {
+  return /\btext\/event-stream\b/i.test(request.headers.get('accept') ?? '');
+}
+
+async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
+  try {
+    const answer = await ask(event, { signal: waiting.signal, cancelOnAbort: config.cancelOnDisconnect === true });
+    const { error } = answer;
+    return Response.json(toJson(answer), { status: error === undefined ? 200 : statusOfCode(error.code) });
+  } finally {
+    waiting.end();
+  }
+}
+
+/** `accepted`, `delta` and `discard`, then `done` or `error`. Before it is accepted, a refusal is an ordinary one. */
+async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
+  const stream = new EventStream({ left: () => waiting.leave() });
+  const accepted = Promise.withResolvers<void>();
+  const turn = ask(event, {
+    signal: waiting.signal,
+    cancelOnAbort: config.cancelOnDisconnect === true,
+    onAccepted(acceptance) {
+      stream.send(acceptance, 'accepted');
+      accepted.resolve();
+    },
+    onDelta({ type, stepIndex: step, ...delta }) {
+      if (type === 'discard') stream.send({ step }, 'discard');
+      else if ('text' in delta) stream.send({ type, text: delta.text, step }, 'delta');
+    },
+  });
+  const over = turn
+    .then(
+      (answer) => stream.send(toJson(answer), 'done'),
+      (error: unknown) => stream.send(errorBody(toCoded(error)), 'error'),
+    )
+    .finally(() => {
+      waiting.end();
+      stream.end();
+    });
+  // A refusal is thrown here; what comes later is told in the stream.
+  await Promise.race([accepted.promise, turn]);
+  void over;
+  return stream.response();
+}
+
+/** Everything but what failed, or all of it. */
+function toJson({ error, response, ...rest }: ConnectorAnswer) {
+  return error === undefined ? { response, ...rest } : { error, ...rest };
+}
+
+function toCoded(error: unknown): GoondanError {
+  return error instanceof GoondanError
+    ? error
+    : new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
+}

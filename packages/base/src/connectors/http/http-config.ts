@@ -1,0 +1,10 @@
+/** The config of `http`, as its schema in connectors.yaml has it. */
+import type { ListenConfig } from '../../web/listen-config.ts';
+
+export interface HttpConfig extends ListenConfig {
+  readonly path?: string;
+  /** `answer` waits for the turn, `accept` answers when the message is on disk. */
+  readonly mode?: 'answer' | 'accept';
+  readonly timeoutSeconds?: number;
+  readonly cancelOnDisconnect?: boolean;
+}

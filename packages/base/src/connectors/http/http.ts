@@ -1,0 +1,16 @@
+/** `http`: JSON in, and the answer of an agent out, as JSON or as a stream of events. */
+import type { Connector } from '@goondan/types';
+import { bearerTokens } from '../../web/bearer-tokens.ts';
+import { listen } from '../../web/listen.ts';
+import { answerRequest } from './answer-request.ts';
+import type { HttpConfig } from './http-config.ts';
+
+const http: Connector<HttpConfig> = async (ctx) => {
+  const checkCaller = bearerTokens(ctx.config, ctx.secrets);
+  return listen(ctx.config, {
+    logger: ctx.logger,
+    answer: (request, url) => answerRequest(ctx, checkCaller, request, url),
+  });
+};
+
+export default http;

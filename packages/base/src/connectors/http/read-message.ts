@@ -1,0 +1,35 @@
+/** What a client posts, as an event: `{ input, id?, …properties }`. */
+import type { ConnectorEvent, JsonObject } from '@goondan/types';
+import type { Caller } from '../../web/bearer-tokens.ts';
+import { readJson } from '../../web/read-body.ts';
+import { Refusal } from '../../web/refusal.ts';
+import { traceParent } from '../../web/trace-parent.ts';
+
+const LONGEST_ID = 200;
+
+/** Throws a `Refusal`. */
+export async function readMessage(request: Request, { client }: Caller): Promise<ConnectorEvent> {
+  const { input, id, ...properties } = await readJson(request);
+  if (typeof input !== 'string') throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
+  const key = idOf(request.headers.get('idempotency-key') ?? undefined, id);
+  return {
+    name: 'message',
+    input,
+    // It was parsed from JSON.
+    properties: properties as JsonObject,
+    ...(client === undefined ? {} : { auth: { client } }),
+    // A client's ids are its own: another one must not get the answer by guessing them.
+    ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),
+    ...traceParent(request),
+  };
+}
+
+function idOf(header: string | undefined, id: unknown): string | undefined {
+  if (header !== undefined && id !== undefined && header !== id) {
+    throw new Refusal(400, 'E_HTTP_BODY', 'The header Idempotency-Key and `id` are not the same.');
+  }
+  const key = header ?? id;
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key !== '' && key.length <= LONGEST_ID && key.isWellFormed()) return key;
+  throw new Refusal(400, 'E_HTTP_BODY', `An id must be a text of 1 to ${LONGEST_ID} characters.`);
+}

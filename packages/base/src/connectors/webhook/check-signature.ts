@@ -1,0 +1,56 @@
+/**
+ * Whether a delivery is what its sender signed, and signed just now.
+ *
+ * Invariants: 1. Only the raw bytes count; nothing of them is parsed before. 2. A signature is compared as the text it
+ * should be, in constant time: another case, length, prefix or encoding is another text. 3. A delivery whose time is
+ * outside of the tolerance is refused, in either direction.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Refusal } from '../../web/refusal.ts';
+import type { SignatureScheme } from './signature-scheme.ts';
+
+export interface SignedDelivery {
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** From its header, when the scheme signs it. */
+  readonly id: string;
+  readonly now: number;
+}
+
+/** The signature, when one of the secrets made it. Throws a `Refusal` with 401. */
+export function checkSignature(scheme: SignatureScheme, secrets: readonly string[], delivery: SignedDelivery): string {
+  const given = delivery.headers.get(scheme.header);
+  if (given === null || given === '') throw refuse(`The header ${scheme.header} is missing.`);
+  const timestamp = readTimestamp(scheme, delivery);
+  const [before = '', after = ''] = scheme.signed
+    .replaceAll('{timestamp}', () => timestamp)
+    .replaceAll('{id}', () => delivery.id)
+    .split('{body}');
+  const fits = secrets.filter((secret) => {
+    const made = createHmac(scheme.algorithm, secret).update(before).update(delivery.body).update(after);
+    return isSame(given, scheme.prefix + made.digest(scheme.encoding));
+  });
+  if (fits.length === 0) throw refuse('The signature does not fit.');
+  return given;
+}
+
+function readTimestamp({ timestamp }: SignatureScheme, { headers, now }: SignedDelivery): string {
+  if (timestamp === undefined) return '';
+  const given = headers.get(timestamp.header) ?? '';
+  const ms = /^\d{1,15}$/.test(given) ? Number(given) * (timestamp.unit === 'seconds' ? 1_000 : 1) : NaN;
+  // Not a number is not within it either.
+  if (Math.abs(now - ms) <= timestamp.toleranceSeconds * 1_000) return given;
+  throw refuse(
+    `The header ${timestamp.header} is missing, or not within ${timestamp.toleranceSeconds} seconds of now.`,
+  );
+}
+
+/** Hashes are of one length, whatever was sent. */
+function isSame(given: string, wanted: string): boolean {
+  const [left, right] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}
+
+function refuse(message: string): Refusal {
+  return new Refusal(401, 'E_WEBHOOK_SIGNATURE', message);
+}

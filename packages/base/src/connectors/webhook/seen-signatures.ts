@@ -1,0 +1,84 @@
+/**
+ * Which delivery id came with which signature. Where an id is not signed, whoever got hold of a delivery could send it
+ * again under another id; here a signature belongs to the first id it came with.
+ *
+ * The newest `MOST` are known, also after a restart: a line for each in `signatures.jsonl` of the connection's folder,
+ * which is written anew when it has twice as many. A line that a crash cut is skipped.
+ */
+import { createHash } from 'node:crypto';
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from '../../web/refusal.ts';
+
+const MOST = 10_000;
+
+export class SeenSignatures {
+  readonly #file: string;
+  readonly #most: number;
+  /** Hash of the signature → hash of the id, the oldest first. */
+  readonly #ids = new Map<string, string>();
+  #lines = 0;
+
+  constructor(folder: string, most = MOST) {
+    this.#file = join(folder, 'signatures.jsonl');
+    this.#most = most;
+    for (const [signature, id] of readLines(this.#file)) {
+      this.#ids.set(signature, id);
+      this.#lines += 1;
+    }
+    this.#forget();
+  }
+
+  /** Before anything is done with the delivery. Throws a `Refusal` with 401 when it came with another id before. */
+  bind(signature: string, id: string): void {
+    const [key, value] = [hashOf(signature), hashOf(id)];
+    const known = this.#ids.get(key);
+    if (known === value) return;
+    if (known !== undefined) {
+      throw new Refusal(401, 'E_WEBHOOK_SIGNATURE', 'This delivery was sent before, under another id.');
+    }
+    this.#ids.set(key, value);
+    this.#forget();
+    if (this.#lines >= 2 * this.#most) return this.#writeAnew();
+    appendFileSync(this.#file, toLine([key, value]), { mode: 0o600 });
+    this.#lines += 1;
+  }
+
+  #forget(): void {
+    for (const key of this.#ids.keys()) {
+      if (this.#ids.size <= this.#most) return;
+      this.#ids.delete(key);
+    }
+  }
+
+  #writeAnew(): void {
+    writeFileSync(`${this.#file}.new`, [...this.#ids].map(toLine).join(''), { mode: 0o600 });
+    renameSync(`${this.#file}.new`, this.#file);
+    this.#lines = this.#ids.size;
+  }
+}
+
+type Line = readonly [signature: string, id: string];
+
+function toLine(line: Line): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+function readLines(file: string): Line[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').flatMap(parseLine);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function parseLine(line: string): Line[] {
+  const [, signature, id] = /^\["(\w+)","(\w+)"\]$/.exec(line) ?? [];
+  return signature === undefined || id === undefined ? [] : [[signature, id]];
+}
+
+/** Short, and no secret of anybody: what is kept is not what would let somebody in. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,89 @@
+/** How deliveries are signed and told apart: the config in one form, GitHub's ways filled in, gaps refused. */
+import { GoondanError } from '@goondan/types';
+import type { HmacSignature, WebhookConfig } from './webhook-config.ts';
+
+export interface SignatureScheme extends Required<Omit<HmacSignature, 'timestamp'>> {
+  readonly kind: 'github' | 'hmac';
+  readonly timestamp?: Required<NonNullable<HmacSignature['timestamp']>>;
+}
+
+export interface DeliveryScheme {
+  /** Absent: nothing is checked. */
+  readonly signature?: SignatureScheme;
+  readonly id?: WebhookConfig['id'];
+  readonly eventHeader?: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** The id is in a header that the signature does not cover: whoever sends it again could change it. */
+  readonly hasLooseId: boolean;
+}
+
+const TOLERANCE_SECONDS = 300;
+
+const github: Pick<Required<WebhookConfig>, 'id' | 'eventHeader' | 'properties'> & { signature: SignatureScheme } = {
+  signature: {
+    kind: 'github',
+    header: 'x-hub-signature-256',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    prefix: 'sha256=',
+    signed: '{body}',
+  },
+  id: { header: 'x-github-delivery' },
+  eventHeader: 'x-github-event',
+  properties: { action: 'body.action', repository: 'body.repository.full_name', sender: 'body.sender.login' },
+};
+
+/** Throws `E_CONNECTOR_CONFIG`. */
+export function deliveryScheme(config: WebhookConfig): DeliveryScheme {
+  const { signature, insecure = false, id, eventHeader, properties = {}, allowReplays = false } = config;
+  if (insecure && signature !== undefined) throw refuse('`insecure: true` and `signature` exclude each other.');
+  if (signature === 'github') {
+    const own = { eventHeader: eventHeader ?? github.eventHeader, properties: { ...github.properties, ...properties } };
+    return { ...github, ...own, id: id ?? github.id, hasLooseId: isLoose(github.signature, id ?? github.id) };
+  }
+  const common = { ...(id && { id }), ...(eventHeader !== undefined && { eventHeader }), properties };
+  if (insecure) return { ...common, hasLooseId: false };
+  if (signature === undefined) throw refuse('`signature` is missing: say how deliveries are signed.');
+  const scheme = hmacScheme(signature);
+  const hasLooseId = isLoose(scheme, id);
+  if (scheme.timestamp === undefined && (id === undefined || hasLooseId) && !allowReplays) {
+    throw refuse(
+      'Whoever gets hold of a delivery could send it again for ever: describe `signature.timestamp`, take `id` from the body or sign it, or set `allowReplays: true`.',
+    );
+  }
+  return { ...common, signature: scheme, hasLooseId };
+}
+
+function hmacScheme({ header, timestamp, ...given }: HmacSignature): SignatureScheme {
+  const signed = given.signed ?? (timestamp === undefined ? '{body}' : '{timestamp}.{body}');
+  if (signed.split('{body}').length !== 2) throw refuse('`signature.signed` must have `{body}` in it, once.');
+  if (signed.includes('{timestamp}') !== (timestamp !== undefined)) {
+    throw refuse(
+      '`signature.timestamp` and `{timestamp}` in `signature.signed` need each other: a time that is not signed proves nothing.',
+    );
+  }
+  return {
+    kind: 'hmac',
+    header: header.toLowerCase(),
+    algorithm: given.algorithm ?? 'sha256',
+    encoding: given.encoding ?? 'hex',
+    prefix: given.prefix ?? '',
+    signed,
+    ...(timestamp && {
+      timestamp: {
+        toleranceSeconds: TOLERANCE_SECONDS,
+        unit: 'seconds',
+        ...timestamp,
+        header: timestamp.header.toLowerCase(),
+      },
+    }),
+  };
+}
+
+function isLoose({ signed }: SignatureScheme, id: WebhookConfig['id']): boolean {
+  return id !== undefined && 'header' in id && !signed.includes('{id}');
+}
+
+function refuse(message: string): GoondanError {
+  return new GoondanError('E_CONNECTOR_CONFIG', message);
+}

@@ -1,0 +1,31 @@
+/** The config of `webhook`, as its schema in connectors.yaml has it. */
+import type { ListenConfig } from '../../web/listen-config.ts';
+
+export interface WebhookConfig extends ListenConfig {
+  readonly path?: string;
+  readonly signature?: 'github' | HmacSignature;
+  /** Where a delivery's own id stands. */
+  readonly id?: { readonly header: string } | { readonly body: string };
+  /** The header that says what happened. */
+  readonly eventHeader?: string;
+  /** Properties for the rules: name → where the value stands, such as `body.repository.full_name`. */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** What the agent is told, with `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent. */
+  readonly input?: string;
+  readonly inputLimit?: number;
+  readonly allowReplays?: boolean;
+}
+
+export interface HmacSignature {
+  readonly header: string;
+  readonly algorithm?: 'sha256' | 'sha512';
+  readonly encoding?: 'hex' | 'base64';
+  readonly prefix?: string;
+  /** What is signed: `{body}`, with `{timestamp}` and `{id}` around it. */
+  readonly signed?: string;
+  readonly timestamp?: {
+    readonly header: string;
+    readonly toleranceSeconds?: number;
+    readonly unit?: 'seconds' | 'milliseconds';
+  };
+}

@@ -1,0 +1,368 @@
+// `webhook` over real HTTP; the swarm is played, except in the last part.
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { type RunningConnector, runConnector, type RunOptions } from '../../testing/run-connector.ts';
+import { startExample } from '../../testing/start-example.ts';
+import { talk } from '../../testing/talk.ts';
+import type { WebhookConfig } from './webhook-config.ts';
+import webhook from './webhook.ts';
+
+setDefaultTimeout(60_000);
+
+const secret = 'a-secret-of-a-hook-1';
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.stop();
+});
+
+async function open(options: Partial<RunOptions<Partial<WebhookConfig>>> = {}): Promise<RunningConnector> {
+  const { config, ...over } = options;
+  const connector = await runConnector(webhook, { config: { port: 0, ...config }, secrets: { secret }, ...over });
+  running.push(connector);
+  return connector;
+}
+
+const body = JSON.stringify({
+  action: 'opened',
+  issue: { number: 7, title: 'It does not start' },
+  repository: { full_name: 'goondan/goondan' },
+  sender: { login: 'kim' },
+});
+const hmac = (text: string, key = secret, algorithm = 'sha256', encoding: 'hex' | 'base64' = 'hex') =>
+  createHmac(algorithm, key).update(text).digest(encoding);
+type Sent = { headers: Record<string, string>; body: string };
+const post = (url: string, { headers, body: text }: Sent) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text });
+const codeOf = async (response: Response) => [
+  response.status,
+  ((await response.json()) as { error: { code: string } }).error.code,
+];
+
+const github = (over: Record<string, string | undefined> = {}, text = body): Sent => {
+  const headers = {
+    'x-hub-signature-256': `sha256=${hmac(text)}`,
+    'x-github-event': 'issues',
+    'x-github-delivery': 'delivery-1',
+    ...over,
+  };
+  // A header of no value is not sent.
+  return { headers: JSON.parse(JSON.stringify(headers)) as Record<string, string>, body: text };
+};
+
+describe('a delivery of GitHub', () => {
+  const config = { signature: 'github' } as const;
+
+  test('is an event under its own id, accepted before it is acknowledged', async () => {
+    let isAccepted = false;
+    const { url, events } = await open({
+      config,
+      emit: async () => {
+        await Bun.sleep(20);
+        isAccepted = true;
+      },
+    });
+    const response = await post(url, github());
+    expect([response.status, await response.json(), isAccepted]).toEqual([202, { accepted: true }, true]);
+    expect(events).toEqual([
+      {
+        name: 'delivery',
+        id: 'delivery-1',
+        input: `{"event":"issues","body":${body}}`,
+        properties: { event: 'issues', action: 'opened', repository: 'goondan/goondan', sender: 'kim' },
+        auth: { signature: 'github' },
+      },
+    ]);
+  });
+
+  test('is told to the agent as the connection says', async () => {
+    const input = '{{body.sender.login}} {{body.action}} {{body.issue.number}}: {{body.issue.title}}{{body.nothing}}';
+    const { url, events } = await open({ config: { ...config, input, properties: { number: 'body.issue.number' } } });
+    await post(url, github());
+    expect(events[0]?.input).toBe('kim opened 7: It does not start');
+    expect(events[0]?.properties).toMatchObject({ number: 7, action: 'opened' });
+  });
+
+  test('has no property that is an object, or too long for a key', async () => {
+    const properties = { issue: 'body.issue', long: 'body.long', open: 'body.open', gone: 'body.gone' };
+    const { url, events } = await open({ config: { ...config, properties } });
+    await post(url, github({}, JSON.stringify({ issue: {}, long: 'x'.repeat(1_001), open: false, gone: null })));
+    expect(events[0]?.properties).toEqual({ event: 'issues', open: false, gone: null });
+  });
+
+  test('that is long is cut for the agent', async () => {
+    const { url, events } = await open({ config: { ...config, inputLimit: 100, input: '{{body.text}}' } });
+    await post(url, github({}, JSON.stringify({ text: 'x'.repeat(200) })));
+    expect(events[0]?.input).toBe(`${'x'.repeat(100)}… (100 more characters)`);
+  });
+
+  test('that nobody has a rule for is not an error of the sender', async () => {
+    const { url } = await open({
+      config,
+      emit: async () => {
+        throw new GoondanError('E_INGRESS_RULE', 'no');
+      },
+    });
+    const response = await post(url, github());
+    expect([response.status, await response.json()]).toEqual([200, { accepted: false, reason: 'no rule fits it' }]);
+  });
+
+  test('that cannot be taken now is asked for again', async () => {
+    const { url } = await open({
+      config,
+      emit: async () => {
+        throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
+      },
+    });
+    const response = await post(url, github());
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await codeOf(response)).toEqual([429, 'E_INBOX_FULL']);
+  });
+
+  test.each<[problem: string, sent: () => Sent]>([
+    ['no signature', () => github({ 'x-hub-signature-256': undefined })],
+    ['an empty signature', () => github({ 'x-hub-signature-256': '' })],
+    ['the prefix alone', () => github({ 'x-hub-signature-256': 'sha256=' })],
+    ['another secret', () => github({ 'x-hub-signature-256': `sha256=${hmac(body, 'another-secret-of-it')}` })],
+    ['the empty secret', () => github({ 'x-hub-signature-256': `sha256=${hmac(body, '')}` })],
+    ['no prefix', () => github({ 'x-hub-signature-256': hmac(body) })],
+    ['another prefix', () => github({ 'x-hub-signature-256': `sha1=${hmac(body)}` })],
+    ['a short signature', () => github({ 'x-hub-signature-256': `sha256=${hmac(body).slice(0, 40)}` })],
+    ['an odd number of digits', () => github({ 'x-hub-signature-256': `sha256=${hmac(body).slice(0, -1)}` })],
+    ['more digits', () => github({ 'x-hub-signature-256': `sha256=${hmac(body)}00` })],
+    ['capital letters', () => github({ 'x-hub-signature-256': `sha256=${hmac(body).toUpperCase()}` })],
+    ['another encoding', () => github({ 'x-hub-signature-256': `sha256=${hmac(body, secret, 'sha256', 'base64')}` })],
+    ['another algorithm', () => github({ 'x-hub-signature-256': `sha256=${hmac(body, secret, 'sha512')}` })],
+    [
+      'the old header',
+      () => github({ 'x-hub-signature-256': undefined, 'x-hub-signature': `sha1=${hmac(body, secret, 'sha1')}` }),
+    ],
+    ['two signatures', () => github({ 'x-hub-signature-256': `sha256=${hmac(body, 'x')}, sha256=${hmac(body)}` })],
+    ['a changed body', () => ({ ...github(), body: body.replace('opened', 'closed') })],
+    ['a longer body', () => ({ ...github(), body: `${body} ` })],
+    ['no body', () => ({ ...github(), body: '' })],
+  ])('with %s: 401, and no event', async (_, sent) => {
+    const { url, events } = await open({ config });
+    expect(await codeOf(await post(url, sent()))).toEqual([401, 'E_WEBHOOK_SIGNATURE']);
+    expect(events).toEqual([]);
+    // The same connector takes a good one.
+    expect((await post(url, github())).status).toBe(202);
+  });
+
+  test('with its signature in two headers: 401, and no event', async () => {
+    const { url, events } = await open({ config });
+    const { headers } = github();
+    const lines = Object.entries({ ...headers, host: 'x', 'content-type': 'application/json' }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    const request = [
+      'POST / HTTP/1.1',
+      ...lines,
+      `x-hub-signature-256: sha256=${'0'.repeat(64)}`,
+      `content-length: ${body.length}`,
+      'connection: close',
+      '',
+      body,
+    ];
+    expect(await talk(Number(new URL(url).port), request.join('\r\n'))).toContain('HTTP/1.1 401');
+    expect(events).toEqual([]);
+  });
+
+  test('again is the same event; under another id: 401, also after a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
+    const first = await open({ config, folder });
+    for (const _ of [1, 2]) expect((await post(first.url, github())).status).toBe(202);
+    expect(first.events.map(({ id }) => id)).toEqual(['delivery-1', 'delivery-1']);
+    expect(await codeOf(await post(first.url, github({ 'x-github-delivery': 'delivery-2' })))).toEqual([
+      401,
+      'E_WEBHOOK_SIGNATURE',
+    ]);
+    await first.stop();
+    const second = await open({ config, folder });
+    expect((await post(second.url, github({ 'x-github-delivery': 'delivery-2' }))).status).toBe(401);
+    expect((await post(second.url, github())).status).toBe(202);
+    expect(second.events.map(({ id }) => id)).toEqual(['delivery-1']);
+    await second.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each<[status: number, code: string, sent: () => Sent]>([
+    [400, 'E_HTTP_BODY', () => github({ 'x-github-delivery': undefined })],
+    [400, 'E_HTTP_BODY', () => github({ 'x-github-delivery': 'x'.repeat(201) })],
+    [400, 'E_HTTP_BODY', () => github({}, '{"a":')],
+    [415, 'E_HTTP_TYPE', () => github({ 'content-type': 'application/x-www-form-urlencoded' }, 'payload=%7B%7D')],
+    [413, 'E_HTTP_SIZE', () => github({}, JSON.stringify({ a: 'x'.repeat(1_000_000) }))],
+  ])('that is signed and still none: %i %s', async (status, code, sent) => {
+    const { url, events } = await open({ config });
+    expect(await codeOf(await post(url, sent()))).toEqual([status, code]);
+    expect(events).toEqual([]);
+  });
+
+  test('may be signed with the old secret while it is being replaced', async () => {
+    const { url } = await open({ config, secrets: { secret: 'the-secret-from-now-on', 'secret-old': secret } });
+    expect((await post(url, github())).status).toBe(202);
+  });
+});
+
+describe('a delivery with an HMAC of its own', () => {
+  const config: Partial<WebhookConfig> = {
+    path: '/hook',
+    signature: {
+      header: 'X-Signature',
+      algorithm: 'sha512',
+      encoding: 'base64',
+      prefix: 'v1,',
+      timestamp: { header: 'X-Timestamp', toleranceSeconds: 60 },
+    },
+    id: { header: 'X-Id' },
+    eventHeader: 'X-Event',
+  };
+  const sign = (time: string, text = body, key = secret) => `v1,${hmac(`${time}.${text}`, key, 'sha512', 'base64')}`;
+  const now = (offset = 0) => String(Math.floor(Date.now() / 1_000) + offset);
+  const send = (over: Record<string, string | undefined> = {}, text = body, time = now()): Sent => ({
+    headers: JSON.parse(
+      JSON.stringify({ 'x-timestamp': time, 'x-signature': sign(time, text), 'x-id': '1', 'x-event': 'made', ...over }),
+    ) as Record<string, string>,
+    body: text,
+  });
+
+  test('is an event', async () => {
+    const { url, events } = await open({ config });
+    expect((await post(`${url}/hook`, send())).status).toBe(202);
+    expect(events).toEqual([
+      {
+        name: 'delivery',
+        id: '1',
+        input: `{"event":"made","body":${body}}`,
+        properties: { event: 'made' },
+        auth: { signature: 'hmac' },
+      },
+    ]);
+    expect((await post(url, send())).status).toBe(404);
+    expect((await fetch(`${url}/hook`)).status).toBe(405);
+  });
+
+  test.each<[problem: string, sent: () => Sent]>([
+    ['no signature', () => send({ 'x-signature': undefined })],
+    ['an empty signature', () => send({ 'x-signature': '' })],
+    ['another secret', () => send({ 'x-signature': sign(now(), body, 'another-secret-of-it') })],
+    ['no prefix', () => send({ 'x-signature': sign(now()).slice(3) })],
+    ['another prefix', () => send({ 'x-signature': sign(now()).replace('v1,', 'v0,') })],
+    ['a short signature', () => send({ 'x-signature': sign(now()).slice(0, 40) })],
+    ['no padding', () => send({ 'x-signature': sign(now()).replace(/=+$/, '') })],
+    [
+      'another alphabet',
+      () => send({ 'x-signature': sign(now()).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') }),
+    ],
+    ['another encoding', () => send({ 'x-signature': `v1,${hmac(`${now()}.${body}`, secret, 'sha512')}` })],
+    ['another algorithm', () => send({ 'x-signature': `v1,${hmac(`${now()}.${body}`, secret, 'sha256', 'base64')}` })],
+    ['two signatures', () => send({ 'x-signature': `${sign(now())} ${sign(now())}` })],
+    ['the body alone signed', () => send({ 'x-signature': `v1,${hmac(body, secret, 'sha512', 'base64')}` })],
+    ['a changed body', () => ({ ...send(), body: body.replace('opened', 'closed') })],
+    ['no body', () => ({ ...send(), body: '' })],
+    ['no time', () => send({ 'x-timestamp': undefined })],
+    ['another time', () => send({ 'x-timestamp': now(-1) }, body, now())],
+    ['an old time', () => send({}, body, now(-62))],
+    ['a time to come', () => send({}, body, now(62))],
+    ['a time in milliseconds', () => send({}, body, String(Date.now()))],
+    ['a time that is none', () => send({}, body, 'now')],
+    ['a time in another notation', () => send({}, body, `0x${Number(now()).toString(16)}`)],
+    ['a negative time', () => send({}, body, `-${now()}`)],
+  ])('with %s: 401, and no event', async (_, sent) => {
+    const { url, events } = await open({ config });
+    expect(await codeOf(await post(`${url}/hook`, sent()))).toEqual([401, 'E_WEBHOOK_SIGNATURE']);
+    expect(events).toEqual([]);
+    expect((await post(`${url}/hook`, send())).status).toBe(202);
+  });
+
+  test('again under another id: 401', async () => {
+    const { url, events } = await open({ config });
+    const sent = send();
+    expect((await post(`${url}/hook`, sent)).status).toBe(202);
+    const changed = { ...sent, headers: { ...sent.headers, 'x-id': '2' } };
+    expect(await codeOf(await post(`${url}/hook`, changed))).toEqual([401, 'E_WEBHOOK_SIGNATURE']);
+    expect(events.map(({ id }) => id)).toEqual(['1']);
+  });
+
+  test('has the id of its body, or the one that is signed, or its signature', async () => {
+    const header = 'x-signature';
+    const cases: [Partial<WebhookConfig>, Sent, string][] = [
+      [
+        { signature: { header }, id: { body: 'body.id' } },
+        { headers: { [header]: hmac('{"id":5}') }, body: '{"id":5}' },
+        '5',
+      ],
+      [
+        { signature: { header, signed: '{id}|{body}' }, id: { header: 'x-id' } },
+        { headers: { [header]: hmac('$&|{}'), 'x-id': '$&' }, body: '{}' },
+        '$&',
+      ],
+      [{ signature: { header }, allowReplays: true }, { headers: { [header]: hmac('[]') }, body: '[]' }, hmac('[]')],
+    ];
+    for (const [config_, sent, id] of cases) {
+      const { url, events } = await open({ config: config_ });
+      expect((await post(url, sent)).status).toBe(202);
+      expect(events[0]?.id).toBe(id);
+    }
+  });
+});
+
+describe('a webhook refuses to start', () => {
+  test.each<[problem: string, config: Partial<WebhookConfig>, secrets: Record<string, string>]>([
+    ['The secret "secret" is missing', { signature: 'github' }, {}],
+    ['at least 16 characters', { signature: 'github' }, { secret: 'short' }],
+    ['at least 16 characters', { signature: 'github' }, { secret: '' }],
+    ['There is no use for the secret "token"', { signature: 'github' }, { token: secret }],
+    ['exclude each other', { insecure: true }, { secret }],
+    ['a host of this machine alone', { insecure: true, host: '0.0.0.0' }, {}],
+    ['`signature` is missing', {}, { secret }],
+  ])('%s', async (problem, config, secrets) => {
+    const start = runConnector(webhook, { config: { port: 0, ...config }, secrets });
+    expect(await start.catch((error: unknown) => error)).toMatchObject({
+      code: 'E_CONNECTOR_CONFIG',
+      message: expect.stringContaining(problem),
+    });
+  });
+
+  test('but takes anything of this machine when it is told to', async () => {
+    const { url, events } = await open({ config: { insecure: true }, secrets: {} });
+    expect((await post(url, { headers: {}, body: '{}' })).status).toBe(202);
+    expect(events).toEqual([{ name: 'delivery', input: '{}', properties: {} }]);
+  });
+});
+
+describe('the example, in real processes', () => {
+  const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
+
+  test('takes an issue once, in the instance of its repository, and no bad delivery', async () => {
+    const example = await startExample('webhook', { environment: { GITHUB_WEBHOOK_SECRET: secret }, change });
+    running.push(example);
+    const answers: string[] = [];
+    example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
+      if (notice.type === 'turn.ended') answers.push(JSON.stringify(notice.end.result.responseMessage?.data.content));
+    });
+    const [, base = ''] = await example.logged(/^Listening on (\S+)$/);
+    const url = `${base}github`;
+    expect((await post(url, github({ 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }))).status).toBe(401);
+    expect(await example.swarm.instances()).toEqual([]);
+    for (const _ of [1, 2]) expect((await post(url, github())).status).toBe(202);
+    while (answers.length === 0) await Bun.sleep(10);
+    expect(
+      (await post(url, github({ 'x-github-event': 'ping', 'x-github-delivery': 'p' }, '{"zen":"x"}'))).status,
+    ).toBe(200);
+    expect(answers.join()).toContain('Issue 7 is about It does not start.');
+    expect((await example.swarm.instances()).map(({ instanceKey }) => instanceKey)).toEqual(['goondan/goondan']);
+    await Bun.sleep(100);
+    expect(answers).toHaveLength(1);
+  });
+
+  test('without its secret refuses to start, and says so', async () => {
+    const example = await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') });
+    running.push(example);
+    await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);
+    expect(example.swarm.status().connections[0]?.problem).toContain('The secret "secret" is missing');
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * `webhook`: signed deliveries of other services, each an event.
+ *
+ * Invariants: 1. Nothing of a delivery is parsed, and nothing is emitted, before its signature fits. 2. The sender is told
+ * 202 when the event is on disk, not before. 3. The same delivery again is the same event.
+ */
+import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
+import { checkExposure } from '../../web/listen-config.ts';
+import { listen } from '../../web/listen.ts';
+import { readBody } from '../../web/read-body.ts';
+import { Refusal } from '../../web/refusal.ts';
+import { checkSignature } from './check-signature.ts';
+import { headerId, readDelivery } from './read-delivery.ts';
+import { SeenSignatures } from './seen-signatures.ts';
+import { deliveryScheme, type DeliveryScheme } from './signature-scheme.ts';
+import type { WebhookConfig } from './webhook-config.ts';
+
+interface Receiver {
+  readonly ctx: ConnectorContext<WebhookConfig>;
+  readonly scheme: DeliveryScheme;
+  readonly secrets: readonly string[];
+  readonly seen: SeenSignatures | undefined;
+}
+
+const SHORTEST_SECRET = 16;
+
+const webhook: Connector<WebhookConfig> = async (ctx) => {
+  const secrets = readSecrets(ctx.secrets);
+  checkExposure(ctx.config, secrets.length, 'secret');
+  const scheme = deliveryScheme(ctx.config);
+  const seen = scheme.hasLooseId ? new SeenSignatures(ctx.folder) : undefined;
+  const receiver: Receiver = { ctx, scheme, secrets, seen };
+  return listen(ctx.config, { logger: ctx.logger, answer: (request, url) => receive(receiver, request, url) });
+};
+
+export default webhook;
+
+async function receive({ ctx, scheme, secrets, seen }: Receiver, request: Request, url: URL): Promise<Response> {
+  const { config, emit } = ctx;
+  const { path = '/' } = config;
+  if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', 'There is nothing here.');
+  if (request.method !== 'POST') {
+    throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
+  }
+  const body = await readBody(request);
+  const id = headerId(request, scheme);
+  const signature =
+    scheme.signature &&
+    checkSignature(scheme.signature, secrets, { headers: request.headers, body, id, now: Date.now() });
+  const event = readDelivery(request, body, { scheme, config, signature });
+  if (signature !== undefined) seen?.bind(signature, id);
+  try {
+    await emit(event);
+  } catch (error) {
+    // It is signed, and nobody here wants it: the sender has nothing to mend, and need not try again.
+    if (!(error instanceof GoondanError) || error.code !== 'E_INGRESS_RULE') throw error;
+    return Response.json({ accepted: false, reason: 'no rule fits it' });
+  }
+  return Response.json({ accepted: true }, { status: 202 });
+}
+
+/** `secret`, and `secret-<name>` while one is being replaced. Throws `E_CONNECTOR_CONFIG`. */
+function readSecrets(secrets: Readonly<Record<string, string>>): string[] {
+  return Object.entries(secrets).map(([name, secret]) => {
+    if (!/^secret(?:-.+)?$/.test(name)) {
+      throw new GoondanError(
+        'E_CONNECTOR_CONFIG',
+        `There is no use for the secret "${name}": it is called "secret", or "secret-<name>".`,
+      );
+    }
+    if (secret.length >= SHORTEST_SECRET) return secret;
+    throw new GoondanError(
+      'E_CONNECTOR_CONFIG',
+      `The secret "${name}" must have at least ${SHORTEST_SECRET} characters.`,
+      {
+        suggestion: 'Make one up with `openssl rand -hex 32`.',
+      },
+    );
+  });
+}

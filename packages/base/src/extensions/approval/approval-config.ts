@@ -1,0 +1,25 @@
+import type { JsonValue, ToolAnnotations } from '@goondan/types';
+
+/** Deny beats ask beats allow, whatever the order of the rules. */
+export type Verdict = 'allow' | 'ask' | 'deny';
+
+export type Effects = NonNullable<ToolAnnotations['effects']>;
+
+/** A text is a glob; any other value is itself. */
+export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string } | { regex: string };
+
+export interface RuleConfig {
+  tool: string | string[];
+  /** By the dotted path of the argument; all must fit. */
+  when?: Record<string, ArgumentPattern>;
+  then: Verdict;
+  reason?: string;
+}
+
+export interface ApprovalConfig {
+  rules?: RuleConfig[];
+  /** For calls that no rule fits: one verdict, or one for each kind of effect. */
+  default?: Verdict | Partial<Record<Effects, Verdict>>;
+  expiresInSeconds?: number;
+  priority?: number;
+}

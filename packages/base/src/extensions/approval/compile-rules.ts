@@ -1,0 +1,76 @@
+/**
+ * Rules, ready to be asked. What cannot be looked at (a text that is too long) counts as the worse: it fits rules that
+ * ask or deny, and none that allows.
+ */
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
+import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
+import { valuesAt } from './values-at.ts';
+
+export interface Rule {
+  readonly verdict: Verdict;
+  readonly reason: string | undefined;
+  /** Whether it looks at arguments at all. */
+  readonly looksAtArguments: boolean;
+  isAbout(toolName: string): boolean;
+  fits(args: JsonObject): boolean;
+}
+
+/** **Errors** — `E_EXT_CONFIG` naming the rule. */
+export function compileRules(rules: readonly RuleConfig[]): Rule[] {
+  return rules.map((rule, index) => {
+    try {
+      return compileRule(rule);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new GoondanError('E_EXT_CONFIG', `Extension/approval: rules[${index}]: ${problem}.`);
+    }
+  });
+}
+
+function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
+  const names = (typeof tool === 'string' ? [tool] : tool).map(compileGlob);
+  const conditions = Object.entries(when).map(([path, pattern]) => compileCondition(path, pattern, then));
+  return {
+    verdict: then,
+    reason,
+    looksAtArguments: conditions.length > 0,
+    isAbout: (toolName) => names.some((fits) => fits(toolName) === true),
+    fits: (args) => conditions.every((holds) => holds(args)),
+  };
+}
+
+/** Of several values, one is enough to ask or to deny; to allow, all have to fit. */
+function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): (args: JsonObject) => boolean {
+  const test = compileArgument(pattern);
+  const fits = (value: JsonValue) => test(value) ?? then !== 'allow';
+  return (args) => {
+    const values = valuesAt(args, path);
+    return values.length > 0 && (then === 'allow' ? values.every(fits) : values.some(fits));
+  };
+}
+
+function compileArgument(pattern: ArgumentPattern): (value: JsonValue) => boolean | undefined {
+  if (typeof pattern === 'string') return onText(compileGlob(pattern));
+  if (typeof pattern !== 'object' || pattern === null || Array.isArray(pattern)) return equalTo(pattern);
+  const [kind, ...others] = Object.keys(pattern);
+  if (others.length === 0 && kind === 'glob') return onText(compileGlob(textIn(pattern, kind)));
+  if (others.length === 0 && kind === 'regex') return onText(compileRegex(textIn(pattern, kind)));
+  if (others.length === 0 && kind === 'equals') return equalTo((pattern as { equals: JsonValue }).equals);
+  throw new Error('a pattern is a value, or has one of equals, glob, regex');
+}
+
+function textIn(pattern: object, key: 'glob' | 'regex'): string {
+  const text: unknown = Reflect.get(pattern, key);
+  if (typeof text !== 'string') throw new Error(`${key} is not a text`);
+  return text;
+}
+
+/** What is no text is matched as its JSON, so that it cannot hide. */
+function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
+  return (value) => fits(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function equalTo(wanted: JsonValue): (value: JsonValue) => boolean {
+  return (value) => Bun.deepEquals(value, wanted, true);
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { JsonObject } from '@goondan/types';
+import type { ApprovalConfig, ArgumentPattern, Verdict } from './approval-config.ts';
+import { compileRules } from './compile-rules.ts';
+import { judgeCall, type JudgedCall } from './judge-call.ts';
+import { LONGEST_TEXT } from '../../pattern/compile-pattern.ts';
+import { rule } from './testing/rule.ts';
+
+function verdictOf(config: ApprovalConfig, call: Partial<JudgedCall> = {}): Verdict {
+  const judged = { toolName: 'bash__exec', args: {}, effects: 'external', ...call } as const;
+  return judgeCall(compileRules(config.rules ?? []), config.default, judged).verdict;
+}
+
+const commanded = (command: string): Partial<JudgedCall> => ({ args: { command } });
+
+describe('allow, ask, deny', () => {
+  test('deny beats ask beats allow, whatever the order of the rules', () => {
+    const verdict = fc.constantFrom<Verdict>('allow', 'ask', 'deny');
+    fc.assert(
+      fc.property(fc.array(verdict, { minLength: 1, maxLength: 6 }), verdict, (thens, fallback) => {
+        const rules = thens.map((then) => rule('*', then));
+        const strictest = (['deny', 'ask', 'allow'] as const).find((each) => thens.includes(each));
+        expect(verdictOf({ rules, default: fallback })).toBe(strictest ?? fallback);
+      }),
+    );
+  });
+
+  test('by default: what only looks is allowed, everything else is asked about', () => {
+    expect(verdictOf({}, { effects: 'none' })).toBe('allow');
+    expect(verdictOf({}, { effects: 'local' })).toBe('ask');
+    expect(verdictOf({}, { effects: 'external' })).toBe('ask');
+    expect(verdictOf({ default: 'deny' }, { effects: 'none' })).toBe('deny');
+    expect(verdictOf({ default: { local: 'allow' } }, { effects: 'local' })).toBe('allow');
+    expect(verdictOf({ default: { local: 'allow' } }, { effects: 'external' })).toBe('ask');
+  });
+
+  test('by the name of the tool, a pattern or several', () => {
+    const rules = [rule(['file__*', 'bash__exec'], 'deny')];
+    expect(verdictOf({ rules, default: 'allow' }, { toolName: 'file__write' })).toBe('deny');
+    expect(verdictOf({ rules, default: 'allow' }, { toolName: 'bash__exec' })).toBe('deny');
+    expect(verdictOf({ rules, default: 'allow' }, { toolName: 'bash__other' })).toBe('allow');
+  });
+
+  test.each<[ArgumentPattern, string, JsonObject, boolean]>([
+    ['git status', 'command', { command: 'git status' }, true],
+    ['git status', 'command', { command: 'git status; rm x' }, false],
+    ['git *', 'command', { command: 'git log' }, true],
+    [{ equals: 'a*' }, 'command', { command: 'abc' }, false],
+    [{ equals: 'a*' }, 'command', { command: 'a*' }, true],
+    [{ equals: { deep: [1, null] } }, 'command', { command: { deep: [1, null] } }, true],
+    [{ glob: 'a*' }, 'command', { command: 'abc' }, true],
+    [{ regex: '^rm\\b' }, 'command', { command: 'rm -rf' }, true],
+    [{ regex: '^rm\\b' }, 'command', { command: 'rmdir' }, false],
+    [true, 'options.force', { options: { force: true } }, true],
+    [true, 'options.force', { options: { force: 'true' } }, false],
+    [3, 'files.1', { files: [1, 3] }, true],
+    ['*', 'files.length', { files: [1, 3] }, false],
+    ['*', 'command', {}, false],
+    ['*', 'command.deep', { command: 'x' }, false],
+    ['*', 'toString', {}, false],
+    ['*rm*', 'command', { command: ['rm', '-rf'] }, true],
+    ['7', 'count', { count: 7 }, true],
+    [null, 'count', { count: null }, true],
+    [{ anything: 1 }, 'x', { x: 1 }, false],
+  ])('by arguments: %p at %s of %p', (pattern, path, args, fits) => {
+    const rules = [rule('*', 'deny', { when: { [path]: pattern } })];
+    const judge = () => verdictOf({ rules, default: 'allow' }, { args });
+    if (JSON.stringify(pattern) === '{"anything":1}')
+      expect(judge).toThrow('rules[0]: a pattern is a value, or has one of');
+    else expect(judge()).toBe(fits ? 'deny' : 'allow');
+  });
+
+  test('all conditions of a rule must fit', () => {
+    const when = { command: 'git push*', 'options.force': true };
+    const config: ApprovalConfig = { rules: [rule('*', 'deny', { when })], default: 'allow' };
+    expect(verdictOf(config, { args: { command: 'git push', options: { force: true } } })).toBe('deny');
+    expect(verdictOf(config, { args: { command: 'git push', options: { force: false } } })).toBe('allow');
+  });
+
+  test('of several values one is enough to deny, and all are needed to allow', () => {
+    const at = (then: Verdict): ApprovalConfig => ({
+      rules: [rule('*', then, { when: { 'paths.*': '/tmp/*' } })],
+      default: then === 'allow' ? 'deny' : 'allow',
+    });
+    const mixed = { args: { paths: ['/tmp/a', '/etc/passwd'] } };
+    expect(verdictOf(at('deny'), mixed)).toBe('deny');
+    expect(verdictOf(at('allow'), mixed)).toBe('deny');
+    expect(verdictOf(at('allow'), { args: { paths: ['/tmp/a'] } })).toBe('allow');
+    expect(verdictOf(at('allow'), { args: { paths: [] } })).toBe('deny');
+  });
+
+  test('what is too long to be looked at counts as the worse', () => {
+    const long = commanded('x'.repeat(LONGEST_TEXT + 1));
+    const at = (then: Verdict): ApprovalConfig => ({
+      rules: [rule('*', then, { when: { command: { regex: 'nothing of the kind' } } })],
+      default: then === 'allow' ? 'ask' : 'allow',
+    });
+    expect([verdictOf(at('deny'), long), verdictOf(at('ask'), long), verdictOf(at('allow'), long)]).toEqual([
+      'deny',
+      'ask',
+      'ask',
+    ]);
+  });
+
+  test('a bad pattern is refused when the agent starts, with its place', () => {
+    const rules = [rule('*', 'ask'), rule('*', 'ask', { when: { x: { regex: '(' } } })];
+    expect(() => compileRules(rules)).toThrow('Extension/approval: rules[1]: the regular expression "(" has');
+    expect(() => compileRules([rule('*', 'ask', { when: { x: { regex: 1 } } })])).toThrow('regex is not a text');
+  });
+
+  test('says why, and whether arguments had a say', () => {
+    const rules = compileRules([
+      rule('bash__*', 'ask'),
+      rule('bash__*', 'ask', { reason: 'It is a shell.' }),
+      rule('file__*', 'deny', { when: { path: '/etc/*' }, reason: 'No.' }),
+    ]);
+    const call = { args: { path: '/tmp' }, effects: 'local' } as const;
+    expect(judgeCall(rules, undefined, { ...call, toolName: 'bash__exec' })).toEqual({
+      verdict: 'ask',
+      reason: 'It is a shell.',
+      dependsOnArguments: false,
+    });
+    expect(judgeCall(rules, undefined, { ...call, toolName: 'file__write' })).toEqual({
+      verdict: 'ask',
+      reason: 'No rule is about it, and its effects are local.',
+      dependsOnArguments: true,
+    });
+  });
+});

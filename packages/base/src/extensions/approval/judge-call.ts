@@ -1,0 +1,42 @@
+import type { JsonObject } from '@goondan/types';
+import type { ApprovalConfig, Effects, Verdict } from './approval-config.ts';
+import type { Rule } from './compile-rules.ts';
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** Other arguments might have been judged otherwise. */
+  readonly dependsOnArguments: boolean;
+}
+
+export interface JudgedCall {
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly effects: Effects;
+}
+
+/** Of all rules that fit, the strictest counts; when none does, the default. */
+export function judgeCall(rules: readonly Rule[], defaults: ApprovalConfig['default'], call: JudgedCall): Judgement {
+  const about = rules.filter((rule) => rule.isAbout(call.toolName));
+  const dependsOnArguments = about.some(({ looksAtArguments }) => looksAtArguments);
+  const fitting = about.filter((rule) => rule.fits(call.args));
+  const verdict = strictest(fitting.map((rule) => rule.verdict)) ?? defaultFor(defaults, call.effects);
+  const reason = fitting.find((rule) => rule.verdict === verdict && rule.reason !== undefined)?.reason;
+  return { verdict, reason: reason ?? reasonFor(fitting.length > 0, call.effects), dependsOnArguments };
+}
+
+function strictest(verdicts: readonly Verdict[]): Verdict | undefined {
+  return (['deny', 'ask', 'allow'] as const).find((verdict) => verdicts.includes(verdict));
+}
+
+const usual: Readonly<Record<Effects, Verdict>> = { none: 'allow', local: 'ask', external: 'ask' };
+
+function defaultFor(defaults: ApprovalConfig['default'], effects: Effects): Verdict {
+  if (typeof defaults === 'string') return defaults;
+  return defaults?.[effects] ?? usual[effects];
+}
+
+function reasonFor(isByRule: boolean, effects: Effects): string {
+  if (isByRule) return 'A rule of this swarm says so.';
+  return `No rule is about it, and its effects are ${effects === 'external' ? 'external, or not declared' : effects}.`;
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { ApprovalOutcome, JsonObject } from '@goondan/types';
+import {
+  extension,
+  extensionFile,
+  fakeApprover,
+  type FakeApprover,
+  scriptedAgent,
+  type ScriptedAgentOptions,
+} from '@goondan/runtime/testing';
+import { rule } from './testing/rule.ts';
+
+const approval = (config: JsonObject) => ({
+  ...extensionFile(
+    'approval',
+    join(import.meta.dir, '..', '..', '..'),
+    './src/extensions/approval/register.ts',
+    config,
+  ),
+  tier: 'swarm' as const,
+});
+
+interface Tried {
+  readonly runs: JsonObject[];
+  readonly approver: FakeApprover;
+  readonly text: string;
+}
+
+/** One turn in which the model runs `bash__exec` with this command, and says what came of it. */
+async function tryCommand(
+  config: JsonObject,
+  options: { outcome?: ApprovalOutcome; more?: ScriptedAgentOptions['extensions'] } = {},
+): Promise<Tried> {
+  const runs: JsonObject[] = [];
+  const approver = fakeApprover(() => options.outcome ?? { decision: 'approved' });
+  const agent = await scriptedAgent({
+    script: [
+      { when: '.', call: { tool: 'bash__exec', args: { command: '{{input}}' } } },
+      { say: '{{result.error.code}}: {{result.error.message}} {{result.error.suggestion}}' },
+    ],
+    tools: [
+      {
+        name: 'bash',
+        exports: [{ name: 'exec', description: '', effects: 'local' }],
+        handlers: { exec: (_, input) => void runs.push(input) },
+      },
+    ],
+    approver,
+    extensions: [approval(config), ...(options.more ?? [])],
+  });
+  const { text } = await agent.say('git push');
+  return { runs, approver, text };
+}
+
+describe('the extension approval', () => {
+  test('allows what a rule allows, and asks nobody', async () => {
+    const { runs, approver } = await tryCommand({ rules: [rule('bash__*', 'allow')] });
+    expect([runs, approver.questions]).toEqual([[{ command: 'git push' }], []]);
+  });
+
+  test('denies with a result that the model can read', async () => {
+    const rules = [rule('bash__*', 'deny', { when: { command: 'git push*' }, reason: 'Nobody pushes from here.' })];
+    const { runs, approver, text } = await tryCommand({ rules, default: 'allow' });
+    expect([runs, approver.questions]).toEqual([[], []]);
+    expect(text).toBe(
+      'E_APPROVAL_DENIED: "bash__exec" is not allowed here: Nobody pushes from here. Do not try the same again. Find another way, or ask the user.',
+    );
+  });
+
+  test('asks with the reason of its rule, for as long as it is told, and goes on when it is approved', async () => {
+    const rules = [rule('bash__*', 'ask', { reason: 'It is a shell.' })];
+    const { runs, approver } = await tryCommand({ rules, expiresInSeconds: 60 });
+    expect(approver.questions).toMatchObject([
+      { toolName: 'bash__exec', args: { command: 'git push' }, reason: 'It is a shell.', expiresInMs: 60_000 },
+    ]);
+    expect(runs).toEqual([{ command: 'git push' }]);
+  });
+
+  test('tells the model that a person denied it, and what they said; or that nobody answered', async () => {
+    const denied = await tryCommand({}, { outcome: { decision: 'denied', by: 'ann', note: 'Not on a Friday.' } });
+    expect(denied.text).toStartWith(
+      'E_APPROVAL_DENIED: A person denied this call of "bash__exec". They say: Not on a Friday. Do not',
+    );
+    const expired = await tryCommand({}, { outcome: { decision: 'expired' } });
+    expect(expired.text).toStartWith(
+      'E_APPROVAL_EXPIRED: Nobody approved this call of "bash__exec" in time. Tell the user',
+    );
+    expect([denied.runs, expired.runs]).toEqual([[], []]);
+  });
+
+  const changing = (tier: 'swarm' | 'agent' | 'hook', priority = 0) =>
+    extension(
+      'changing',
+      ({ pipeline }) =>
+        pipeline.register(
+          'toolCall',
+          (ctx) => {
+            ctx.args = { command: 'rm -rf /' };
+            return ctx.next();
+          },
+          { priority },
+        ),
+      { tier },
+    );
+
+  test('judges what swarm-wide layers made of the arguments', async () => {
+    const rules = [rule('*', 'deny', { when: { command: 'rm *' } })];
+    const { runs, text } = await tryCommand({ rules, default: 'allow' }, { more: [changing('swarm')] });
+    expect(runs).toEqual([]);
+    expect(text).toStartWith('E_APPROVAL_DENIED');
+  });
+
+  test.each(['agent', 'hook'] as const)(
+    'what a layer of the tier %s makes of them afterwards does not run',
+    async (tier) => {
+      const more = [changing(tier)];
+      const allowing = { rules: [rule('*', 'allow', { when: { command: 'git *' } })] };
+      for (const config of [allowing, { default: 'ask' }]) {
+        const { runs, text } = await tryCommand(config, { more });
+        expect(runs).toEqual([]);
+        expect(text).toStartWith('E_APPROVAL_CHANGED');
+      }
+      // Where arguments have no say, they may change.
+      const { runs } = await tryCommand({ rules: [rule('*', 'allow')] }, { more });
+      expect(runs).toEqual([{ command: 'rm -rf /' }]);
+    },
+  );
+
+  test('is a layer that may short-circuit, as far inside as its tier lets it', async () => {
+    const agent = await scriptedAgent({ extensions: [approval({}), changing('swarm', 999), changing('agent', -999)] });
+    expect(agent.layers('toolCall')).toEqual(['changing/toolCall', 'approval/approval', 'changing/toolCall']);
+    expect(agent.agent.layers('toolCall')[1]).toMatchObject({ mayShortCircuit: true, onError: 'fail' });
+  });
+
+  test('a config that is wrong fails the start', async () => {
+    const start = (config: JsonObject) =>
+      scriptedAgent({ extensions: [approval(config)] }).then(
+        () => 'started',
+        (error: unknown) => (error instanceof Error && 'code' in error ? error.code : error),
+      );
+    expect(await start({ rules: [rule('*', 'ask', { when: { x: { regex: '(?=a)' } } })] })).toBe('E_EXT_CONFIG');
+  });
+});

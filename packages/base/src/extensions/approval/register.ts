@@ -1,0 +1,48 @@
+/**
+ * Allows, asks about or denies tool calls, by rules. It stands as far inside as its tier lets it, so that it judges the
+ * arguments which the handler will get; should a layer further inside change them all the same, the call is refused.
+ */
+import {
+  type ApprovalOutcome,
+  type ErrorCode,
+  errorCatalogue,
+  type ExtensionRegister,
+  type ToolCallMiddlewareContext,
+  type ToolCallResult,
+} from '@goondan/types';
+import type { ApprovalConfig } from './approval-config.ts';
+import { compileRules } from './compile-rules.ts';
+import { judgeCall } from './judge-call.ts';
+
+const INNERMOST = 1_000;
+
+export const register: ExtensionRegister<ApprovalConfig> = ({ pipeline }, config) => {
+  const { rules = [], default: defaults, expiresInSeconds, priority = INNERMOST } = config;
+  const compiled = compileRules(rules);
+  const guard = async (ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> => {
+    const { verdict, reason, dependsOnArguments } = judgeCall(compiled, defaults, ctx);
+    if (verdict === 'deny') return refuse(ctx, 'E_APPROVAL_DENIED', `"${ctx.toolName}" is not allowed here: ${reason}`);
+    if (verdict === 'ask') {
+      const wait = expiresInSeconds === undefined ? {} : { expiresInMs: expiresInSeconds * 1_000 };
+      const outcome = await ctx.approval.ask({ reason, ...wait });
+      return outcome.decision === 'approved' ? ctx.next() : refuseAs(ctx, outcome);
+    }
+    if (dependsOnArguments) ctx.approval.bind();
+    return ctx.next();
+  };
+  pipeline.register('toolCall', guard, { name: 'approval', mayShortCircuit: true, priority });
+};
+
+function refuseAs(ctx: ToolCallMiddlewareContext, { decision, note }: ApprovalOutcome): ToolCallResult {
+  if (decision === 'expired') {
+    return refuse(ctx, 'E_APPROVAL_EXPIRED', `Nobody approved this call of "${ctx.toolName}" in time.`);
+  }
+  const said = note === undefined ? '' : ` They say: ${note}`;
+  return refuse(ctx, 'E_APPROVAL_DENIED', `A person denied this call of "${ctx.toolName}".${said}`);
+}
+
+/** A result that the model reads, with what to do about it. */
+function refuse({ toolCallId, toolName }: ToolCallMiddlewareContext, code: ErrorCode, message: string): ToolCallResult {
+  const { suggestion } = errorCatalogue[code];
+  return { toolCallId, toolName, status: 'error', error: { name: 'GoondanError', code, message, suggestion } };
+}

@@ -1,0 +1,11 @@
+import type { ArgumentPattern, Verdict } from '../approval-config.ts';
+
+/** A rule as a bundle declares it. */
+export function rule<Tool extends string | string[]>(
+  tool: Tool,
+  verdict: Verdict,
+  more: { when?: Record<string, ArgumentPattern>; reason?: string } = {},
+) {
+  // oxlint-disable-next-line unicorn/no-thenable -- a word of the config; nobody awaits a rule
+  return { tool, then: verdict, ...more };
+}

@@ -1,0 +1,89 @@
+/** What is known at a point: for `expr`, and for the standard input of commands. JSON. */
+import type {
+  JsonObject,
+  JsonValue,
+  StepMiddlewareContext,
+  StepResult,
+  ToolCallMiddlewareContext,
+  ToolCallResult,
+  TurnMiddlewareContext,
+  TurnResult,
+} from '@goondan/types';
+import type { HookPoint } from './hook.ts';
+
+type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
+
+export function turnFacts(ctx: TurnMiddlewareContext, result?: TurnResult): JsonObject {
+  const { id, type, input, metadata } = ctx.inputEvent;
+  return {
+    ...whereOf(ctx),
+    event: toJson({ id, type, input, metadata }),
+    ...(result === undefined ? {} : { result: toJson({ ...result, text: textOf(result) }) }),
+  };
+}
+
+export function stepFacts(ctx: StepMiddlewareContext, result?: StepResult): JsonObject {
+  return {
+    ...whereOf(ctx),
+    stepIndex: ctx.stepIndex,
+    tools: ctx.toolCatalog.map(({ name }) => name),
+    ...(result === undefined ? {} : { result: toJson(result) }),
+  };
+}
+
+export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallResult): JsonObject {
+  return {
+    ...whereOf(ctx),
+    stepIndex: ctx.stepIndex,
+    tool: { name: ctx.toolName, callId: ctx.toolCallId, args: ctx.args },
+    ...(result === undefined ? {} : { result: toJson(result) }),
+  };
+}
+
+/** What a command gets to read, in the words that other agents' hooks use. */
+export function commandInput(point: HookPoint, facts: JsonObject): JsonObject {
+  const { tool, event, workdir, result } = facts;
+  return {
+    session_id: `${textAt(facts, 'agentName')}/${textAt(facts, 'instanceKey')}`,
+    cwd: workdir ?? null,
+    hook_event_name: eventNames[point],
+    ...(isObject(tool) ? { tool_name: tool.name ?? null, tool_input: tool.args ?? null } : {}),
+    ...(isObject(tool) && result !== undefined ? { tool_response: result } : {}),
+    ...(isObject(event) ? { prompt: event.input ?? null } : {}),
+    point,
+    goondan: facts,
+  };
+}
+
+const eventNames: Record<HookPoint, string> = {
+  'turn.pre': 'UserPromptSubmit',
+  'turn.post': 'Stop',
+  'step.pre': 'PreStep',
+  'step.post': 'PostStep',
+  'toolCall.pre': 'PreToolUse',
+  'toolCall.post': 'PostToolUse',
+};
+
+function whereOf({ agentName, instanceKey, turnId, traceId, workdir, bundleFolder }: Ctx): JsonObject {
+  return { agentName, instanceKey, turnId, traceId, workdir, bundleFolder };
+}
+
+function textOf({ responseMessage }: TurnResult): string {
+  const content = responseMessage?.data.content ?? '';
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** Dates become texts, and what is undefined is left out. */
+function toJson(value: object): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function textAt(facts: JsonObject, key: string): string {
+  const value = facts[key];
+  return typeof value === 'string' ? value : '';
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+/** What a hook is, as the config says it. */
+import type { JsonObject } from '@goondan/types';
+
+export const points = ['turn.pre', 'turn.post', 'step.pre', 'step.post', 'toolCall.pre', 'toolCall.post'] as const;
+
+export type HookPoint = (typeof points)[number];
+
+export interface Hook {
+  readonly id?: string;
+  readonly point: HookPoint;
+  /** Lower runs first before, and last after. */
+  readonly priority?: number;
+  /** Which tools, at the points of a tool call; `*` stands for any text. */
+  readonly tool?: string;
+  readonly action: HookAction;
+}
+
+export type HookAction =
+  | { readonly toolCall: { readonly tool: string; readonly args?: JsonObject } }
+  | { readonly command: readonly string[]; readonly timeoutMs?: number; readonly onFailure?: 'block' | 'continue' };
+
+export interface HooksConfig {
+  readonly hooks: readonly Hook[];
+  /** Variables for the processes of commands, beside PATH, HOME, LANG and a few like them. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** For messages. */
+export function nameOf({ id, point, action }: Hook): string {
+  return id ?? `${point} ${'command' in action ? (action.command[0] ?? '') : action.toolCall.tool}`;
+}

@@ -1,0 +1,288 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { loadBundle, resolveSwarm } from '@goondan/runtime';
+import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { fillArguments, lookUp } from './fill-arguments.ts';
+import type { Hook } from './hook.ts';
+
+let folder = '';
+beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program in the bundle. */
+function script(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+  return `./${name}`;
+}
+
+const sentinel = (seen: string[]) =>
+  extension('sentinel', ({ pipeline }) => {
+    pipeline.register('toolCall', (ctx) => (seen.push(`${ctx.toolName} ${JSON.stringify(ctx.args)}`), ctx.next()));
+  });
+
+async function open(hooks: readonly Hook[], seen: string[] = []) {
+  const config = JSON.parse(JSON.stringify({ hooks })) as JsonObject;
+  return scriptedAgent({
+    workdir: folder,
+    bundleFolder: folder,
+    policy: { maxStepRetries: 0 },
+    script: [
+      { when: 'look', call: { tool: 'shop__look', args: { what: 'tea' } } },
+      { afterTool: 'shop__look', say: 'saw {{result.error.code}}' },
+      { say: 'You said: {{input}}' },
+    ],
+    tools: [
+      {
+        name: 'shop',
+        exports: [
+          { name: 'look', description: 'Looks.', parameters: { type: 'object' } },
+          { name: 'note', description: 'Notes.', parameters: { type: 'object' } },
+          { name: 'fail', description: 'Fails.' },
+        ],
+        handlers: {
+          look: () => 'seen',
+          note: () => 'noted',
+          fail: () => {
+            throw new Error('no');
+          },
+        },
+      },
+    ],
+    extensions: [
+      extensionFile('hooks', join(import.meta.dir, '..', '..', '..'), './src/extensions/hooks/register.ts', config),
+      sentinel(seen),
+    ],
+  });
+}
+
+const note = (point: Hook['point'], args: JsonObject, more: Partial<Hook> = {}): Hook => ({
+  point,
+  action: { toolCall: { tool: 'shop__note', args } },
+  ...more,
+});
+
+describe('a hook that calls a tool', () => {
+  test('L-03 runs at its point, with facts in its arguments, through the layers of every tool call (P-19)', async () => {
+    const seen: string[] = [];
+    const tested = await open(
+      [
+        note('turn.pre', { asked: { expr: 'event.input' } }),
+        note('turn.post', {
+          answer: { expr: 'result.text' },
+          nested: [{ who: { expr: 'agentName' } }],
+          missing: { expr: 'a.b' },
+        }),
+        note('step.pre', { step: { expr: 'stepIndex' }, first: { expr: 'tools.0' } }),
+        note('step.post', { calls: { expr: 'result.toolCalls.0.name' } }),
+      ],
+      seen,
+    );
+    expect((await tested.say('hello')).text).toBe('You said: hello');
+    expect(seen).toEqual([
+      'shop__note {"asked":"hello"}',
+      'shop__note {"step":0,"first":"shop__look"}',
+      'shop__note {"calls":null}',
+      'shop__note {"answer":"You said: hello","nested":[{"who":"tested"}],"missing":null}',
+    ]);
+    await tested.close();
+  });
+
+  test('L-03 lower priorities are first before, and last after; equal ones keep their order', async () => {
+    const seen: string[] = [];
+    const hooks = (['turn.pre', 'turn.post'] as const).flatMap((point) => [
+      note(point, { n: 'a' }, { priority: 10 }),
+      note(point, { n: 'b' }, { priority: 5 }),
+      note(point, { n: 'c' }, { priority: 10 }),
+    ]);
+    const tested = await open(hooks, seen);
+    await tested.say('hello');
+    expect(seen.map((line) => line.at(-3))).toEqual(['b', 'a', 'c', 'c', 'a', 'b']);
+    await tested.close();
+  });
+
+  test('L-03 a tool that fails is told in the log, and the turn goes on', async () => {
+    const tested = await open([{ id: 'doomed', point: 'turn.pre', action: { toolCall: { tool: 'shop__fail' } } }]);
+    expect((await tested.say('hello')).text).toBe('You said: hello');
+    expect(tested.logs.map(({ message }) => message)).toContain('Hook "doomed": shop__fail failed: no');
+    await tested.close();
+  });
+});
+
+describe('a hook that asks a command', () => {
+  test('L-03 gives it JSON on standard input, in the words other agents use', async () => {
+    const hook = script('look.sh', 'cat > "$PWD/input.json"');
+    const tested = await open([{ point: 'toolCall.pre', tool: 'shop__*', action: { command: [hook] } }]);
+    expect((await tested.say('look')).text).toBe('saw ');
+    expect(JSON.parse(readFileSync(join(folder, 'input.json'), 'utf8'))).toMatchObject({
+      session_id: 'tested/default',
+      cwd: folder,
+      hook_event_name: 'PreToolUse',
+      tool_name: 'shop__look',
+      tool_input: { what: 'tea' },
+      point: 'toolCall.pre',
+      goondan: { turnId: 'turn-event-1' },
+    });
+    await tested.close();
+  });
+
+  test('L-03 exit 2 blocks a tool call: the model reads why, and the tool does not run', async () => {
+    const seen: string[] = [];
+    const hook = script('no.sh', 'echo "not on Sundays" >&2; exit 2');
+    const tested = await open([{ id: 'sunday', point: 'toolCall.pre', action: { command: [hook] } }], seen);
+    expect((await tested.say('look')).text).toBe('saw E_HOOK_BLOCKED');
+    expect(JSON.stringify(await tested.messages())).toContain('Hook \\"sunday\\" has blocked this: not on Sundays');
+    expect(tested.logs.some(({ message }) => message.includes('next()'))).toBe(false);
+    expect(seen).toEqual([]);
+    await tested.close();
+  });
+
+  test('L-03 after a call, exit 2 takes the place of its result', async () => {
+    const hook = script('after.sh', 'grep -q "\\"output\\":\\"seen\\"" && exit 2');
+    const tested = await open([{ point: 'toolCall.post', action: { command: [hook] } }]);
+    expect((await tested.say('look')).text).toBe('saw E_HOOK_BLOCKED');
+    await tested.close();
+  });
+
+  test('L-03 exit 2 at a turn or a step ends the turn', async () => {
+    const hook = script('no.sh', 'exit 2');
+    for (const point of ['turn.pre', 'step.pre', 'turn.post'] as const) {
+      const tested = await open([{ point, action: { command: [hook] } }]);
+      expect((await tested.say('hello')).result).toMatchObject({
+        finishReason: 'error',
+        error: { code: 'E_HOOK_BLOCKED' },
+      });
+      await tested.close();
+    }
+  });
+
+  test('L-03 any other exit code is a warning', async () => {
+    const hook = script('odd.sh', 'echo "disk is slow" >&2; exit 7');
+    const tested = await open([{ point: 'toolCall.pre', action: { command: [hook] } }]);
+    expect((await tested.say('look')).text).toBe('saw ');
+    expect(tested.logs.map(({ message }) => message).join()).toContain('The hook ended with code 7: disk is slow');
+    await tested.close();
+  });
+
+  test.each([
+    ['that is not there', () => ['./none.sh'], 'cannot be started'],
+    ['that takes too long', () => [script('slow.sh', 'sleep 60')], 'did not answer within 300 ms'],
+    ['that is killed', () => [script('dead.sh', 'kill -9 $$')], 'was ended by SIGKILL'],
+  ])('L-03 one %s blocks, unless it was told not to', async (_, command, problem) => {
+    const action = { command: command(), timeoutMs: 300 };
+    const strict = await open([{ point: 'toolCall.pre', action }]);
+    expect((await strict.say('look')).text).toBe('saw E_HOOK_BLOCKED');
+    expect(JSON.stringify(await strict.messages())).toContain(problem);
+    await strict.close();
+    const lenient = await open([{ point: 'toolCall.pre', action: { ...action, onFailure: 'continue' } }]);
+    expect((await lenient.say('look')).text).toBe('saw ');
+    await lenient.close();
+  });
+
+  test('L-03 nothing it started is left, also when it ignores being asked to go', async () => {
+    const mark = join(folder, 'still-there');
+    const hook = script('stubborn.sh', `trap '' TERM\n(sleep 1; touch ${mark}) &\nsleep 60`);
+    const tested = await open([{ point: 'toolCall.pre', action: { command: [hook], timeoutMs: 100 } }]);
+    await tested.say('look');
+    await tested.close();
+    await Bun.sleep(1_500);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('has none of the variables of this process', async () => {
+    process.env.CANARY_OF_HOOKS = 'sk-live-1234';
+    const hook = script('env.sh', 'env > "$PWD/env.txt"');
+    const tested = await open([{ point: 'turn.pre', action: { command: [hook] } }]);
+    await tested.say('hello');
+    delete process.env.CANARY_OF_HOOKS;
+    expect(readFileSync(join(folder, 'env.txt'), 'utf8')).not.toContain('sk-live-1234');
+    await tested.close();
+  });
+
+  test('of another tool is not asked', async () => {
+    const hook = script('no.sh', 'exit 2');
+    const tested = await open([{ point: 'toolCall.pre', tool: 'bash__*', action: { command: [hook] } }]);
+    expect((await tested.say('look')).text).toBe('saw ');
+    await tested.close();
+  });
+});
+
+describe('an expression', () => {
+  const facts = { a: { b: [{ c: 1 }] }, text: 'x', nothing: null };
+  test.each([
+    ['a.b.0.c', 1],
+    [' text ', 'x'],
+    ['a', { b: [{ c: 1 }] }],
+    ['a.x', null],
+    ['text.length', null],
+    ['nothing.x', null],
+    ['constructor.name', null],
+    ['a.__proto__', null],
+    ['', null],
+  ])('%p is %p', (path, value) => {
+    expect(lookUp(path, facts)).toEqual(value);
+  });
+
+  test('is an object with nothing but expr', () => {
+    expect(fillArguments({ one: { expr: 'text' }, two: { expr: 'text', more: 1 }, three: { expr: 5 } }, facts)).toEqual(
+      {
+        one: 'x',
+        two: { expr: 'text', more: 1 },
+        three: { expr: 5 },
+      },
+    );
+  });
+});
+
+const bundle = (hook: string) => `apiVersion: goondan.ai/v1
+kind: Agent
+metadata: { name: a }
+spec:
+  modelConfig: { modelRef: Model/m }
+  extensions:
+    - { ref: { kind: Extension, name: hooks, package: '@goondan/base' }, config: { hooks: [${hook}] } }
+    - { ref: { kind: Extension, name: logging, package: '@goondan/base' } }
+---
+apiVersion: goondan.ai/v1
+kind: Model
+metadata: { name: m }
+spec: { provider: scripted, model: s, options: { script: [{ say: hi }] } }
+---
+apiVersion: goondan.ai/v1
+kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/a, agents: [Agent/a] }
+`;
+
+describe('in a bundle', () => {
+  test('L-03 hooks stand inside all other extensions, wherever they are listed', async () => {
+    writeFileSync(
+      join(folder, 'goondan.yaml'),
+      bundle('{ point: turn.pre, action: { command: [true] } }').replace('[true]', "['true']"),
+    );
+    const loaded = await loadBundle(folder, { environment: {} });
+    expect(loaded.errors).toEqual([]);
+    const [agent] = resolveSwarm(loaded, { environment: {} }).plan.agents;
+    expect(agent?.extensions?.map(({ resource, tier }) => `${resource.metadata.name} ${tier}`)).toEqual([
+      'hooks hook',
+      'logging agent',
+    ]);
+  });
+
+  test.each([
+    ['{ point: toolCall.pre, action: { toolCall: { tool: x__y } } }', 'a tool call at a tool call'],
+    ["{ point: turn.pre, tool: x, action: { command: ['true'] } }", 'a tool at a turn'],
+    ["{ point: turn.mid, action: { command: ['true'] } }", 'an unknown point'],
+    ['{ point: turn.pre, action: {} }', 'no action'],
+    ["{ point: turn.pre, action: { command: ['true'], toolCall: { tool: x } } }", 'two actions'],
+    ['{ point: turn.pre, action: { command: [] } }', 'an empty command'],
+  ])('L-03 %s is refused: %s', async (hook) => {
+    writeFileSync(join(folder, 'goondan.yaml'), bundle(hook));
+    const { errors } = await loadBundle(folder, { environment: {} });
+    expect(errors.map(({ code }) => code)).toContain('E_EXT_CONFIG');
+  });
+});

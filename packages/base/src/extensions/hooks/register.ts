@@ -1,0 +1,96 @@
+/**
+ * `hooks`: what should happen at a point of a turn, without writing an extension: a tool is called, or a command is asked.
+ *
+ * Tool calls of hooks take the road of every tool call; commands are asked from here alone.
+ */
+import {
+  type ExtensionRegister,
+  GoondanError,
+  type JsonObject,
+  type StepMiddlewareContext,
+  type ToolCallMiddlewareContext,
+  type ToolCallResult,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
+import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { commandInput, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
+import { fillArguments } from './fill-arguments.ts';
+import { type Hook, type HookPoint, type HooksConfig, nameOf } from './hook.ts';
+import { runCommandHook } from './run-command-hook.ts';
+
+type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
+type Facts = () => JsonObject;
+
+export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} }) => {
+  const at = (point: HookPoint) => hooks.filter((hook) => hook.point === point).toSorted(byPriority);
+  // A layer for each kind that has hooks, so that an agent without them has no layer.
+  const has = (kind: string) => hooks.some(({ point }) => point.startsWith(`${kind}.`));
+
+  if (has('turn')) {
+    api.pipeline.register('turn', async (ctx) => {
+      await runAll('turn.pre', ctx, () => turnFacts(ctx));
+      const result = await ctx.next();
+      await runAll('turn.post', ctx, () => turnFacts(ctx, result));
+      return result;
+    });
+  }
+  if (has('step')) {
+    api.pipeline.register('step', async (ctx) => {
+      await runAll('step.pre', ctx, () => stepFacts(ctx));
+      const result = await ctx.next();
+      await runAll('step.post', ctx, () => stepFacts(ctx, result));
+      return result;
+    });
+  }
+  if (has('toolCall')) {
+    api.pipeline.register('toolCall', aroundCall, { mayShortCircuit: true });
+  }
+
+  /** A call that is blocked has a result that the model can read. */
+  async function aroundCall(ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
+    try {
+      await runAll('toolCall.pre', ctx, () => toolCallFacts(ctx));
+      const result = await ctx.next();
+      await runAll('toolCall.post', ctx, () => toolCallFacts(ctx, result));
+      return result;
+    } catch (error) {
+      if (!(error instanceof GoondanError && error.code === 'E_HOOK_BLOCKED')) throw error;
+      const { toolCallId, toolName } = ctx;
+      const { code, message, suggestion } = error;
+      return { toolCallId, toolName, status: 'error', error: { name: error.name, code, message, suggestion } };
+    }
+  }
+
+  /** Before, the lowest priority first; after, last: as layers do. */
+  async function runAll(point: HookPoint, ctx: Ctx, facts: Facts): Promise<void> {
+    const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
+    for (const hook of list) {
+      if ('toolName' in ctx && hook.tool !== undefined && compileGlob(hook.tool)(ctx.toolName) !== true) continue;
+      await run(hook, ctx, facts());
+    }
+  }
+
+  async function run(hook: Hook, ctx: Ctx, facts: JsonObject): Promise<void> {
+    const { action, point } = hook;
+    if ('command' in action) {
+      const { bundleFolder, workdir, signal } = ctx;
+      const verdict = await runCommandHook(action, commandInput(point, facts), { bundleFolder, workdir, env, signal });
+      if (verdict.type === 'blocked') throw blocked(hook, verdict.reason);
+      if (verdict.type === 'warning') api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.problem}`);
+      return;
+    }
+    // The schema sees to it that these are not at the points of a tool call.
+    if ('toolName' in ctx) return;
+    const { tool, args = {} } = action.toolCall;
+    const { status, error } = await ctx.tools.call(tool, fillArguments(args, facts));
+    if (status === 'error') api.logger.warn(`Hook "${nameOf(hook)}": ${tool} failed: ${error?.message ?? 'no reason'}`);
+  }
+};
+
+function byPriority({ priority: one = 0 }: Hook, { priority: other = 0 }: Hook): number {
+  return one - other;
+}
+
+function blocked(hook: Hook, reason: string): GoondanError {
+  return new GoondanError('E_HOOK_BLOCKED', `Hook "${nameOf(hook)}" has blocked this: ${reason}`);
+}

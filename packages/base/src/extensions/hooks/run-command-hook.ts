@@ -1,0 +1,95 @@
+/**
+ * Runs the command of a hook: JSON on its standard input, and its exit code is its answer.
+ *
+ * Invariants: 1. 0 is yes, 2 is no, with what it wrote on standard error as the reason; any other code is a warning.
+ * 2. A command that cannot be started, is killed or takes too long has not said yes: it blocks, unless it was told not to.
+ * 3. Nothing it started is left when this is over.
+ */
+import { isAbsolute, resolve } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { endTree } from '../../process-tree/end-tree.ts';
+import { newProcessTag } from '../../process-tree/read-tree.ts';
+import { commandEnvironment } from '../../tools/bash/command-environment.ts';
+
+export interface CommandHook {
+  readonly command: readonly string[];
+  readonly timeoutMs?: number;
+  readonly onFailure?: 'block' | 'continue';
+}
+
+export interface HookPlace {
+  readonly bundleFolder: string;
+  readonly workdir: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export type HookVerdict =
+  | { readonly type: 'ok' }
+  | { readonly type: 'blocked'; readonly reason: string }
+  | { readonly type: 'warning'; readonly problem: string };
+
+const DEFAULT_MS = 60_000;
+const LONGEST_OUTPUT = 8_192;
+
+export async function runCommandHook(hook: CommandHook, input: JsonObject, place: HookPlace): Promise<HookVerdict> {
+  const { command, timeoutMs = DEFAULT_MS, onFailure = 'block' } = hook;
+  const failed = (problem: string): HookVerdict =>
+    onFailure === 'block' ? { type: 'blocked', reason: problem } : { type: 'warning', problem };
+  place.signal.throwIfAborted();
+  const tag = newProcessTag();
+  let child: Bun.Subprocess<Blob, 'ignore', 'pipe'>;
+  try {
+    child = Bun.spawn(findProgram(command, place.bundleFolder), {
+      cwd: place.workdir,
+      env: commandEnvironment(process.env, place.env, tag),
+      stdin: new Blob([JSON.stringify(input)]),
+      stdout: 'ignore',
+      stderr: 'pipe',
+      detached: true,
+    });
+  } catch (error) {
+    return failed(`The hook cannot be started: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  const said = readAtMost(child.stderr, LONGEST_OUTPUT);
+  const ending = await waitFor(child, timeoutMs, place.signal);
+  await endTree({ pid: child.pid, tag }, { graceMs: ending === 'ended' ? 0 : 200 });
+  place.signal.throwIfAborted();
+  if (ending === 'late') return failed(`The hook did not answer within ${timeoutMs} ms.`);
+  const words = (await said).trim();
+  if (child.exitCode === 0) return { type: 'ok' };
+  if (child.exitCode === 2) return { type: 'blocked', reason: words || 'A hook has blocked this.' };
+  if (child.exitCode === null) return failed(`The hook was ended by ${String(child.signalCode)}.`);
+  return { type: 'warning', problem: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
+}
+
+/** `./check.sh` is a file of the bundle; what has no slash is looked for in PATH. */
+function findProgram([program = '', ...rest]: readonly string[], bundleFolder: string): string[] {
+  const isPath = program.includes('/') && !isAbsolute(program);
+  return [isPath ? resolve(bundleFolder, program) : program, ...rest];
+}
+
+async function waitFor(child: Bun.Subprocess, timeoutMs: number, signal: AbortSignal): Promise<'ended' | 'late'> {
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => giveUp('late'), timeoutMs);
+  const onAbort = () => giveUp('late');
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([child.exited.then(() => 'ended' as const), late]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What comes after that is read and forgotten, so that whoever writes is not held up. */
+async function readAtMost(stream: ReadableStream<Uint8Array>, most: number): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of stream) if (text.length < most) text += decoder.decode(bytes, { stream: true });
+  } catch {
+    // The pipe broke: what came is what there is.
+  }
+  return text.slice(0, most).toWellFormed();
+}

@@ -1,0 +1,68 @@
+/** `logging`: how long turns, steps and tool calls take, in the swarm's log. It watches, and changes nothing. */
+import type { ExtensionRegister } from '@goondan/types';
+import { describeArguments } from './describe-arguments.ts';
+
+export interface LoggingConfig {
+  /** The level of its lines. Failures are `error`, whatever it says. */
+  readonly level?: 'debug' | 'info';
+  /** The arguments of tool calls too. */
+  readonly includeToolArgs?: boolean;
+}
+
+/** What cannot be logged must not keep anybody from working. */
+const watching = { onError: 'skip', priority: -1_000 } as const;
+
+export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info', includeToolArgs = false }) => {
+  const say = (text: string) => api.logger[level](text);
+
+  api.pipeline.register(
+    'turn',
+    (ctx) =>
+      timed(
+        `Turn ${ctx.turnId}`,
+        () => ctx.next(),
+        ({ finishReason }) => finishReason,
+      ),
+    { ...watching, name: 'logging' },
+  );
+  api.pipeline.register(
+    'step',
+    (ctx) =>
+      timed(
+        `Step ${ctx.stepIndex}`,
+        () => ctx.next(),
+        ({ toolCalls }) => countCalls(toolCalls.length),
+      ),
+    { ...watching, name: 'logging' },
+  );
+  api.pipeline.register(
+    'toolCall',
+    (ctx) => {
+      const args = includeToolArgs ? ` ${describeArguments(ctx.args)}` : '';
+      return timed(
+        `${ctx.toolName}${args}`,
+        () => ctx.next(),
+        ({ status, error }) => error?.code ?? status,
+      );
+    },
+    { ...watching, name: 'logging' },
+  );
+
+  /** Begins with what it is, ends with how it went and how long it took. */
+  async function timed<Result>(what: string, next: () => Promise<Result>, outcome: (result: Result) => string) {
+    const startedAt = performance.now();
+    const duration = () => `${Math.round(performance.now() - startedAt)} ms`;
+    try {
+      const result = await next();
+      say(`${what}: ${outcome(result)}, ${duration()}`);
+      return result;
+    } catch (error) {
+      api.logger.error(`${what}: failed, ${duration()}: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+  }
+};
+
+function countCalls(count: number): string {
+  return count === 1 ? '1 tool call' : `${count} tool calls`;
+}

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import { manualClock } from '@goondan/runtime/testing';
+import { Connection } from './connection.ts';
+import type { ClientEvents, ListedTool, McpClient } from './mcp-client.ts';
+import { McpFailure } from './mcp-failure.ts';
+import { MOST_ATTEMPTS } from './retry-delay.ts';
+import type { ServerTarget } from './server-target.ts';
+
+const target: ServerTarget = { type: 'http', url: 'http://a.example/', headers: {}, protocol: 'auto' };
+const signal = new AbortController().signal;
+const down = () => Promise.reject(new McpFailure('unreached', 'nobody is there.'));
+
+/** A connection to a server of which the test says what happens to it. */
+function setUp({ isSupervised = true } = {}) {
+  const clock = manualClock();
+  const lines: string[] = [];
+  const lists: number[] = [];
+  const server = {
+    connects: 0,
+    closes: 0,
+    tools: 1,
+    events: undefined as ClientEvents | undefined,
+    connect: (): Promise<void> => Promise.resolve(),
+    list: (): Promise<void> => Promise.resolve(),
+  };
+  const nothing = () => Promise.reject(new Error('not asked for'));
+  const client: McpClient = {
+    async connect() {
+      server.connects += 1;
+      await server.connect();
+      return { tools: true, resources: false, prompts: false };
+    },
+    async listTools() {
+      await server.list();
+      return Array.from({ length: server.tools }, (): ListedTool => ({ name: 'a', inputSchema: {} }));
+    },
+    callTool: nothing,
+    listResources: nothing,
+    readResource: nothing,
+    listPrompts: nothing,
+    getPrompt: nothing,
+    async close() {
+      server.closes += 1;
+    },
+  };
+  const say = (line: string) => void lines.push(line);
+  const connection = new Connection(
+    { name: 'x', timeouts: { connectMs: 1, listMs: 1, callMs: 1 }, isSupervised },
+    {
+      clock,
+      logger: { info: say, warn: say, debug: say },
+      open: async (events) => {
+        server.events = events;
+        return client;
+      },
+      onListed: async (tools) => void lists.push(tools.length),
+    },
+  );
+  return { connection, server, clock, lines, lists };
+}
+
+async function connected(options?: { isSupervised?: boolean }) {
+  const all = setUp(options);
+  await all.connection.aim(target);
+  await all.connection.need();
+  return all;
+}
+
+/** Lets everything that does not wait for the clock happen. */
+const settle = () => Bun.sleep(1);
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof GoondanError ? error.code : error),
+  );
+
+describe('a connection', () => {
+  test('B-06 is made once, however many need it', async () => {
+    const { connection, server, lists } = setUp();
+    await connection.aim(target);
+    await Promise.all([connection.need(), connection.need(), connection.need(signal)]);
+    expect({ connects: server.connects, lists }).toEqual({ connects: 1, lists: [1] });
+  });
+
+  test('B-06 whose list cannot be read is none', async () => {
+    const { connection, server } = setUp();
+    await connection.aim(target);
+    server.list = () => Promise.reject(new McpFailure('timeout', 'no answer.'));
+    expect(await codeOf(connection.need())).toBe('E_MCP_TIMEOUT');
+    expect({ isConnected: connection.isConnected, closes: server.closes }).toEqual({ isConnected: false, closes: 1 });
+  });
+
+  test('B-06 that failed is not tried again within a second, and then when it is needed', async () => {
+    const { connection, server, clock } = setUp();
+    await connection.aim(target);
+    server.connect = down;
+    expect(await codeOf(connection.need())).toBe('E_MCP_CONNECT');
+    expect(await codeOf(connection.need())).toBe('E_MCP_CONNECT');
+    expect(server.connects).toBe(1);
+    await clock.advance(1_000);
+    server.connect = () => Promise.resolve();
+    await connection.need();
+    expect(server.connects).toBe(2);
+  });
+
+  test('B-06 that breaks is made again, later each time, and at last only when it is needed', async () => {
+    const { connection, server, clock } = await connected();
+    await clock.advance(60_000);
+    server.connect = down;
+    server.events?.onClosed();
+    const waits: number[] = [];
+    for (let waited = 0, seen = 1; waited < 300_000; waited += 500) {
+      await clock.advance(500);
+      if (server.connects === seen) continue;
+      seen = server.connects;
+      waits.push(waited + 500);
+    }
+    const between = waits.map((at, index) => at - (waits[index - 1] ?? 0));
+    expect(between).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect(waits).toHaveLength(MOST_ATTEMPTS);
+
+    server.connect = () => Promise.resolve();
+    await connection.need();
+    expect(connection.isConnected).toBe(true);
+  });
+
+  test('B-06 that breaks again and again at once counts as failed', async () => {
+    const { connection, server, clock } = await connected();
+    for (let seconds = 0; seconds < 600; seconds += 0.5) {
+      if (connection.isConnected) server.events?.onClosed();
+      await clock.advance(500);
+    }
+    expect(server.connects).toBe(MOST_ATTEMPTS);
+  });
+
+  test('B-06 is not made again by itself when nobody supervises it', async () => {
+    const { connection, server, clock } = await connected({ isSupervised: false });
+    server.events?.onClosed();
+    await clock.advance(100_000);
+    await settle();
+    expect(server.connects).toBe(1);
+    await connection.need();
+    expect(server.connects).toBe(2);
+  });
+
+  test('B-06 to another place ends the one before', async () => {
+    const { connection, server } = await connected();
+    await connection.aim({ ...target });
+    expect(server.closes).toBe(0);
+    await connection.aim({ ...target, url: 'http://b.example/' });
+    expect({ closes: server.closes, isConnected: connection.isConnected }).toEqual({ closes: 1, isConnected: false });
+  });
+
+  test('B-06 after close nothing is started', async () => {
+    const { connection, server, clock } = await connected();
+    server.events?.onClosed();
+    await connection.close();
+    await clock.advance(100_000);
+    await settle();
+    expect(await codeOf(connection.need())).toBe('E_MCP_CONNECT');
+    expect(server.connects).toBe(1);
+  });
+
+  test('B-06 one that is closed while it is made is none', async () => {
+    const { connection, server } = setUp();
+    await connection.aim(target);
+    const held = Promise.withResolvers<void>();
+    server.connect = () => held.promise;
+    const needed = codeOf(connection.need());
+    await settle();
+    const closed = connection.close();
+    held.resolve();
+    expect(await needed).toBe('E_MCP_CONNECT');
+    await closed;
+    expect(connection.isConnected).toBe(false);
+  });
+
+  test('B-06 who gives up waiting does not stop the others', async () => {
+    const { connection, server } = setUp();
+    await connection.aim(target);
+    const held = Promise.withResolvers<void>();
+    server.connect = () => held.promise;
+    const impatient = new AbortController();
+    const first = connection.need(impatient.signal).catch((reason: unknown) => reason);
+    const second = connection.need();
+    impatient.abort('enough');
+    expect(await first).toBe('enough');
+    held.resolve();
+    await second;
+  });
+});
+
+describe('what is asked', () => {
+  const failing = (...kinds: ConstructorParameters<typeof McpFailure>[0][]) => {
+    const left = [...kinds];
+    const asked = { times: 0 };
+    const work = async () => {
+      asked.times += 1;
+      const kind = left.shift();
+      if (kind !== undefined) throw new McpFailure(kind, 'why.');
+      return 'answer';
+    };
+    return { work, asked };
+  };
+
+  test.each(['unreached', 'session-lost'] as const)(
+    'B-06 is asked again after %s: the server did nothing',
+    async (kind) => {
+      const { connection, server } = await connected();
+      const { work, asked } = failing(kind);
+      expect(await connection.ask(work, { signal })).toBe('answer');
+      expect({ ...asked, connects: server.connects }).toEqual({ times: 2, connects: 2 });
+    },
+  );
+
+  test('B-06 is not asked again when it may have taken effect, unless that does no harm', async () => {
+    const { connection } = await connected();
+    const once = failing('broken');
+    expect(await codeOf(connection.ask(once.work, { signal }))).toBe('E_MCP_CONNECT');
+    expect(once.asked.times).toBe(1);
+    const again = failing('broken');
+    expect(await connection.ask(again.work, { signal, mayRepeat: true })).toBe('answer');
+  });
+
+  test('B-06 is asked twice at most', async () => {
+    const { connection } = await connected();
+    const { work, asked } = failing('session-lost', 'session-lost', 'session-lost');
+    expect(await codeOf(connection.ask(work, { signal }))).toBe('E_MCP_CONNECT');
+    expect(asked.times).toBe(2);
+  });
+
+  test.each([
+    ['timeout', 'E_MCP_TIMEOUT'],
+    ['refused', 'E_MCP_CALL'],
+  ] as const)('B-06 a %s ends no connection', async (kind, code) => {
+    const { connection } = await connected();
+    expect(await codeOf(connection.ask(failing(kind).work, { signal, mayRepeat: true }))).toBe(code);
+    expect(connection.isConnected).toBe(true);
+  });
+});
+
+describe('a list that changes', () => {
+  test('B-06 is read again, also when it changed while it was read', async () => {
+    const { connection, server, clock, lists } = await connected();
+    const held = Promise.withResolvers<void>();
+    server.list = () => held.promise;
+    server.events?.onToolsChanged();
+    await settle();
+    server.events?.onToolsChanged();
+    server.events?.onToolsChanged();
+    server.tools = 3;
+    held.resolve();
+    await settle();
+    await clock.advance(200);
+    await connection.settled();
+    expect(lists).toEqual([1, 3, 3]);
+  });
+
+  test('B-06 changed while the connection was made: it is read again', async () => {
+    const { connection, server, lists } = setUp();
+    await connection.aim(target);
+    let first = true;
+    server.list = async () => {
+      if (first) server.events?.onToolsChanged();
+      first = false;
+    };
+    await connection.need();
+    await connection.settled();
+    expect(lists).toEqual([1, 1]);
+  });
+
+  test('B-06 that cannot be read again ends the connection: nobody knows what is offered', async () => {
+    const { connection, server, lines } = await connected();
+    server.list = () => Promise.reject(new McpFailure('timeout', 'no answer.'));
+    server.events?.onToolsChanged();
+    await connection.settled();
+    expect(connection.isConnected).toBe(false);
+    expect(lines.some((line) => line.startsWith('mcp.lost'))).toBe(true);
+  });
+
+  test('B-06 a step does not wait for it for ever', async () => {
+    const { connection, server, clock } = await connected();
+    server.list = () => new Promise<void>(() => {});
+    server.events?.onToolsChanged();
+    await settle();
+    const waited = connection.settled();
+    await clock.advance(2_000);
+    await waited;
+  });
+
+  test('B-06 trouble beside all requests is looked into, once a second', async () => {
+    const { connection, server, clock, lists } = await connected();
+    await clock.advance(5_000);
+    server.events?.onTrouble('the stream ended');
+    await connection.settled();
+    server.events?.onTrouble('the stream ended');
+    await connection.settled();
+    expect(lists).toEqual([1, 1]);
+    await clock.advance(1_000);
+    server.list = down;
+    server.events?.onTrouble('the stream ended');
+    await connection.settled();
+    expect(connection.isConnected).toBe(false);
+  });
+});

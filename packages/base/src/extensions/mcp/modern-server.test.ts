@@ -1,0 +1,150 @@
+// A server of 2026-07-28, which knows neither handshake nor sessions, as the SDK for servers makes them.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
+import { register } from './register.ts';
+import { obedientModel } from './testing/obedient-model.ts';
+import { ServerPlace, until } from './testing/server-place.ts';
+
+setDefaultTimeout(30_000);
+
+let place: ServerPlace;
+let agent: ScriptedAgent;
+let tools: string[];
+let site: ReturnType<typeof serve> | undefined;
+beforeEach(() => {
+  place = new ServerPlace();
+  tools = ['look'];
+});
+afterEach(async () => {
+  await agent?.close();
+  await site?.stop();
+  site = undefined;
+  place[Symbol.dispose]();
+});
+
+/** Whatever is in `tools`, at an address that stays the same. */
+function serve(port = 0) {
+  const seen: string[] = [];
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer(
+        { name: 'modern', version: '1' },
+        { capabilities: { tools: { listChanged: true } } },
+      );
+      const inputSchema = fromJsonSchema({ type: 'object', properties: {} });
+      for (const name of tools) {
+        server.registerTool(name, { description: `The tool ${name}.`, inputSchema }, () => ({
+          content: [{ type: 'text', text: `${name} was called` }],
+        }));
+      }
+      return server;
+    },
+    { legacy: 'reject' },
+  );
+  const server = Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch(request) {
+      seen.push(request.headers.get('authorization') ?? '');
+      return handler.fetch(request);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/mcp`,
+    port: server.port ?? 0,
+    seen,
+    toolsChanged: () => handler.notify.toolsChanged(),
+    async stop() {
+      await handler.close();
+      await server.stop(true);
+    },
+  };
+}
+
+async function start(config: JsonObject): Promise<void> {
+  agent = await scriptedAgent({
+    bundleFolder: place.folder,
+    workdir: place.folder,
+    extensions: [extension('server', register, { config })],
+    model: obedientModel('server'),
+  });
+}
+
+async function call(tool: string): Promise<unknown> {
+  await agent.say(`${tool} {}`);
+  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
+  const output = results.at(-1)?.output;
+  return output !== undefined && 'value' in output ? output.value : undefined;
+}
+
+const offered = () => agent.requests.at(-1)?.tools.map(({ name }) => name);
+
+describe('a server of 2026 over HTTP', () => {
+  test('B-06 list, call, list_changed; headers go with every request', async () => {
+    site = serve();
+    await start({ transport: { type: 'http', url: site.url, headers: { authorization: 'Bearer abc' } } });
+    expect(await call('look')).toBe('look was called');
+    expect(new Set(site.seen)).toEqual(new Set(['Bearer abc']));
+
+    tools = ['look', 'new'];
+    site.toolsChanged();
+    await until(async () => {
+      await agent.say('hello');
+      return offered()?.includes('server__new');
+    });
+    expect(await call('new')).toBe('new was called');
+  });
+
+  test('B-06 gone and back: what changed meanwhile is seen', async () => {
+    site = serve();
+    const { url, port } = site;
+    await start({ transport: { type: 'http', url } });
+    await call('look');
+    await site.stop();
+    expect(await call('look')).toMatchObject({ code: 'E_MCP_CONNECT' });
+
+    tools = ['look', 'new'];
+    site = serve(port);
+    await until(async () => (await call('look')) === 'look was called');
+    await agent.say('hello');
+    expect(offered()).toEqual(['server__look', 'server__new']);
+  });
+
+  test('B-06 protocol: legacy does not reach it, and says so', async () => {
+    site = serve();
+    await start({ transport: { type: 'http', url: site.url, protocol: 'legacy' }, required: true });
+    const { result } = await agent.say('hello');
+    expect(['E_MCP_CALL', 'E_MCP_CONNECT']).toContain(result.error?.code ?? '');
+  });
+});
+
+describe('protocol: auto over stdio', () => {
+  const server = `
+    import { McpServer } from '@modelcontextprotocol/server';
+    import { serveStdio } from '@modelcontextprotocol/server/stdio';
+    serveStdio(() => {
+      const server = new McpServer({ name: 'modern', version: '1' });
+      server.registerTool('look', { description: 'Looks.' }, () => ({ content: [{ type: 'text', text: 'modern' }] }));
+      return server;
+    });`;
+
+  test('B-06 speaks to a server of 2026', async () => {
+    place.write('server.ts', server);
+    // The server's own imports are looked for from where it stands.
+    symlinkSync(join(import.meta.dir, '../../../../../node_modules'), join(place.folder, 'node_modules'));
+    const transport = { type: 'stdio', command: [process.execPath, 'server.ts'], protocol: 'auto' };
+    await start({ transport });
+    expect(await call('look')).toBe('modern');
+  });
+
+  test('B-06 and to one of 2025', async () => {
+    place.setTools('look');
+    await start({ transport: { ...place.transport, protocol: 'auto' } });
+    expect(await call('look')).toStartWith('look ');
+  });
+});

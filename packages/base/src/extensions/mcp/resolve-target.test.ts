@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { readSettings, type McpConfig } from './mcp-settings.ts';
+import { resolveTarget } from './resolve-target.ts';
+import { describeTarget } from './server-target.ts';
+import { ServerPlace } from './testing/server-place.ts';
+
+const environment = { PATH: '/bin', HOME: '/home/a', LC_ALL: 'C', TOKEN: 'abc', EMPTY: '', GOONDAN_RUN: 'tag' };
+
+function resolve(config: McpConfig, bundleFolder = '/bundle', name = 'files') {
+  return resolveTarget(readSettings(config, name), { bundleFolder, workdir: '/work', environment });
+}
+
+async function fromFile(servers: JsonObject | string, config: McpConfig = {}) {
+  using place = new ServerPlace();
+  place.write('.mcp.json', typeof servers === 'string' ? servers : { mcpServers: servers });
+  return { target: await resolve(config, place.folder), folder: place.folder };
+}
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'accepted',
+    (error: unknown) => error,
+  );
+
+describe('where a server is', () => {
+  test('B-06 a process: command, arguments, folder, and an environment of its own', async () => {
+    expect(await resolve({ transport: { type: 'stdio', command: 'npx', args: ['-y'], env: { A: 'b' } } })).toEqual({
+      type: 'stdio',
+      command: 'npx',
+      args: ['-y'],
+      environment: { PATH: '/bin', HOME: '/home/a', LC_ALL: 'C', A: 'b', GOONDAN_RUN: 'tag' },
+      cwd: '/bundle',
+      protocol: 'legacy',
+    });
+  });
+
+  test('B-06 the command may be a list, and is relative to where it runs', async () => {
+    const transport = { type: 'stdio', command: ['./bin/server', 'a'], args: ['b'], cwd: 'sub' } as const;
+    expect(await resolve({ transport })).toMatchObject({
+      command: '/bundle/sub/bin/server',
+      args: ['a', 'b'],
+      cwd: '/bundle/sub',
+    });
+  });
+
+  test('B-06 tags cannot be declared away', async () => {
+    const transport = { type: 'stdio', command: 'x', env: { GOONDAN_RUN: 'other' } } as const;
+    expect(await resolve({ transport })).toMatchObject({ environment: { GOONDAN_RUN: 'tag' } });
+  });
+
+  test('B-06 an address, with headers', async () => {
+    const transport = {
+      type: 'http',
+      url: 'https://a.example/mcp',
+      headers: { authorization: 'Bearer ${TOKEN}' },
+    } as const;
+    expect(await resolve({ transport })).toEqual({
+      type: 'http',
+      url: 'https://a.example/mcp',
+      headers: { authorization: 'Bearer abc' },
+      protocol: 'auto',
+    });
+  });
+
+  test('B-06 variables: of the agent, with a default, and the two folders', async () => {
+    const args = [
+      '${TOKEN}',
+      '${EMPTY:-x}',
+      '${NONE:-}',
+      '${GOONDAN_BUNDLE}',
+      '${GOONDAN_WORKDIR}',
+      '$TOKEN',
+      '$${TOKEN}',
+    ];
+    expect(await resolve({ transport: { type: 'stdio', command: 'x', args } })).toMatchObject({
+      args: ['abc', 'x', '', '/bundle', '/work', '$TOKEN', '$abc'],
+    });
+  });
+
+  test('B-06 one that is not set is named, all of them at once', async () => {
+    const transport = { type: 'stdio', command: 'x', args: ['${ONE}', '${EMPTY}'], env: { A: '${TWO}' } } as const;
+    expect(await refusal(resolve({ transport }))).toMatchObject({
+      code: 'E_MCP_VARIABLE',
+      message: 'The MCP server needs what is not set: ONE, EMPTY, TWO.',
+    });
+  });
+
+  test.each(['file:///etc/passwd', 'nothing'])('B-06 %s is no address', async (url) => {
+    expect(await refusal(resolve({ transport: { type: 'http', url } }))).toMatchObject({ code: 'E_MCP_FILE' });
+  });
+
+  test('B-06 what is shown of it holds no value that may be a secret', () => {
+    const http = {
+      type: 'http',
+      url: 'https://u:p@a.example/mcp?key=1',
+      headers: { a: 'b' },
+      protocol: 'auto',
+    } as const;
+    expect(describeTarget(http)).toBe('https://a.example/mcp');
+  });
+});
+
+describe('.mcp.json', () => {
+  test('B-06 has the server by the name of the extension, or another', async () => {
+    const servers = { files: { command: 'a' }, other: { type: 'http', url: 'http://a.example' } };
+    expect((await fromFile(servers)).target).toMatchObject({ type: 'stdio', command: 'a' });
+    expect((await fromFile(servers, { fromFile: { server: 'other' } })).target).toMatchObject({ type: 'http' });
+  });
+
+  test('B-06 is that of the bundle; that of the workdir only when it is asked for', async () => {
+    using place = new ServerPlace();
+    place.write('.mcp.json', { mcpServers: { files: { command: 'a', cwd: 'x' } } });
+    const around = { bundleFolder: '/nowhere', workdir: place.folder, environment };
+    const ask = (config: McpConfig) => resolveTarget(readSettings(config, 'files'), around);
+    expect(await refusal(ask({}))).toMatchObject({ code: 'E_MCP_FILE' });
+    expect(await ask({ fromFile: { folder: 'workdir' } })).toMatchObject({ cwd: join(place.folder, 'x') });
+  });
+
+  test('B-06 keys of other clients do not matter', async () => {
+    const { target } = await fromFile({ files: { command: 'a', disabled: false, icon: {} } });
+    expect(target).toMatchObject({ command: 'a' });
+  });
+
+  test.each([
+    ['no file of that name there', {}, 'names no server "files". It has: none.'],
+    ['not JSON', '{', 'it is no JSON'],
+    ['no object', '[]', 'it is no object'],
+    ['servers in a list', '{"mcpServers": []}', 'mcpServers is no object'],
+    ['no object', { files: 'npx' }, 'mcpServers.files is no object'],
+    ['no command', { files: { args: [] } }, 'mcpServers.files.command is missing'],
+    ['arguments that are no texts', { files: { command: 'a', args: [1] } }, '.args must be a list of texts'],
+    ['variables that are no texts', { files: { command: 'a', env: { A: 1 } } }, '.env must map names to texts'],
+    ['no address', { files: { type: 'http' } }, '.url is missing'],
+    ['the old transport', { files: { type: 'sse', url: 'http://a' } }, 'use "http"'],
+    ['another transport', { files: { type: 'ws', url: 'http://a' } }, '.type must be "stdio" or "http"'],
+  ])('B-06 is refused with what is wrong: %s', async (_what, servers, problem) => {
+    expect(await refusal(fromFile(servers))).toMatchObject({
+      code: 'E_MCP_FILE',
+      message: expect.stringContaining(problem),
+    });
+  });
+});
+
+describe('the config', () => {
+  test('B-06 transport and fromFile exclude each other', () => {
+    expect(() => readSettings({ transport: { type: 'stdio', command: 'a' }, fromFile: {} }, 'files')).toThrow('both');
+  });
+
+  test('B-06 a name that leaves no room for those of its tools is refused', () => {
+    expect(() => readSettings({}, 'a'.repeat(41))).toThrow('no names');
+  });
+});

@@ -1,0 +1,128 @@
+// Real swarms: whatever ends an agent's process, its servers end with it.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
+import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+
+setDefaultTimeout(120_000);
+
+let server: ServerPlace;
+let place: GdnPlace;
+beforeEach(() => {
+  server = new ServerPlace();
+  server.setTools('look', 'grandchild', 'environment', 'change');
+  place = new GdnPlace();
+});
+afterEach(async () => {
+  await place.run('stop', '--bundle', 'bundle');
+  expect(await place.remove()).toEqual([]);
+  server[Symbol.dispose]();
+});
+
+const bundle = (config: string, more = '') => `apiVersion: goondan.ai/v1
+kind: Model
+metadata: { name: main }
+spec:
+  provider: scripted
+  model: scripted
+  options:
+    script:
+      - { when: look, call: { tool: files__look, args: {} } }
+      - { when: grandchild, call: { tool: files__grandchild, args: {} } }
+      - { when: environment, call: { tool: files__environment, args: {} } }
+      - { when: change, call: { tool: files__change, args: {} } }
+      - { afterTool: files__environment, say: '{{result.TOKEN}}, {{result.OTHER}}.' }
+      - { say: '{{result}}' }
+---
+apiVersion: goondan.ai/v1
+kind: Agent
+metadata: { name: host }
+spec:
+  modelConfig: { modelRef: Model/main }
+  ${more}
+  extensions:
+    - ref: { kind: Extension, name: mcp, package: '@goondan/base' }
+      as: files
+      config: ${config}
+---
+apiVersion: goondan.ai/v1
+kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/host, agents: [Agent/host] }
+`;
+
+async function send(input: string): Promise<string> {
+  const args = ['send', '--bundle', 'bundle', '--agent', 'host', '--input', input, '--wait', '--json'];
+  const { stdout, stderr } = await place.run(...args);
+  expect(stderr).toBe('');
+  return (JSON.parse(stdout) as { response: string }).response;
+}
+
+const look = async () => Number(/^look (\d+)/.exec(await send('look'))?.[1]);
+
+async function agentProcess(): Promise<number> {
+  const { stdout } = await place.run('status', '--bundle', 'bundle', '--json');
+  const { agents } = JSON.parse(stdout) as { agents: { pid: number }[] };
+  return agents[0]?.pid ?? 0;
+}
+
+describe('the server of an agent in a process of its own', () => {
+  test('B-06 ends with it: killed, restarted, or stopped with the swarm', async () => {
+    await place.write('bundle', { 'goondan.yaml': bundle(JSON.stringify({ transport: server.transport })) });
+    const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
+    expect({ stderr, exitCode }).toMatchObject({ exitCode: 0 });
+
+    const first = await look();
+    const grandchild = Number(await send('grandchild'));
+    expect([isAlive(first), isAlive(grandchild)]).toEqual([true, true]);
+    process.kill(await agentProcess(), 'SIGKILL');
+    await until(() => !isAlive(first) && !isAlive(grandchild), 30_000);
+
+    const second = await look();
+    expect(second).not.toBe(first);
+    await place.run('restart', '--bundle', 'bundle');
+    await until(() => !isAlive(second), 30_000);
+
+    const third = await look();
+    expect(isAlive(third)).toBe(true);
+    await place.run('stop', '--bundle', 'bundle');
+    await until(() => !isAlive(third), 30_000);
+  });
+
+  test('B-06 L-02 a reload that changes nothing keeps it; gdn mcp approve lets a changed tool through', async () => {
+    const yaml = bundle(JSON.stringify({ transport: server.transport }));
+    await place.write('bundle', { 'goondan.yaml': yaml });
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const first = await look();
+    await place.write('bundle', { 'goondan.yaml': `# Nothing but a comment.\n${yaml}` });
+    expect((await place.run('reload', '--bundle', 'bundle')).exitCode).toBe(0);
+    expect(await look()).toBe(first);
+
+    server.setTools('change', { name: 'look', description: 'Now with keys.', inputSchema: { type: 'object' } });
+    await send('change');
+    expect(await send('look')).toContain('E_TOOL_NOT_OFFERED');
+    const shown = await place.run('mcp', 'approve', 'files', '--bundle', 'bundle');
+    expect(shown.stdout).toStartWith('look  (changed)\n    Now with keys.\n');
+    expect(await send('look')).toContain('E_TOOL_NOT_OFFERED');
+    expect((await place.run('mcp', 'approve', 'files', 'look', '--bundle', 'bundle')).exitCode).toBe(0);
+    expect(await look()).toBe(first);
+    expect((await place.run('mcp', 'approve', 'files', '--bundle', 'bundle')).stdout).toBe(
+      'No tool of "files" waits for approval.\n',
+    );
+  });
+
+  test('B-06 gets the variables its agent declares, and no others; none of them is in the log', async () => {
+    const [command, program] = server.transport.command as string[];
+    const entry = { command, args: [program, ...(server.transport.args as string[])], env: { TOKEN: '${TOKEN}' } };
+    await place.write('bundle', {
+      'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
+      '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }),
+    });
+    const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
+    const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
+    const { stdout } = await place.runWith({ env }, ...asked);
+    expect((JSON.parse(stdout) as { response: string }).response).toBe('canary-4711-canary, .');
+    const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
+    expect(log).toContain('mcp.started');
+    expect(log).not.toContain('canary-4711');
+  });
+});

@@ -1,0 +1,26 @@
+import type { JsonObject, ModelReply } from '@goondan/types';
+import type { Model } from '@goondan/runtime';
+
+/** A model that calls what it is told to, `tool {"json": "arguments"}`, and says `done` to anything else. */
+export function obedientModel(extension: string): Model {
+  let calls = 0;
+  return {
+    async generate({ messages }): Promise<ModelReply> {
+      const newest = messages.at(-1);
+      const told = newest?.role === 'user' && typeof newest.content === 'string' ? newest.content : '';
+      const [, tool, args = '{}'] = /^(\S+) (\{.*\})$/s.exec(told) ?? [];
+      const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+      if (tool === undefined) return { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
+      calls += 1;
+      // Written by the test itself.
+      const input = JSON.parse(args) as JsonObject;
+      const call = {
+        type: 'tool-call' as const,
+        toolCallId: `call-${calls}`,
+        toolName: `${extension}__${tool}`,
+        input,
+      };
+      return { content: [call], finishReason: 'tool-calls', usage };
+    },
+  };
+}

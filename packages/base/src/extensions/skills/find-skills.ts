@@ -1,0 +1,89 @@
+/**
+ * The skills below some folders. A folder that is not there has none; what is wrong with a skill keeps nobody from the
+ * others.
+ *
+ * Invariants: 1. Of two with one name the first counts, and the other is told. 2. A file that did not change is not read
+ * again. 3. At most `MOST_SKILLS`, and as many entries of each folder are looked at.
+ */
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ParsedSkill, parseSkill } from './parse-skill.ts';
+import type { Skill } from './skill.ts';
+
+export interface FoundSkills {
+  /** In the order of the alphabet. */
+  readonly skills: readonly Skill[];
+  /** Each with the file it is about. */
+  readonly problems: readonly string[];
+}
+
+const MOST_SKILLS = 500;
+const LONGEST_FILE = 262_144;
+
+interface LookedAt {
+  readonly stamp: string;
+  readonly parsed: ParsedSkill;
+}
+
+export class SkillFinder {
+  /** By path, as it was when it was last looked at. */
+  #known = new Map<string, LookedAt>();
+
+  find(folders: readonly string[]): FoundSkills {
+    const skills = new Map<string, Skill>();
+    const problems: string[] = [];
+    const seen = new Map<string, LookedAt>();
+    for (const path of folders.flatMap(listFolders)) {
+      const file = join(path, 'SKILL.md');
+      const looked = this.#look(file, path);
+      if (looked === undefined) continue;
+      seen.set(file, looked);
+      const { parsed } = looked;
+      if ('problem' in parsed) problems.push(`${file}: ${parsed.problem}`);
+      else if (skills.has(parsed.skill.name))
+        problems.push(`${file}: another skill "${parsed.skill.name}" was found first`);
+      else if (skills.size >= MOST_SKILLS)
+        problems.push(`${file}: it is one more than the ${MOST_SKILLS} there may be`);
+      else skills.set(parsed.skill.name, { ...parsed.skill, folder: realpathSync(path) });
+    }
+    this.#known = seen;
+    return { skills: [...skills.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)), problems };
+  }
+
+  #look(file: string, folder: string): LookedAt | undefined {
+    try {
+      const { size, mtimeMs, isFile } = readStat(file);
+      const stamp = `${size} ${mtimeMs}`;
+      const known = this.#known.get(file);
+      if (known?.stamp === stamp) return known;
+      if (!isFile) return { stamp, parsed: { problem: 'it is no file' } };
+      if (size > LONGEST_FILE) return { stamp, parsed: { problem: `it has more than ${LONGEST_FILE} bytes` } };
+      return { stamp, parsed: parseSkill(readFileSync(file, 'utf8'), lastPart(folder)) };
+    } catch {
+      // No skill, or one that is just being written.
+      return undefined;
+    }
+  }
+}
+
+function readStat(file: string) {
+  const stat = statSync(file);
+  return { size: stat.size, mtimeMs: stat.mtimeMs, isFile: stat.isFile() };
+}
+
+function lastPart(path: string): string {
+  return path.split('/').at(-1) ?? '';
+}
+
+function listFolders(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map(({ name }) => name)
+      .toSorted()
+      .slice(0, MOST_SKILLS)
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}

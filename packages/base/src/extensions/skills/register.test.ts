@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { SkillFinder } from './find-skills.ts';
+import { parseSkill } from './parse-skill.ts';
+import type { SkillsConfig } from './register.ts';
+import { skillFolders } from './skill-folders.ts';
+
+let folder = '';
+beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-skills-')))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(path: string, text: string): string {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+  return join(folder, path);
+}
+
+function writeSkill(path: string, { body = 'Say hello.', description = 'How to greet.' } = {}): void {
+  const name = path.split('/').at(-1) ?? '';
+  write(`${path}/SKILL.md`, `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`);
+}
+
+async function open(script: NonNullable<Parameters<typeof scriptedAgent>[0]>['script'], config: SkillsConfig = {}) {
+  return scriptedAgent({
+    script: script ?? [],
+    workdir: join(folder, 'project'),
+    bundleFolder: join(folder, 'bundle'),
+    extensions: [
+      extensionFile('skills', join(import.meta.dir, '..', '..', '..'), './src/extensions/skills/register.ts', {
+        user: false,
+        ...config,
+        folders: [...(config.folders ?? [])],
+      }),
+    ],
+  });
+}
+
+const openSkill = (name: string, more: object = {}) => ({ call: { tool: 'skills__open', args: { name, ...more } } });
+const systemTexts = (tested: Awaited<ReturnType<typeof open>>) =>
+  tested.requests.map(({ messages }) => messages.filter(({ role }) => role === 'system').map(({ content }) => content));
+
+describe('skills', () => {
+  test('B-01 the names and descriptions are in the description of skills__open, and in skills__list', async () => {
+    writeSkill('bundle/.agents/skills/greeting');
+    writeSkill('project/.claude/skills/billing', { description: 'How to send a bill.' });
+    const tested = await open([
+      { afterTool: 'skills__list', say: '{{result.skills.1.name}}' },
+      { call: { tool: 'skills__list' } },
+    ]);
+    expect((await tested.say('go')).text).toBe('greeting');
+    const offered = tested.requests[0]?.tools.find(({ name }) => name === 'skills__open');
+    expect(offered?.description).toContain('- billing: How to send a bill.\n- greeting: How to greet.');
+    expect(offered?.description).not.toContain('Say hello');
+    await tested.close();
+  });
+
+  test('B-01 an open skill is an ephemeral message from the next step on, in the next turns too, and never in the history', async () => {
+    writeSkill('bundle/.agents/skills/greeting');
+    const tested = await open([
+      { when: 'learn', ...openSkill('greeting') },
+      { afterTool: 'skills__open', say: 'learnt' },
+      { say: 'hello' },
+    ]);
+    await tested.say('learn');
+    await tested.say('and now?');
+    const shown = 'The skill "greeting" is open. Follow it where it applies.\n\nSay hello.';
+    expect(systemTexts(tested)).toEqual([[], [shown], [shown]]);
+    expect(JSON.stringify(await tested.messages())).not.toContain('Say hello.');
+    await tested.close();
+  });
+
+  test('B-01 a closed one is not shown any more; of too many the oldest is closed', async () => {
+    for (const name of ['a', 'b', 'c']) writeSkill(`bundle/.agents/skills/${name}`, { body: `This is ${name}.` });
+    const tested = await open(
+      [
+        { when: 'open (?<which>\\w)', call: { tool: 'skills__open', args: { name: '{{which}}' } } },
+        { when: 'close', call: { tool: 'skills__close', args: { name: 'c' } } },
+        { afterTool: 'skills__open', say: 'ok' },
+        { afterTool: 'skills__close', say: 'ok' },
+        { say: 'ok' },
+      ],
+      { maxOpen: 2 },
+    );
+    for (const name of ['a', 'b', 'c']) await tested.say(`open ${name}`);
+    expect(await tested.stateOf('skills')).toEqual({ open: ['b', 'c'] });
+    await tested.say('close it');
+    await tested.say('then');
+    expect(JSON.stringify(systemTexts(tested).at(-1))).toEndWith('This is b."]');
+    await tested.close();
+  });
+
+  test('B-01 files of a skill are listed and read, and nothing outside it is', async () => {
+    writeSkill('bundle/.agents/skills/greeting');
+    write('bundle/.agents/skills/greeting/references/words.md', 'Ahoy');
+    const secret = write('secret.txt', 'do not read');
+    symlinkSync(secret, join(folder, 'bundle/.agents/skills/greeting/references/link.md'));
+    const escapes = [
+      '../../../../secret.txt',
+      'references/link.md',
+      secret,
+      'references',
+      'none.md',
+      '../greeting/../../../../secret.txt',
+    ];
+    for (const file of escapes) {
+      const tested = await open([
+        { afterTool: 'skills__open', say: '{{result.error.code}}' },
+        openSkill('greeting', { file }),
+      ]);
+      expect((await tested.say('go')).text).toBe('E_SKILL_FILE');
+      await tested.close();
+    }
+    const tested = await open([
+      { when: 'read', ...openSkill('greeting', { file: 'references/words.md' }) },
+      { when: 'open', ...openSkill('greeting') },
+      { afterTool: 'skills__open', say: '{{result.content}}{{result.files.0}}' },
+    ]);
+    expect((await tested.say('read')).text).toStartWith('Ahoy');
+    expect((await tested.say('open')).text).toEndWith('references/words.md');
+    await tested.close();
+  });
+
+  test('B-01 skills that come, change and go are noticed by the next turn', async () => {
+    const tested = await open([{ say: 'ok' }]);
+    const offered = () => tested.requests.at(-1)?.tools.find(({ name }) => name === 'skills__open')?.description ?? '';
+    await tested.say('1');
+    expect(offered()).toContain('There are no skills.');
+    writeSkill('project/.goondan/skills/late');
+    await tested.say('2');
+    expect(offered()).toContain('- late: How to greet.');
+    writeSkill('project/.goondan/skills/late', { description: 'Something longer than before.' });
+    await tested.say('3');
+    expect(offered()).toContain('- late: Something longer');
+    rmSync(join(folder, 'project'), { recursive: true });
+    await tested.say('4');
+    expect(offered()).toContain('There are no skills.');
+    await tested.close();
+  });
+
+  test('B-01 one that is not there says which there are', async () => {
+    writeSkill('bundle/.agents/skills/greeting');
+    const tested = await open([{ afterTool: 'skills__open', say: '{{result.error.message}}' }, openSkill('gretting')]);
+    expect((await tested.say('go')).text).toBe('There is no skill "gretting". Skills: greeting.');
+    await tested.close();
+  });
+
+  test('B-01 what is wrong, and what is shadowed, is said once and hurts no other skill', async () => {
+    writeSkill('bundle/.agents/skills/greeting');
+    writeSkill('project/.agents/skills/greeting', { body: 'Another.' });
+    write('bundle/.agents/skills/broken/SKILL.md', 'no front matter');
+    const tested = await open([{ say: 'ok' }]);
+    await tested.say('1');
+    await tested.say('2');
+    const warnings = tested.logs
+      .filter(({ level }) => level === 'warn')
+      .map(({ message }) => message.slice(folder.length));
+    expect(warnings).toEqual([
+      '/bundle/.agents/skills/broken/SKILL.md: it does not begin with a front matter between two lines of ---',
+      '/project/.agents/skills/greeting/SKILL.md: another skill "greeting" was found first',
+    ]);
+    await tested.close();
+  });
+});
+
+describe('a SKILL.md', () => {
+  const head = (fields: string) => `---\n${fields}\n---\nBody`;
+
+  test.each([
+    ['no front matter', 'Body', 'does not begin with a front matter'],
+    ['no end', '---\nname: a\nBody', 'does not begin with a front matter'],
+    ['no YAML', head('name: [a'), 'is no YAML'],
+    ['a list', head('- a'), 'has no fields'],
+    ['no name', head('description: d'), 'has no name'],
+    ['another name', head('name: b\ndescription: d'), 'is not that of its folder, "a"'],
+    ['a bad name', head('name: a--b\ndescription: d'), 'single hyphens'],
+    ['capitals', head('name: A\ndescription: d'), 'lower-case'],
+    ['no description', head('name: a'), 'has no description'],
+    ['an empty description', head('name: a\ndescription: "  "'), 'has no description'],
+    ['a long description', head(`name: a\ndescription: ${'x'.repeat(1_025)}`), 'more than 1024'],
+    ['a long front matter', head(`name: a\ndescription: d\nx: ${'x'.repeat(17_000)}`), 'more than 16384'],
+    ['deep nesting', head(`name: a\nx: ${'['.repeat(10_000)}`), 'is no YAML'],
+  ])('with %s is refused', (_, text, problem) => {
+    expect(parseSkill(text, 'a')).toEqual({ problem: expect.stringContaining(problem) });
+  });
+
+  test('has a name, a description in any form of YAML, and a body; the other fields are left alone', () => {
+    const text =
+      '---\r\nname: a\r\ndescription: >\r\n  folded\r\n  text\r\nlicense: MIT\r\nmetadata: { x: "1" }\r\n---\r\n# Hi\r\n---\r\nmore\r\n';
+    expect(parseSkill(text, 'a')).toEqual({
+      skill: { name: 'a', description: 'folded text', body: '# Hi\r\n---\r\nmore' },
+    });
+  });
+});
+
+describe('the folders', () => {
+  test('count in order: configured, the bundle, the project, the user; each once', () => {
+    const places = { workdir: '/p', bundleFolder: '/b', folders: ['skills', '/x'], includesHome: true, home: '/h' };
+    expect(skillFolders(places)).toEqual([
+      '/b/skills',
+      '/x',
+      ...['/b', '/p', '/h'].flatMap((root) => ['.agents', '.goondan', '.claude'].map((own) => `${root}/${own}/skills`)),
+    ]);
+    expect(skillFolders({ ...places, workdir: '/b', folders: [], includesHome: false })).toHaveLength(3);
+  });
+
+  test('are not read again while nothing changes', () => {
+    writeSkill('s/a');
+    const finder = new SkillFinder();
+    const [first] = finder.find([join(folder, 's')]).skills;
+    const [second] = finder.find([join(folder, 's')]).skills;
+    expect(second?.body).toBe(first?.body ?? 'none');
+    writeSkill('s/a', { body: 'Something else.' });
+    expect(finder.find([join(folder, 's')]).skills[0]?.body).toBe('Something else.');
+  });
+});

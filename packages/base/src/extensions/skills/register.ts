@@ -1,0 +1,108 @@
+/**
+ * `skills`: instructions that an agent opens when it needs them, in the Agent Skills format.
+ *
+ * Three tiers: 1. names and descriptions, in the description of `skills__open`, where a provider caches them with the
+ * tools; 2. the body of an open skill, as an ephemeral message, so that it never piles up in the history; 3. the files
+ * beside it, read one at a time.
+ */
+import {
+  createSystemMessage,
+  EPHEMERAL,
+  type ExtensionRegister,
+  type JsonValue,
+  type StepMiddlewareContext,
+} from '@goondan/types';
+import { SkillFinder } from './find-skills.ts';
+import type { Skill } from './skill.ts';
+import { skillFolders } from './skill-folders.ts';
+import { type SkillShelf, skillTools } from './skill-tools.ts';
+
+export interface SkillsConfig {
+  readonly folders?: readonly string[];
+  readonly user?: boolean;
+  /** How many are open at a time; of more, the one opened longest ago is closed. */
+  readonly maxOpen?: number;
+}
+
+export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], user = true, maxOpen = 3 }) => {
+  const finder = new SkillFinder();
+  const told = new Set<string>();
+  let skills: readonly Skill[] = [];
+
+  const shelf: SkillShelf = {
+    find: (name) => skills.find((skill) => skill.name === name),
+    all: () => skills,
+    open: async (name) => setOpen([...(await readOpen()).filter((each) => each !== name), name].slice(-maxOpen)),
+    close: async (name) => {
+      const open = await readOpen();
+      if (!open.includes(name)) return false;
+      await setOpen(open.filter((each) => each !== name));
+      return true;
+    },
+  };
+  offer();
+
+  api.pipeline.register(
+    'turn',
+    (ctx) => {
+      const places = skillFolders({ ...pick(ctx), folders, includesHome: user });
+      const { skills: found, problems } = finder.find(places);
+      for (const problem of problems) warnOnce(problem);
+      if (catalogOf(found) !== catalogOf(skills)) offer(found);
+      skills = found;
+      return ctx.next();
+    },
+    { name: 'find' },
+  );
+
+  api.pipeline.register(
+    'step',
+    async (ctx) => {
+      for (const name of await readOpen()) show(name, ctx);
+      return ctx.next();
+    },
+    { name: 'show' },
+  );
+
+  /** Once a turn: it goes with the turn. */
+  function show(name: string, ctx: StepMiddlewareContext): void {
+    const skill = shelf.find(name);
+    const id = `${ctx.turnId}.skill-${name}`;
+    if (skill === undefined || ctx.conversationState.nextMessages.some((message) => message.id === id)) return;
+    const text = `The skill "${name}" is open. Follow it where it applies.\n\n${skill.body}`;
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, { [EPHEMERAL]: 'turn' }, { id }) });
+  }
+
+  function offer(found: readonly Skill[] = []): void {
+    for (const { item, handler } of skillTools(found, shelf)) api.tools.register(item, handler);
+  }
+
+  function warnOnce(problem: string): void {
+    if (told.has(problem) || told.size >= MOST_TOLD) return;
+    told.add(problem);
+    api.logger.warn(problem);
+  }
+
+  async function readOpen(): Promise<string[]> {
+    return openIn(await api.state.get());
+  }
+
+  function setOpen(open: string[]): Promise<void> {
+    return api.state.set({ open });
+  }
+};
+
+const MOST_TOLD = 1_000;
+
+function pick({ workdir, bundleFolder }: { workdir: string; bundleFolder: string }) {
+  return { workdir, bundleFolder };
+}
+
+function catalogOf(skills: readonly Skill[]): string {
+  return JSON.stringify(skills.map(({ name, description }) => [name, description]));
+}
+
+function openIn(state: JsonValue): string[] {
+  if (state === null || typeof state !== 'object' || Array.isArray(state) || !Array.isArray(state.open)) return [];
+  return state.open.filter((name) => typeof name === 'string');
+}

@@ -1,0 +1,29 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+export interface SkillPlaces {
+  readonly workdir: string;
+  readonly bundleFolder: string;
+  /** Relative to the bundle, or absolute. */
+  readonly folders: readonly string[];
+  /** Those of the user count, too. */
+  readonly includesHome: boolean;
+  readonly home?: string;
+}
+
+/** Where skills are kept, by those who agreed on it; the client's own folder is in the middle. */
+const conventional = ['.agents/skills', '.goondan/skills', '.claude/skills'];
+
+/** In the order in which they count: what was configured, the bundle, the project, the user. Each once. */
+export function skillFolders({
+  workdir,
+  bundleFolder,
+  folders,
+  includesHome,
+  home = homedir(),
+}: SkillPlaces): string[] {
+  const configured = folders.map((folder) => (isAbsolute(folder) ? folder : resolve(bundleFolder, folder)));
+  const roots = [bundleFolder, workdir, ...(includesHome ? [home] : [])];
+  const found = roots.flatMap((root) => conventional.map((folder) => join(root, folder)));
+  return [...new Set([...configured, ...found])];
+}

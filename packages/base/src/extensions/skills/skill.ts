@@ -1,0 +1,9 @@
+/** One skill, as its `SKILL.md` says. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** The folder it is in, a real path. */
+  readonly folder: string;
+  /** What `SKILL.md` says below its front matter. */
+  readonly body: string;
+}

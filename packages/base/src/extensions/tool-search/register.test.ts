@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { rankTools } from './rank-tools.ts';
+import type { ToolSearchConfig } from './register.ts';
+
+const exports = [
+  { name: 'read_file', description: 'Reads a file of the project.' },
+  { name: 'write_file', description: 'Writes a file.' },
+  { name: 'send_mail', description: 'Sends an e-mail to somebody.' },
+  { name: 'weather', description: 'The weather of a city.' },
+];
+const handlers = Object.fromEntries(exports.map(({ name }) => [name, () => `${name} ran`]));
+const box = { name: 'box', exports, handlers };
+
+async function open(config: ToolSearchConfig, script: Parameters<typeof scriptedAgent>[0]) {
+  return scriptedAgent({
+    ...script,
+    tools: [box],
+    extensions: [
+      extensionFile(
+        'tool-search',
+        join(import.meta.dir, '..', '..', '..'),
+        './src/extensions/tool-search/register.ts',
+        {
+          ...config,
+          always: [...(config.always ?? [])],
+        },
+      ),
+    ],
+  });
+}
+
+const search = (query: string, more: object = {}) => ({
+  call: { tool: 'tool-search__search', args: { query, ...more } },
+});
+const offered = (tested: Awaited<ReturnType<typeof open>>) =>
+  tested.requests.map(({ tools }) => tools.map(({ name }) => name));
+const all = ['box__read_file', 'box__write_file', 'box__send_mail', 'box__weather', 'tool-search__search'];
+
+describe('tool-search', () => {
+  test('B-02 what was found narrows the next step, in the order of the catalog, and the search stays', async () => {
+    const tested = await open(
+      {},
+      {
+        script: [
+          { afterTool: 'tool-search__search', say: 'found' },
+          { when: 'files', ...search('write or read a file') },
+        ],
+      },
+    );
+    await tested.say('files');
+    expect(offered(tested)).toEqual([all, ['box__read_file', 'box__write_file', 'tool-search__search']]);
+    expect(await tested.stateOf('tool-search')).toEqual({ selectedTools: ['box__read_file', 'box__write_file'] });
+    await tested.close();
+  });
+
+  test('B-02 the selection holds in the next turn, and another search takes its place', async () => {
+    const script = [
+      { afterTool: 'tool-search__search', say: 'found' },
+      { when: 'files', ...search('file') },
+      { when: 'mail', ...search('mail') },
+      { say: 'ok' },
+    ];
+    const tested = await open({}, { script });
+    await tested.say('files');
+    await tested.say('hello');
+    await tested.say('mail');
+    expect(offered(tested).slice(2)).toEqual([
+      ['box__read_file', 'box__write_file', 'tool-search__search'],
+      ['box__read_file', 'box__write_file', 'tool-search__search'],
+      ['box__send_mail', 'tool-search__search'],
+    ]);
+    await tested.close();
+  });
+
+  test('B-02 nothing fits: what is offered does not change, and the model is told', async () => {
+    const tested = await open(
+      {},
+      { script: [{ afterTool: 'tool-search__search', say: '{{result.note}}' }, search('quantum')] },
+    );
+    expect((await tested.say('go')).text).toStartWith('Nothing fits');
+    expect(offered(tested)[1]).toEqual(all);
+    await tested.close();
+  });
+
+  test('B-02 with "none", a first step offers the search and what is always there', async () => {
+    const tested = await open({ initial: 'none', always: ['box__wea*'] }, { script: [{ say: 'ok' }] });
+    await tested.say('go');
+    expect(offered(tested)).toEqual([['box__weather', 'tool-search__search']]);
+    await tested.close();
+  });
+
+  test('B-02 with "keep", a search adds', async () => {
+    const script = [
+      { afterTool: 'tool-search__search', say: 'found' },
+      { when: 'files', ...search('file', { limit: 1 }) },
+      search('mail'),
+    ];
+    const tested = await open({ keep: true }, { script });
+    await tested.say('files');
+    await tested.say('mail');
+    expect(offered(tested).at(-1)).toEqual(['box__read_file', 'box__send_mail', 'tool-search__search']);
+    await tested.close();
+  });
+
+  test('B-02 a failed turn leaves the selection as it was', async () => {
+    const tested = await open(
+      {},
+      {
+        script: [{ afterTool: 'tool-search__search', fail: { message: 'no', times: 99 } }, search('file')],
+        policy: { maxStepRetries: 0 },
+      },
+    );
+    expect((await tested.say('go')).result.finishReason).toBe('error');
+    expect(await tested.stateOf('tool-search')).toBeUndefined();
+    await tested.close();
+  });
+});
+
+describe('what fits a query', () => {
+  const names = (query: string) => rankTools(exports, query).map(({ name }) => name);
+
+  test.each([
+    ['file', ['read_file', 'write_file']],
+    ['WRITE files', ['write_file', 'read_file']],
+    ['mail somebody', ['send_mail']],
+    ['city', ['weather']],
+    ['', []],
+    ['!?', []],
+  ])('%p is %p', (query, found) => {
+    expect(names(query)).toEqual(found);
+  });
+
+  test('a word of the name counts more than one of the description', () => {
+    const tools = [
+      { name: 'a', description: 'Reads the weather.' },
+      { name: 'weather', description: 'Something.' },
+    ];
+    expect(rankTools(tools, 'weather').map(({ name }) => name)).toEqual(['weather', 'a']);
+  });
+
+  test('camelCase and other scripts are words too', () => {
+    const tools = [
+      { name: 'readFile', description: '' },
+      { name: 'other', description: '날씨를 알려준다' },
+    ];
+    expect(rankTools(tools, 'read').map(({ name }) => name)).toEqual(['readFile']);
+    expect(rankTools(tools, '날씨').map(({ name }) => name)).toEqual(['other']);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * `tool-search`: a model with many tools looks for those it needs, and the next step offers these alone.
+ *
+ * The selection is the extension's state: it holds for the steps and turns to come until another search changes it.
+ */
+import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
+import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { rankTools } from './rank-tools.ts';
+
+export interface ToolSearchConfig {
+  /** What is offered while nothing was searched for. */
+  readonly initial?: 'all' | 'none';
+  /** Tools that are always offered; `*` stands for any text. */
+  readonly always?: readonly string[];
+  readonly maxResults?: number;
+  /** A search adds to what was found before, instead of taking its place. */
+  readonly keep?: boolean;
+}
+
+const SEARCH = 'tool-search__search';
+/** Of a selection that only grows, the oldest are let go. */
+const MOST_SELECTED = 200;
+
+export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
+  const { initial = 'all', maxResults = 8, keep = false } = config;
+  const always = (config.always ?? []).map(compileGlob);
+  /** As the step now running would have it without this extension: what can be found. */
+  let catalog: readonly ToolCatalogItem[] = [];
+
+  api.tools.register(searchTool(maxResults), async (_ctx, { query, limit = maxResults }) => {
+    // The schema was checked.
+    const found = rankTools(catalog, query as string).slice(0, limit as number);
+    const names = found.map(({ name }) => name);
+    const before = keep ? (selectedIn(await api.state.get()) ?? []) : [];
+    if (found.length > 0) await api.state.set({ selectedTools: union(before, names) });
+    return { tools: found.map(({ name, description }) => ({ name, description })), note: noteOn(names.length) };
+  });
+
+  api.pipeline.register(
+    'step',
+    async (ctx) => {
+      catalog = ctx.toolCatalog.filter(({ name }) => name !== SEARCH);
+      const selected = selectedIn(await api.state.get()) ?? (initial === 'all' ? undefined : []);
+      if (selected !== undefined) {
+        const isOffered = ({ name }: ToolCatalogItem) =>
+          name === SEARCH || selected.includes(name) || always.some((matches) => matches(name) === true);
+        // Filtered, so in the catalog's order: what a provider has cached of it stays worth something.
+        ctx.toolCatalog = ctx.toolCatalog.filter(isOffered);
+      }
+      return ctx.next();
+    },
+    { name: 'narrow' },
+  );
+};
+
+function searchTool(maxResults: number): ToolCatalogItem {
+  return {
+    name: SEARCH,
+    description:
+      'Looks for tools by what they do. The ones that are found are offered to you in the next step, and the others ' +
+      'no longer are; search again to get others.',
+    parameters: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['query'],
+      properties: {
+        query: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 500,
+          description: 'What the tool should do, in a few words.',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: maxResults, description: 'How many at most.' },
+      },
+    },
+    annotations: { readOnly: true, idempotent: true, effects: 'none' },
+  };
+}
+
+function noteOn(found: number): string {
+  return found === 0
+    ? 'Nothing fits; what is offered has not changed. Try other words.'
+    : 'These are offered from the next step on.';
+}
+
+/** `undefined` when nothing was ever found. */
+function selectedIn(state: JsonValue): string[] | undefined {
+  if (state === null || typeof state !== 'object' || Array.isArray(state)) return undefined;
+  const { selectedTools } = state;
+  return Array.isArray(selectedTools) ? selectedTools.filter((name) => typeof name === 'string') : undefined;
+}
+
+function union(before: readonly string[], names: readonly string[]): string[] {
+  return [...before.filter((name) => !names.includes(name)), ...names].slice(-MOST_SELECTED);
+}

@@ -1,0 +1,71 @@
+/**
+ * A compiled pattern: a small program whose threads all look at one character at a time. What a model writes is matched
+ * against it in a time that grows with the length of both and never explodes, as that of a backtracking matcher can.
+ */
+
+export type Instruction =
+  /** Takes one character. */
+  | { readonly does: 'take'; readonly fits: (codePoint: number) => boolean }
+  /** Goes on at both places. */
+  | { readonly does: 'split'; readonly first: number; readonly second: number }
+  | { readonly does: 'jump'; readonly to: number }
+  /** Goes on when it stands there. */
+  | { readonly does: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
+  | { readonly does: 'match' };
+
+export type Program = readonly Instruction[];
+
+/** Whether a match begins anywhere in the text (`search`), or is the whole of it. */
+export function matches(program: Program, text: string, mode: 'search' | 'whole'): boolean {
+  const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  let threads = new Set<number>();
+  for (let at = 0; at <= codePoints.length; at++) {
+    if (mode === 'search' || at === 0) follow(program, 0, { codePoints, at }, threads);
+    if (mode === 'search' && hasMatch(program, threads)) return true;
+    const next = new Set<number>();
+    const codePoint = codePoints[at];
+    if (codePoint === undefined) return hasMatch(program, threads);
+    for (const thread of threads) {
+      const instruction = program[thread];
+      if (instruction?.does !== 'take' || !instruction.fits(codePoint)) continue;
+      follow(program, thread + 1, { codePoints, at: at + 1 }, next);
+    }
+    threads = next;
+    if (threads.size === 0 && mode === 'whole') return false;
+  }
+  return false;
+}
+
+interface Place {
+  readonly codePoints: readonly number[];
+  readonly at: number;
+}
+
+/** Adds every instruction that can be reached from `start` without taking a character. */
+function follow(program: Program, start: number, place: Place, reached: Set<number>): void {
+  const open = [start];
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    if (reached.has(index)) continue;
+    reached.add(index);
+    const instruction = program[index];
+    if (instruction?.does === 'jump') open.push(instruction.to);
+    else if (instruction?.does === 'split') open.push(instruction.second, instruction.first);
+    else if (instruction?.does === 'assert' && holds(instruction.at, place)) open.push(index + 1);
+  }
+}
+
+function hasMatch(program: Program, threads: ReadonlySet<number>): boolean {
+  for (const thread of threads) if (program[thread]?.does === 'match') return true;
+  return false;
+}
+
+function holds(what: 'start' | 'end' | 'boundary' | 'inside', { codePoints, at }: Place): boolean {
+  if (what === 'start') return at === 0;
+  if (what === 'end') return at === codePoints.length;
+  const isBoundary = isWord(codePoints[at - 1]) !== isWord(codePoints[at]);
+  return isBoundary === (what === 'boundary');
+}
+
+export function isWord(codePoint: number | undefined): boolean {
+  return codePoint !== undefined && codePoint < 128 && /\w/.test(String.fromCharCode(codePoint));
+}

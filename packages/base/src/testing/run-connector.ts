@@ -1,0 +1,86 @@
+/** A connector in this process, with a swarm that is played by the test. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AskSwarm, Connector, ConnectorAnswer, ConnectorContext, ConnectorEvent, EmitEvent } from '@goondan/types';
+
+export interface RunOptions<Config> {
+  readonly config: Config;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly agents?: readonly string[];
+  /** The same folder again is a restart. */
+  readonly folder?: string;
+  /** What the swarm says to an ask; `You said: …` when absent. */
+  readonly ask?: AskSwarm;
+  readonly emit?: EmitEvent;
+}
+
+export interface RunningConnector {
+  /** What was emitted or asked, as it was accepted. */
+  readonly events: ConnectorEvent[];
+  readonly lines: string[];
+  /** Where it listens, without a slash at the end. */
+  readonly url: string;
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+export const acceptance = {
+  agent: 'clerk',
+  instanceKey: 'default',
+  turnId: 'turn-1',
+  traceId: 'f'.repeat(32),
+  duplicate: false,
+};
+const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
+
+/** An answer as the swarm gives it. */
+export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}): ConnectorAnswer {
+  return { ...acceptance, response, finishReason: 'text_response', usage, ...over };
+}
+
+/** Rejects when the connector refuses to start. */
+export async function runConnector<Config>(
+  connector: Connector<Config>,
+  { config, secrets = {}, agents = ['clerk'], emit, ask, ...options }: RunOptions<Config>,
+): Promise<RunningConnector> {
+  const events: ConnectorEvent[] = [];
+  const lines: string[] = [];
+  const stopping = new AbortController();
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'connector-'));
+  const log = (...words: unknown[]) => void lines.push(words.map(String).join(' '));
+  const ctx: ConnectorContext<Config> = {
+    emit: async (event) => {
+      await emit?.(event);
+      events.push(event);
+    },
+    ask: async (event, askOptions) => {
+      events.push(event);
+      if (ask !== undefined) return ask(event, askOptions);
+      askOptions?.onAccepted?.(acceptance);
+      return answerOf(`You said: ${event.input ?? ''}`);
+    },
+    config,
+    secrets,
+    agents,
+    folder,
+    logger: { ...console, info: log, warn: log, error: log, debug: log },
+    signal: stopping.signal,
+  };
+  const cleanUp = await connector(ctx);
+  return {
+    events,
+    lines,
+    folder,
+    get url() {
+      const [, url] = /^Listening on (http:\S+)\/$/m.exec(lines.join('\n')) ?? [];
+      if (url === undefined) throw new Error('It does not listen.');
+      return url;
+    },
+    async stop() {
+      stopping.abort();
+      await cleanUp?.();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

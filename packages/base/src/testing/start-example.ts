@@ -1,0 +1,68 @@
+/** An example bundle of this package, in real processes, on a state root of its own. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Message } from '@goondan/types';
+import { durableStore, loadBundle, type LogLine, resolveSwarm, startSwarm, type SwarmControl } from '@goondan/runtime';
+
+const examples = join(import.meta.dir, '..', '..', 'examples');
+
+export interface RunningExample {
+  readonly swarm: SwarmControl;
+  readonly lines: LogLine[];
+  /** Resolves with the first line of the log that fits. */
+  readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** The conversation of an instance, as it is on disk. */
+  readonly messages: (agentName: string, instanceKey: string) => Promise<readonly Message[]>;
+  stop(): Promise<void>;
+}
+
+export interface ExampleOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Changes the text of its goondan.yaml. */
+  readonly change?: (yaml: string) => string;
+}
+
+export async function startExample(
+  name: string,
+  { environment = {}, change }: ExampleOptions = {},
+): Promise<RunningExample> {
+  const place = mkdtempSync(join(tmpdir(), `example-${name}-`));
+  const folder = join(place, 'bundle');
+  cpSync(join(examples, name), folder, { recursive: true });
+  if (change !== undefined) {
+    const file = join(folder, 'goondan.yaml');
+    await Bun.write(file, change(await Bun.file(file).text()));
+  }
+  const bundle = await loadBundle(folder, { environment });
+  if (bundle.errors.length > 0) throw new Error(JSON.stringify(bundle.errors, undefined, 2));
+  const stateRoot = join(place, 'state');
+  const lines: LogLine[] = [];
+  const { plan } = resolveSwarm(bundle, { environment, workdir: folder });
+  const onLog = (line: LogLine) => void lines.push(line);
+  const swarm = await startSwarm({ ...plan, stateRoot, bundleFolder: folder, onLog });
+  return {
+    swarm,
+    lines,
+    async logged(pattern) {
+      for (;;) {
+        const found = lines.map(({ message }) => pattern.exec(message)).find((match) => match !== null);
+        if (found !== undefined) return found;
+        await Bun.sleep(10);
+      }
+    },
+    async messages(agentName, instanceKey) {
+      const { workspaceId } = swarm.status();
+      const store = await durableStore({ stateRoot, workspaceId, warn: () => undefined });
+      try {
+        return (await store.read({ agentName, instanceKey })).messages;
+      } finally {
+        await store.close();
+      }
+    },
+    async stop() {
+      await swarm.stop({ graceMs: 2_000 });
+      rmSync(place, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** One text of a file in the place of another. Exact, and only where it is clear which one is meant. */
+import { closeSync, readFileSync } from 'node:fs';
+import { GoondanError } from '@goondan/types';
+import { fileError, fromSystem } from './file-error.ts';
+import { openRegular } from './open-regular.ts';
+import { walk, type Walked } from './walk.ts';
+import { checkWritable, replaceFile, type WriteBounds } from './write-text.ts';
+
+export interface EditAsk {
+  readonly path: string;
+  readonly old: string;
+  readonly new: string;
+  /** Every place, however many there are. */
+  readonly all?: boolean;
+}
+
+export type EditResult = { path: string; replaced: number; bytes: number };
+
+export function editText(ask: EditAsk, bounds: WriteBounds): EditResult {
+  checkWritable(ask.path, 0, bounds);
+  using walked = walk(bounds.root, ask.path);
+  const before = readWhole(walked, ask.path, bounds.fileLimit);
+  const pieces = before.split(ask.old);
+  const found = pieces.length - 1;
+  if (found === 0) throw noMatch(ask, 'is not in it', hintFor(before, ask.old));
+  if (found > 1 && ask.all !== true) throw noMatch(ask, `is in it ${found} times`, severalTimes);
+  if (ask.old === ask.new) throw noMatch(ask, 'is the same as `new`', 'Say what to change it to.');
+  const bytes = Buffer.from(pieces.join(ask.new));
+  checkWritable(ask.path, bytes.length, bounds);
+  replaceFile(walked, ask.path, bytes);
+  return { path: walked.path, replaced: found, bytes: bytes.length };
+}
+
+function readWhole(walked: Walked, path: string, limit: number): string {
+  const descriptor = openRegular(walked.found, path);
+  try {
+    const size = walked.found?.stats.size ?? 0;
+    if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes, and ${limit} is the most`);
+    // Not the usual replacement characters: they would be written back.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
+  } catch (error) {
+    if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is no text file', error);
+    throw fromSystem(path, error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const severalTimes = 'Give more of the text around it, so that it is there once, or set `all`.';
+
+function hintFor(text: string, old: string): string {
+  if (text.includes(old.replaceAll(/\r?\n/g, '\r\n'))) return 'The lines of this file end with \\r\\n.';
+  if (text.includes(old.replaceAll('\r\n', '\n'))) return 'The lines of this file end with \\n alone.';
+  return 'Read the file, and give the text exactly as it stands there.';
+}
+
+function noMatch({ path }: EditAsk, problem: string, suggestion: string): GoondanError {
+  return new GoondanError('E_FILE_EDIT', `${JSON.stringify(path)}: \`old\` ${problem}.`, { suggestion });
+}

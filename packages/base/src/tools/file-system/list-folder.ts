@@ -1,0 +1,42 @@
+/** What is in a folder, by name. */
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { fileError, fromSystem } from './file-error.ts';
+import { walk } from './walk.ts';
+
+export interface ListAsk {
+  readonly path?: string;
+}
+
+export type ListedEntry = { name: string; type: 'file' | 'folder' | 'link' | 'other'; bytes?: number };
+export type ListResult = { path: string; entries: ListedEntry[]; more?: number };
+
+const MOST_ENTRIES = 500;
+
+export function listFolder({ path = '.' }: ListAsk, { root }: { readonly root: string }): ListResult {
+  using walked = walk(root, path);
+  const { found } = walked;
+  if (found === undefined) throw fileError('E_FILE_MISSING', path, 'does not exist');
+  if (!found.stats.isDirectory()) throw fileError('E_FILE_KIND', path, 'is not a folder');
+  try {
+    const names = readdirSync(found.reach).toSorted();
+    const entries = names.slice(0, MOST_ENTRIES).flatMap((name) => describe(found.reach, name) ?? []);
+    const more = names.length - Math.min(names.length, MOST_ENTRIES);
+    return { path: walked.path, entries, ...(more === 0 ? {} : { more }) };
+  } catch (error) {
+    throw fromSystem(path, error);
+  }
+}
+
+/** Undefined when it is gone meanwhile. */
+function describe(folder: string, name: string): ListedEntry | undefined {
+  const stats = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const type = typeOf(stats);
+  return { name, type, ...(type === 'file' ? { bytes: stats.size } : {}) };
+}
+
+function typeOf(stats: Stats): ListedEntry['type'] {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'folder';
+  return stats.isSymbolicLink() ? 'link' : 'other';
+}

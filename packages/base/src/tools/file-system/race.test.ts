@@ -1,0 +1,104 @@
+// A program beside us swaps what a path means while we walk it.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { editText } from './edit-text.ts';
+import { listFolder } from './list-folder.ts';
+import { readText } from './read-text.ts';
+import { findMatches } from './search/find-matches.ts';
+import { CANARY, type GuardedFolder, guardedFolder } from './testing/guarded-folder.ts';
+import { writeText } from './write-text.ts';
+
+let folder: GuardedFolder;
+let racer: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
+beforeEach(async () => {
+  folder = guardedFolder();
+  mkdirSync(join(folder.outside, 'deep'));
+  writeFileSync(join(folder.outside, 'deep/secret.txt'), `${CANARY}\n`);
+  const program = join(import.meta.dir, 'testing/swap-folders.ts');
+  racer = Bun.spawn([process.execPath, program, folder.root, folder.outside], { stdout: 'pipe', stderr: 'inherit' });
+  await racer.stdout.getReader().read();
+});
+afterEach(async () => {
+  racer.kill('SIGKILL');
+  await racer.exited;
+  folder[Symbol.dispose]();
+});
+
+/** At least so often, and until it was kept out and let in `least` times, or time is up. */
+function race(rounds: number, act: () => unknown, least = 10): { keptOut: number; said: string } {
+  const deadline = performance.now() + 10_000;
+  const said = new Set<string>();
+  let [keptOut, others] = [0, 0];
+  while (performance.now() < deadline && (keptOut + others < rounds || keptOut < least || others < least)) {
+    const outcome = outcomeOf(act);
+    said.add(outcome);
+    if (outcome === 'E_FILE_OUTSIDE') keptOut += 1;
+    else others += 1;
+  }
+  return { keptOut, said: [...said].join('\n') };
+}
+
+function outcomeOf(act: () => unknown): string {
+  try {
+    return JSON.stringify(act());
+  } catch (error) {
+    return String((error as { code?: string }).code);
+  }
+}
+
+const names = ['folder/deep/secret.txt', 'file'];
+const limitMs = 60_000;
+
+describe('while somebody swaps folders and links', () => {
+  test.each(names)(
+    'nothing outside is read through %s',
+    (path) => {
+      const { keptOut, said } = race(5_000, () => readText({ path }, { root: folder.root, readLimit: 1_000 }));
+      expect(said).toContain('inside');
+      expect(said).not.toContain(CANARY);
+      expect(keptOut).toBeGreaterThan(0);
+    },
+    limitMs,
+  );
+
+  test.each(names)(
+    'nothing outside is edited through %s',
+    (path) => {
+      const before = folder.snapshot();
+      const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
+      const { keptOut, said } = race(2_000, () => editText({ path, old: CANARY, new: 'hacked' }, bounds));
+      expect(said).not.toContain('replaced');
+      expect(keptOut).toBeGreaterThan(0);
+      expect(folder.snapshot()).toEqual(before);
+    },
+    limitMs,
+  );
+
+  test.each(names)(
+    'nothing outside is written through %s',
+    (path) => {
+      const before = folder.snapshot();
+      const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
+      // What is written takes the place of the link, so that being kept out is rare.
+      const { said } = race(300, () => writeText({ path, text: 'hacked' }, bounds), 0);
+      expect(said).toContain('bytes');
+      expect(folder.snapshot()).toEqual(before);
+    },
+    limitMs,
+  );
+
+  test(
+    'nothing outside is listed or found',
+    () => {
+      const list = race(2_000, () => listFolder({ path: 'folder' }, { root: folder.root }));
+      expect(list.said).toContain('deep');
+      expect(list.said).not.toContain('secret.txt');
+      const ask = { root: folder.root, path: 'folder', ignoreCase: false, skip: [], fileLimit: 1_000, pattern: '.' };
+      const { said } = race(2_000, () => [...findMatches(ask)]);
+      expect(said).toContain('inside');
+      expect(said).not.toContain(CANARY);
+    },
+    limitMs,
+  );
+});

@@ -1,0 +1,18 @@
+/** The program of a search: what to look for comes in as JSON, what is found goes out, one JSON a line. */
+import { writeSync } from 'node:fs';
+import { findMatches, type SearchAsk } from './find-matches.ts';
+
+const ask = JSON.parse(await Bun.stdin.text()) as SearchAsk;
+try {
+  for (const finding of findMatches(ask)) say(finding);
+  say({ done: true });
+} catch (error) {
+  const { message, code } = error as { message?: string; code?: string };
+  say({ failed: { message: message ?? String(error), code } });
+}
+
+/** Whole, before anything else happens: this process may be killed at any moment. */
+function say(line: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  for (let at = 0; at < bytes.length;) at += writeSync(1, bytes, at);
+}

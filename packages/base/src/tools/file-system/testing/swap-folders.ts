@@ -1,0 +1,39 @@
+/**
+ * For tests, a program of its own: puts a folder and a link to the outside in each other's place, as fast as it can, and
+ * the same with a file, until it is killed. `swap-folders.ts <root> <outside>`.
+ */
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [root = '', outside = ''] = process.argv.slice(2);
+mkdirSync(join(root, 'folder/deep'), { recursive: true });
+writeFileSync(join(root, 'folder/deep/secret.txt'), 'inside\n');
+symlinkSync(outside, join(root, 'link'));
+writeFileSync(join(root, 'file'), 'inside\n');
+symlinkSync(join(outside, 'secret.txt'), join(root, 'file-link'));
+process.stdout.write('ready\n');
+
+for (;;) {
+  swap('folder', 'link');
+  swap('file', 'file-link');
+}
+
+/** Something else may be made in a place while it is empty: then that goes. */
+function swap(one: string, other: string): void {
+  const [a, b, aside] = [join(root, one), join(root, other), join(root, `${one}.aside`)];
+  move(a, aside);
+  move(b, a);
+  for (let i = 0; i < 200; i += 1);
+  move(a, b);
+  move(aside, a);
+}
+
+function move(from: string, to: string): void {
+  for (;;) {
+    try {
+      return renameSync(from, to);
+    } catch {
+      rmSync(to, { recursive: true, force: true });
+    }
+  }
+}

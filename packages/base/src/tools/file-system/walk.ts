@@ -1,0 +1,204 @@
+/**
+ * From a folder to a path inside it, one name after the other, never out of it. Invariants:
+ *
+ * 1. Every step is taken from a folder that is held open, by a name that is not followed. What a path means cannot be
+ *    changed by somebody who swaps a folder for a link while it is walked.
+ * 2. A link is read and walked like a path of its own; one that leads out is refused, wherever it stands.
+ * 3. `..` goes back to the folder one came from, never to what the disk calls the parent, and never past the root.
+ * 4. Nothing is opened to be read or written before it is known to be a regular file: looking at a device or a pipe
+ *    neither blocks nor does anything.
+ *
+ * Held open means by /proc. Where there is none, paths are used instead: then a program that swaps folders at the right
+ * moment is not kept out, everything else is.
+ */
+import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
+import { realpathSync, type Stats } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { codeOf, fileError, fromSystem, outside } from './file-error.ts';
+
+export interface Walked extends Disposable {
+  /** How to reach the folder that has it; of the root itself, the root. */
+  readonly folder: string;
+  /** Its name there; empty for the root itself. */
+  readonly name: string;
+  /** What is there; absent when nothing is. */
+  readonly found?: Found;
+  /** From the root, links followed: `a/b.txt`; `.` for the root itself. */
+  readonly path: string;
+}
+
+export interface Found {
+  readonly stats: Stats;
+  /** How to reach it. */
+  readonly reach: string;
+  /** Whether that reaches the very thing that was looked at, whatever has its name now. */
+  readonly isHeld: boolean;
+}
+
+export interface WalkOptions {
+  /** Makes the folders on the way that are not there. */
+  readonly makeFolders?: boolean;
+  /** For tests: as if there were no /proc. */
+  readonly withoutProc?: boolean;
+}
+
+const LONGEST_PATH = 4_096;
+const MOST_LINKS = 40;
+/** Each folder on the way is a descriptor. */
+const MOST_FOLDERS = 200;
+/** Looks without opening; not in `constants`. */
+const O_PATH = 0o10000000;
+
+/** `root` is a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_MISSING` when a folder on the way is, `E_FILE_KIND`. */
+export function walk(root: string, path: string, options: WalkOptions = {}): Walked {
+  const real = realpathSync(root);
+  const roots = [real, root];
+  const names = namesOf(roots, path);
+  const trail = new Trail(real, options.withoutProc === true || !existsSync('/proc/self/fd'));
+  try {
+    return follow(trail, roots, path, names, options);
+  } catch (error) {
+    trail.close();
+    throw fromSystem(path, error);
+  }
+}
+
+function follow(trail: Trail, roots: string[], path: string, todo: string[], options: WalkOptions): Walked {
+  let links = 0;
+  for (;;) {
+    const name = todo.shift();
+    if (name === undefined) return trail.ended('', undefined);
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      if (!trail.back()) throw outside(path);
+      continue;
+    }
+    const step = lookInside(trail.here, name);
+    if (step === undefined) {
+      if (todo.length === 0) return trail.ended(name, undefined);
+      if (options.makeFolders !== true) throw fileError('E_FILE_MISSING', path, 'does not exist');
+      makeFolder(`${trail.here.reach}/${name}`);
+      todo.unshift(name);
+    } else if (step.stats.isSymbolicLink()) {
+      step.close();
+      if ((links += 1) > MOST_LINKS) throw fileError('E_FILE_KIND', path, 'is a link that leads to itself');
+      const target = readlinkSync(`${trail.here.reach}/${name}`);
+      if (isAbsolute(target)) trail.toRoot();
+      todo.unshift(...(isAbsolute(target) ? namesOf(roots, target, path) : target.split('/')));
+    } else if (step.stats.isDirectory()) {
+      trail.into(name, step);
+      if (trail.depth > MOST_FOLDERS) throw fileError('E_FILE_FAILED', path, 'is too deep');
+    } else if (todo.length === 0) {
+      return trail.ended(name, step);
+    } else {
+      step.close();
+      throw fileError('E_FILE_KIND', path, 'is no folder, or something in front of it is none');
+    }
+  }
+}
+
+/** Somebody else may have made it meanwhile; the next look tells. */
+function makeFolder(reach: string): void {
+  try {
+    mkdirSync(reach);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** The names from the root on; an absolute path must begin with the root, by its real path or as it was given. */
+function namesOf(roots: readonly string[], path: string, asked = path): string[] {
+  if (path.includes('\0')) throw fileError('E_FILE_OUTSIDE', asked, 'holds a NUL, which no path does');
+  if (Buffer.byteLength(path) > LONGEST_PATH) throw fileError('E_FILE_FAILED', asked, 'is too long a path');
+  if (!isAbsolute(path)) return path.split('/');
+  for (const start of roots) {
+    if (path === start) return [];
+    const folder = start.endsWith('/') ? start : `${start}/`;
+    if (path.startsWith(folder)) return path.slice(folder.length).split('/');
+  }
+  throw outside(asked);
+}
+
+export interface Step extends Found {
+  close(): void;
+}
+
+/** What has this name in a folder that was found, not followed; `undefined` when nothing has. */
+export function lookInside(folder: Found, name: string): Step | undefined {
+  try {
+    return (folder.isHeld ? lookHeld : lookAtPath)(`${folder.reach}/${name}`);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The folders from the root to where one stands. */
+class Trail {
+  readonly #folders: { readonly name: string; readonly step: Step }[] = [];
+  readonly #root: Step;
+
+  constructor(root: string, withoutProc: boolean) {
+    this.#root = (withoutProc ? lookAtPath : lookHeld)(root);
+    if (!this.#root.stats.isDirectory()) throw fileError('E_FILE_KIND', root, 'is no folder');
+  }
+
+  get depth(): number {
+    return this.#folders.length;
+  }
+
+  /** The folder one stands in. */
+  get here(): Step {
+    return this.#folders.at(-1)?.step ?? this.#root;
+  }
+
+  into(name: string, step: Step): void {
+    this.#folders.push({ name, step });
+  }
+
+  back(): boolean {
+    const left = this.#folders.pop();
+    left?.step.close();
+    return left !== undefined;
+  }
+
+  toRoot(): void {
+    while (this.back());
+  }
+
+  /** The end of the walk, at this name of the folder one stands in, or at the folder itself when it is empty. */
+  ended(name: string, step: Step | undefined): Walked {
+    const names = this.#folders.map((folder) => folder.name);
+    const at = name === '' ? this.here : step;
+    const folder = name === '' ? (this.#folders.at(-2)?.step ?? this.#root) : this.here;
+    return {
+      folder: folder.reach,
+      name: name === '' ? (names.at(-1) ?? '') : name,
+      ...(at === undefined ? {} : { found: at }),
+      path: [...names, ...(name === '' ? [] : [name])].join('/') || '.',
+      [Symbol.dispose]: () => {
+        step?.close();
+        this.close();
+      },
+    };
+  }
+
+  close(): void {
+    this.toRoot();
+    this.#root.close();
+  }
+}
+
+function lookHeld(path: string): Step {
+  const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  return {
+    reach: `/proc/self/fd/${descriptor}`,
+    isHeld: true,
+    stats: fstatSync(descriptor),
+    close: () => closeSync(descriptor),
+  };
+}
+
+function lookAtPath(reach: string): Step {
+  return { reach, isHeld: false, stats: lstatSync(reach), close: () => undefined };
+}

@@ -1,0 +1,58 @@
+/**
+ * A text as a file, whole or not at all: it is written beside its place and then put there. What was there is replaced,
+ * not written into, so that neither a link nor a second name of the file leads the text anywhere else.
+ */
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { fileError, fromSystem } from './file-error.ts';
+import { walk, type Walked } from './walk.ts';
+
+export interface WriteAsk {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface WriteBounds {
+  readonly root: string;
+  readonly readOnly: boolean;
+  /** Bytes that a file may have. */
+  readonly fileLimit: number;
+}
+
+export type WriteResult = { path: string; bytes: number; created: boolean };
+
+export function writeText({ path, text }: WriteAsk, bounds: WriteBounds): WriteResult {
+  const bytes = Buffer.from(text);
+  checkWritable(path, bytes.length, bounds);
+  using walked = walk(bounds.root, path, { makeFolders: true });
+  replaceFile(walked, path, bytes);
+  return { path: walked.path, bytes: bytes.length, created: walked.found === undefined };
+}
+
+/** Throws `E_FILE_READ_ONLY`, `E_FILE_LIMIT`. */
+export function checkWritable(path: string, bytes: number, { readOnly, fileLimit }: WriteBounds): void {
+  if (readOnly) throw fileError('E_FILE_READ_ONLY', path, 'cannot be written: this tool only reads');
+  if (bytes > fileLimit) {
+    throw fileError('E_FILE_LIMIT', path, `would have ${bytes} bytes, and ${fileLimit} is the most`);
+  }
+}
+
+export function replaceFile({ folder, name, found }: Walked, path: string, bytes: Buffer): void {
+  if (found !== undefined && !found.stats.isFile()) {
+    throw fileError('E_FILE_KIND', path, found.stats.isDirectory() ? 'is a folder' : 'is not a file');
+  }
+  const beside = `${folder}/.${crypto.randomUUID()}.tmp`;
+  try {
+    const descriptor = openSync(beside, 'wx');
+    try {
+      if (found !== undefined) fchmodSync(descriptor, found.stats.mode & 0o777);
+      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(beside, `${folder}/${name}`);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw fromSystem(path, error);
+  }
+}

@@ -1,0 +1,148 @@
+/** A request and the redirects it leads to. Each hop is judged as if it had been asked for. */
+import type { IncomingMessage } from 'node:http';
+import { GoondanError } from '@goondan/types';
+import type { FetchConfig } from './fetch-config.ts';
+import { findAddresses, hostOf, parseUrl, type Resolve } from './find-address.ts';
+import { readBody } from './read-body.ts';
+import { checkHeaders, headersFor } from './request-headers.ts';
+import { sendRequest } from './send-request.ts';
+import { toReadable } from './to-readable.ts';
+
+export interface FetchAsk {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** HTML as it is, not as text. */
+  readonly raw?: boolean;
+}
+
+export interface FetchPlace {
+  readonly config: FetchConfig;
+  readonly resolve: Resolve;
+  readonly signal: AbortSignal;
+}
+
+// A type, because an interface is no JsonObject.
+export type FetchResult = {
+  /** Where it came from in the end. */
+  url: string;
+  status: number;
+  contentType: string;
+  title?: string;
+  text: string;
+  /** There was more than is given. */
+  cut?: boolean;
+  /** Only of those that are useful to go on. */
+  headers?: Record<string, string>;
+};
+
+const MOST_REDIRECTS = 5;
+/** Of one name. */
+const MOST_ADDRESSES = 3;
+const shownHeaders = ['location', 'retry-after', 'etag', 'last-modified', 'link', 'allow'];
+
+export async function fetchPage(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
+  const late = AbortSignal.timeout(place.config.timeoutMs);
+  const signal = AbortSignal.any([place.signal, late]);
+  try {
+    return await follow(ask, { ...place, signal });
+  } catch (error) {
+    place.signal.throwIfAborted();
+    if (late.aborted) {
+      const problem = `${shown(ask.url)} did not answer within ${place.config.timeoutMs} ms`;
+      throw new GoondanError('E_FETCH_TIMEOUT', `${problem}.`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function follow(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
+  let hop: Hop = {
+    url: parseUrl(ask.url),
+    method: ask.method ?? 'GET',
+    headers: checkHeaders(ask.headers ?? {}),
+    body: ask.body,
+  };
+  for (let count = 0; ; count += 1) {
+    const answer = await askHop(hop, place);
+    const next = nextHop(hop, answer);
+    if (next === undefined) return read(hop, answer, ask, place.config);
+    answer.destroy();
+    if (count === MOST_REDIRECTS) {
+      throw new GoondanError('E_FETCH_REDIRECT', `${shown(ask.url)} redirects more than ${MOST_REDIRECTS} times.`);
+    }
+    hop = next;
+  }
+}
+
+interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** From the first address that answers. */
+async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promise<IncomingMessage> {
+  const addresses = await findAddresses(hop.url, config, resolve);
+  const headers = headersFor(hop.url, hop.headers, config);
+  let failure: unknown;
+  for (const address of addresses.slice(0, MOST_ADDRESSES)) {
+    try {
+      return await sendRequest({ ...hop, address, headers, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error;
+    }
+  }
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  throw new GoondanError('E_FETCH_FAILED', `${JSON.stringify(hostOf(hop.url))} cannot be reached: ${reason}`, {
+    cause: failure,
+  });
+}
+
+/** Where an answer sends one; `undefined` when it is the answer. */
+function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMessage): Hop | undefined {
+  if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
+  const url = parseUrl(location, hop.url);
+  const isSameOrigin = url.origin === hop.url.origin;
+  // What was meant for one origin does not go to another.
+  const headers = isSameOrigin ? hop.headers : {};
+  const isHarmless = hop.method === 'GET' || hop.method === 'HEAD';
+  if (isHarmless) return { ...hop, url, headers };
+  if (statusCode < 307) return { url, headers, method: 'GET', body: undefined };
+  if (isSameOrigin) return { ...hop, url };
+  const problem = `${shown(hop.url.href)} sends what was posted on to another host`;
+  throw new GoondanError('E_FETCH_REDIRECT', `${problem}.`);
+}
+
+async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: FetchConfig): Promise<FetchResult> {
+  const body = await readBody(answer, config.bodyLimit).catch((error: unknown) => {
+    if (error instanceof GoondanError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GoondanError('E_FETCH_FAILED', `The answer of ${shown(hop.url.href)} broke off: ${reason}`, {
+      cause: error,
+    });
+  });
+  const contentType = answer.headers['content-type'] ?? '';
+  const { title, text } = toReadable(body.bytes, contentType, { base: hop.url, isRaw: ask.raw === true });
+  const isCut = body.isCut || text.length > config.outputLimit;
+  const headers = shownHeaders.flatMap((name) => {
+    const value = answer.headers[name];
+    return typeof value === 'string' ? [[name, value.slice(0, 500)] as const] : [];
+  });
+  return {
+    url: hop.url.href,
+    status: answer.statusCode ?? 0,
+    contentType: contentType.slice(0, 200),
+    ...(title === undefined ? {} : { title }),
+    text: text.slice(0, config.outputLimit),
+    ...(isCut ? { cut: true } : {}),
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
+  };
+}
+
+function shown(url: string): string {
+  return JSON.stringify(url.length > 200 ? `${url.slice(0, 200)}…` : url);
+}

@@ -1,0 +1,60 @@
+/**
+ * Whether a URL may be fetched, and from which addresses. Invariant: what is returned here is what is connected to.
+ * Nobody asks for the name a second time, so an answer that changes does not matter.
+ */
+import { isIP } from 'node:net';
+import { GoondanError } from '@goondan/types';
+import type { FetchConfig } from './fetch-config.ts';
+import { isAllowedAddress, namesHost } from './host-patterns.ts';
+import { isPublicAddress } from './is-public-address.ts';
+
+/** Every address of a name, as the system knows it. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+const LONGEST_URL = 8_192;
+
+/** Throws `E_FETCH_URL` for what is no address of the web. */
+export function parseUrl(text: string, base?: URL): URL {
+  const url = text.length > LONGEST_URL ? null : URL.parse(text, base?.href);
+  if (url === null) throw badUrl(text, 'is no URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw badUrl(text, 'is neither http nor https');
+  if (url.username !== '' || url.password !== '') throw badUrl(text, 'has a user or a password in it');
+  return url;
+}
+
+/** At least one, in the order to try them. Throws `E_FETCH_REFUSED`, `E_FETCH_FAILED` when the name is not known. */
+export async function findAddresses(url: URL, config: FetchConfig, resolve: Resolve): Promise<string[]> {
+  const host = hostOf(url);
+  if (config.only !== undefined && !config.only.some((pattern) => namesHost(pattern, host))) {
+    throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is none of the hosts this tool may reach.`);
+  }
+  const addresses = isIP(host) === 0 ? await lookUp(host, resolve) : [host];
+  const isTrusted = config.allow.some((pattern) => namesHost(pattern, host));
+  const reachable = addresses.filter(
+    (address) => isTrusted || isPublicAddress(address) || isAllowedAddress(config.allow, address),
+  );
+  // IPv4 first: where one of the two does not work, it is mostly the other, and finding that out takes time.
+  if (reachable.length > 0) return reachable.toSorted((one, other) => isIP(one) - isIP(other));
+  throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is not at a public address.`);
+}
+
+/** Without the brackets of IPv6 and the dot that ends a full name. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]> {
+  let addresses: readonly string[] = [];
+  try {
+    addresses = await resolve(host);
+  } catch (error) {
+    throw new GoondanError('E_FETCH_FAILED', `The name ${JSON.stringify(host)} is not known.`, { cause: error });
+  }
+  // Whoever answers may answer anything.
+  return addresses.filter((address) => isIP(address) !== 0);
+}
+
+function badUrl(text: string, problem: string): GoondanError {
+  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return new GoondanError('E_FETCH_URL', `${JSON.stringify(shown)} ${problem}.`);
+}

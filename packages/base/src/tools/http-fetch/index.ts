@@ -1,0 +1,18 @@
+/** The tool `http-fetch`: asks public hosts of the web, and no others unless the bundle allows it. */
+import type { ToolHandler } from '@goondan/types';
+import { readFetchConfig } from './fetch-config.ts';
+import type { FetchAsk } from './fetch-page.ts';
+
+const request: ToolHandler = async (ctx, input) => {
+  const { fetchPage } = await import('./fetch-page.ts');
+  const { lookup } = await import('node:dns/promises');
+  // Checked against the schemas in tools.yaml.
+  return fetchPage(input as unknown as FetchAsk, {
+    config: readFetchConfig(ctx.config),
+    resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    signal: ctx.signal,
+  });
+};
+
+// That a `get` has neither method nor body is in its schema.
+export const handlers = { get: request, request };

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'bun:test';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { readBody } from './read-body.ts';
+
+/** An answer as far as a body is concerned. */
+function answerOf(bytes: Uint8Array, encoding?: string): IncomingMessage {
+  const stream = Readable.from([bytes], { objectMode: false });
+  return Object.assign(stream, { headers: { 'content-encoding': encoding } }) as unknown as IncomingMessage;
+}
+
+describe('a body', () => {
+  test('is read to its end, or to its bound', async () => {
+    const bytes = Buffer.from('0123456789');
+    expect(await readBody(answerOf(bytes), 10)).toEqual({ bytes, isCut: false });
+    expect(await readBody(answerOf(bytes), 9)).toEqual({ bytes: bytes.subarray(0, 9), isCut: true });
+    expect(await readBody(answerOf(gzipSync(bytes), 'GZIP '), 10)).toEqual({ bytes, isCut: false });
+  });
+
+  const megabytes = Buffer.alloc(10_000_000);
+  const bombs = {
+    // A thousand megabytes: gzip may be put end to end.
+    gzip: Buffer.concat(Array.from({ length: 100 }, () => gzipSync(megabytes))),
+    br: brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  };
+
+  test.each(['gzip', 'br'] as const)('that is a bomb of %s goes off in no memory of ours', async (encoding) => {
+    Bun.gc(true);
+    const before = process.memoryUsage().rss;
+    const { bytes, isCut } = await readBody(answerOf(bombs[encoding], encoding), 1_000_000);
+    expect({ length: bytes.length, isCut }).toEqual({ length: 1_000_000, isCut: true });
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+  });
+});

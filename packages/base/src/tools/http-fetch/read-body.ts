@@ -1,0 +1,42 @@
+/** A body, unpacked while it comes, up to a bound: of what would unpack into more, nothing more is unpacked. */
+import type { IncomingMessage } from 'node:http';
+import { pipeline, type Transform } from 'node:stream';
+import { GoondanError } from '@goondan/types';
+
+export interface Body {
+  readonly bytes: Buffer;
+  /** There was more. */
+  readonly isCut: boolean;
+}
+
+export async function readBody(answer: IncomingMessage, limit: number): Promise<Body> {
+  const unpacker = await unpackerFor(answer.headers['content-encoding']);
+  const stream = unpacker === undefined ? answer : pipeline(answer, unpacker, () => undefined);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream) {
+      // Nobody has set an encoding, so these are bytes.
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+      if (length > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), isCut: true };
+    }
+    return { bytes: Buffer.concat(chunks), isCut: false };
+  } finally {
+    answer.destroy();
+    unpacker?.destroy();
+  }
+}
+
+async function unpackerFor(encoding: string | undefined): Promise<Transform | undefined> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return undefined;
+  const { createBrotliDecompress, createGunzip, createInflate } = await import('node:zlib');
+  if (name === 'gzip' || name === 'x-gzip') return createGunzip();
+  if (name === 'deflate') return createInflate();
+  if (name === 'br') return createBrotliDecompress();
+  throw new GoondanError(
+    'E_FETCH_FAILED',
+    `The answer is packed as ${JSON.stringify(name.slice(0, 50))}, which is not known.`,
+  );
+}

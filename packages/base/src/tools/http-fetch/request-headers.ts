@@ -1,0 +1,47 @@
+/** The headers of a request: the bundle's for that host, the model's where they are harmless, and our own. */
+import { GoondanError } from '@goondan/types';
+import type { FetchConfig } from './fetch-config.ts';
+import { hostOf } from './find-address.ts';
+
+/** Who one is, how the connection works, and where a request comes from is not for a model to say. */
+const reserved =
+  /^(?:host|cookie2?|authorization|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|via|forwarded|x-forwarded-.*|x-real-ip|accept-encoding|proxy-.*|sec-.*|metadata.*|x-aws-.*|x-google-.*)$/;
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/;
+// Visible characters, spaces and tabs.
+const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]{0,4000}$/;
+
+/** Throws `E_FETCH_HEADER`. */
+export function checkHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const checked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase();
+    if (!headerName.test(lower)) throw refused(name, 'is no name of a header');
+    if (reserved.test(lower)) throw refused(name, 'is not for a call to set');
+    if (!headerValue.test(value)) throw refused(name, 'has a value that is none');
+    checked[lower] = value;
+  }
+  return checked;
+}
+
+/** `given` has been checked; it goes to the origin it was meant for and to no other. */
+export function headersFor(
+  url: URL,
+  given: Readonly<Record<string, string>>,
+  config: FetchConfig,
+): Record<string, string> {
+  const ofBundle = Object.hasOwn(config.headers, hostOf(url)) ? (config.headers[hostOf(url)] ?? {}) : {};
+  // A secret does not go out in the clear, unless it is the bundle that says http.
+  const isSafe = url.protocol === 'https:' || config.allow.includes(hostOf(url));
+  return {
+    'user-agent': 'goondan-http-fetch',
+    accept: 'text/html, application/json, text/*, */*;q=0.5',
+    ...given,
+    ...(isSafe ? Object.fromEntries(Object.entries(ofBundle).map(([name, value]) => [name.toLowerCase(), value])) : {}),
+    'accept-encoding': 'gzip, br',
+    host: url.host,
+  };
+}
+
+function refused(name: string, problem: string): GoondanError {
+  return new GoondanError('E_FETCH_HEADER', `The header ${JSON.stringify(name.slice(0, 100))} ${problem}.`);
+}

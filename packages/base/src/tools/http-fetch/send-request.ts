@@ -1,0 +1,48 @@
+/** One request to one address, and the head of its answer. Neither names nor proxies are looked up here. */
+import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { hostOf } from './find-address.ts';
+
+export interface HttpRequest {
+  readonly url: URL;
+  /** That is connected to, whatever the name in the URL leads to by now. */
+  readonly address: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects when there is no answer. Whoever has the answer reads or destroys it. */
+export function sendRequest({ url, address, method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+  const isSecure = url.protocol === 'https:';
+  const name = hostOf(url);
+  const options: RequestOptions & { servername?: string } = {
+    host: address,
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
+    // One connection for each request: none that was made for another name is used again.
+    agent: false,
+    signal,
+    // The certificate must be that of the name, not of the address.
+    ...(isSecure && isIP(name) === 0 ? { servername: name } : {}),
+  };
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? https : http).request(options, resolve);
+    const stop = (reason: unknown) => {
+      request.destroy();
+      reject(reason instanceof Error ? reason : new Error(String(reason)));
+    };
+    request.on('error', reject);
+    // Nobody asked for another protocol, and nobody else would end the connection then.
+    request.on('upgrade', (_answer, socket) => {
+      socket.destroy();
+      stop(new Error('the host changed to another protocol'));
+    });
+    signal.addEventListener('abort', () => stop(signal.reason), { once: true });
+    request.end(body);
+  });
+}

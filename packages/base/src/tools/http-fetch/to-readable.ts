@@ -1,0 +1,54 @@
+/** A body as a model can read it: HTML as text, text as it is, anything else only told of. */
+import { safeText } from '../../text/safe-text.ts';
+import { htmlToText } from './html-to-text.ts';
+
+export interface Readable {
+  readonly title?: string;
+  readonly text: string;
+}
+
+export interface ReadableOptions {
+  /** What links in it are relative to. */
+  readonly base: URL;
+  readonly isRaw: boolean;
+}
+
+export function toReadable(bytes: Buffer, contentType: string, { base, isRaw }: ReadableOptions): Readable {
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (!isText(type, bytes)) return { text: `[${bytes.length} bytes of ${type || 'something that is no text'}]` };
+  const text = decode(bytes, parameters);
+  const isHtml = type === 'text/html' || type === 'application/xhtml+xml';
+  if (!isHtml || isRaw) return { text: safeText(text) };
+  const { title, text: readable } = htmlToText(text, base);
+  return { ...(title === '' ? {} : { title: safeText(title) }), text: safeText(readable) };
+}
+
+function isText(type: string, bytes: Buffer): boolean {
+  if (
+    /^text\/|[/+](?:json|xml|yaml|javascript)$|^application\/(?:x-ndjson|ld\+json|x-www-form-urlencoded)$/.test(type)
+  ) {
+    return true;
+  }
+  return type === '' && !bytes.subarray(0, 8_192).includes(0);
+}
+
+function decode(bytes: Buffer, parameters: readonly string[]): string {
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  return decoderFor(charset).decode(bytes);
+}
+
+/** One that is not known is taken for UTF-8. */
+function decoderFor(charset = 'utf-8'): { decode(bytes: Uint8Array): string } {
+  try {
+    // Which names there are is for the decoder to say.
+    return new TextDecoder(charset as 'utf-8');
+  } catch {
+    return new TextDecoder();
+  }
+}

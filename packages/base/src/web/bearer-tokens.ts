@@ -1,0 +1,65 @@
+/**
+ * Bearer tokens: the secrets `token` and `token-<client>` of a Connection. Each is a token of its own, so that clients can
+ * be told apart and one can be replaced without the others.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { GoondanError } from '@goondan/types';
+import { checkExposure, type ListenConfig } from './listen-config.ts';
+import { Refusal } from './refusal.ts';
+
+/** Who asks: the client whose token it was, `default` for the one without a name; nobody knows when there is no token. */
+export interface Caller {
+  readonly client?: string;
+}
+
+export type CheckCaller = (request: Request) => Caller;
+
+const SHORTEST = 16;
+
+/** Throws `E_CONNECTOR_CONFIG` when anybody could get in; what it returns throws a `Refusal` with 401. */
+export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<string, string>>): CheckCaller {
+  const tokens = Object.entries(secrets).map(([name, token]) => ({
+    client: clientOf(name, token),
+    hash: hashOf(token),
+  }));
+  checkExposure(config, tokens.length, 'token');
+  if (tokens.length === 0) return () => ({});
+  return (request) => {
+    const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+    if (given === undefined) throw unauthorized('The request has no bearer token.');
+    const hash = hashOf(given);
+    // All are compared, whichever fits: the time it takes tells nothing.
+    const [found] = tokens.filter((token) => timingSafeEqual(token.hash, hash));
+    if (found === undefined) throw unauthorized('The bearer token is wrong.');
+    return { client: found.client };
+  };
+}
+
+function clientOf(name: string, token: string): string {
+  const [, client = 'default'] = /^token(?:-(.+))?$/.exec(name) ?? [undefined, ''];
+  if (client === '') {
+    throw new GoondanError(
+      'E_CONNECTOR_CONFIG',
+      `There is no use for the secret "${name}": tokens are called "token" or "token-<client>".`,
+    );
+  }
+  if (token.length < SHORTEST || !/^\S+$/.test(token)) {
+    throw new GoondanError(
+      'E_CONNECTOR_CONFIG',
+      `The secret "${name}" must have at least ${SHORTEST} characters, and no spaces.`,
+      {
+        suggestion: 'Make one up with `openssl rand -hex 32`.',
+      },
+    );
+  }
+  return client;
+}
+
+/** Of one length, whatever was sent. */
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function unauthorized(message: string): Refusal {
+  return new Refusal(401, 'E_HTTP_AUTH', message, { 'WWW-Authenticate': 'Bearer' });
+}

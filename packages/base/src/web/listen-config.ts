@@ -1,0 +1,41 @@
+/** Where a connector listens, and that nobody can reach it who may not. */
+import { GoondanError } from '@goondan/types';
+
+/** What every connector with a server has in its config; checked against its schema already. */
+export interface ListenConfig {
+  readonly port: number;
+  /** 127.0.0.1 when absent. */
+  readonly host?: string;
+  /** No secret is needed: for servers that only this machine can reach. */
+  readonly insecure?: boolean;
+  /** Requests at once. */
+  readonly maxConcurrent?: number;
+}
+
+const loopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i;
+
+export function isLoopback(host: string): boolean {
+  return loopback.test(host);
+}
+
+/** Throws `E_CONNECTOR_CONFIG` for a server that anybody could talk to. */
+export function checkExposure(
+  { host = DEFAULT_HOST, insecure = false }: ListenConfig,
+  secrets: number,
+  name: string,
+): void {
+  if (!insecure && secrets === 0) {
+    throw new GoondanError('E_CONNECTOR_CONFIG', `The secret "${name}" is missing.`, {
+      suggestion: `Set \`secrets: { ${name}: { valueFrom: { env: NAME } } }\` in the Connection, or \`insecure: true\` in its config for a server that only this machine can reach.`,
+    });
+  }
+  if (insecure && secrets > 0) {
+    throw new GoondanError('E_CONNECTOR_CONFIG', `\`insecure: true\` and the secret "${name}" exclude each other.`);
+  }
+  if (insecure && !isLoopback(host)) {
+    throw new GoondanError('E_CONNECTOR_CONFIG', `\`insecure: true\` needs a host of this machine alone, not ${host}.`);
+  }
+}
+
+export const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_CONCURRENT = 64;

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test';
+import { readBody, readJson } from './read-body.ts';
+
+const post = (body: ConstructorParameters<typeof Response>[0], headers: Record<string, string> = {}) =>
+  new Request('http://localhost/', { method: 'POST', body, headers });
+const failure = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+
+describe('a body', () => {
+  test('comes as it was sent, in whatever pieces', async () => {
+    const pieces = ['{"a"', ':', '"é"}'].map((piece) => new TextEncoder().encode(piece));
+    const body = new ReadableStream({
+      pull: (controller) => {
+        const piece = pieces.shift();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    expect(new TextDecoder().decode(await readBody(post(body)))).toBe('{"a":"é"}');
+    expect(await readBody(new Request('http://localhost/'))).toEqual(new Uint8Array(0));
+  });
+
+  test('of just the longest length is read, one byte more is not', async () => {
+    expect(await readBody(post('x'.repeat(10)), { longest: 10 })).toHaveLength(10);
+    expect(await failure(readBody(post('x'.repeat(11)), { longest: 10 }))).toMatchObject({ status: 413 });
+  });
+
+  test('that says it is too long is not even begun', async () => {
+    let isRead = false;
+    const body = new ReadableStream({ pull: () => void (isRead = true) }, { highWaterMark: 0 });
+    const request = post(body, { 'content-length': '1000001' });
+    expect(await failure(readBody(request))).toMatchObject({ status: 413, headers: { Connection: 'close' } });
+    expect(isRead).toBe(false);
+  });
+
+  test('that never ends is not waited for', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+    expect(await failure(readBody(post(body), { withinMs: 20 }))).toMatchObject({ status: 408, code: 'E_HTTP_SLOW' });
+  });
+
+  test('that breaks off is refused', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
+    expect(await failure(readBody(post(body)))).toMatchObject({ status: 400, code: 'E_HTTP_BODY' });
+  });
+
+  test('is JSON of the right type, whatever else the type says', async () => {
+    const type = { 'content-type': 'Application/JSON; charset=utf-8' };
+    expect(await readJson(post('{"a":1}', type))).toEqual({ a: 1 });
+    expect(await failure(readJson(post('{}', { 'content-type': 'text/plain' })))).toMatchObject({ status: 415 });
+    expect(await failure(readJson(post('{}', { 'content-type': 'application/json-patch' })))).toMatchObject({
+      status: 415,
+    });
+    expect(await failure(readJson(post('null', type)))).toMatchObject({ status: 400 });
+  });
+});

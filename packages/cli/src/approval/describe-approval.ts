@@ -1,0 +1,24 @@
+import type { ApprovalSummary } from '@goondan/runtime';
+import type { Colors } from '../terminal.ts';
+import { showText } from './show-text.ts';
+
+/** Characters of the arguments; the rest is counted, and `gdn approve --json` has it. */
+const MOST_SHOWN = 4_000;
+
+/** One call that waits, for a person to judge. */
+export function describeApproval(approval: ApprovalSummary, colors: Colors): string {
+  const { id, agent, instanceKey, toolName, reason, askedAt, expiresAt } = approval;
+  return [
+    `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(showText(toolName))}`,
+    `    ${showArguments(approval)}`,
+    `    ${showText(reason)}`,
+    `    asked ${askedAt}, expires ${expiresAt}`,
+    '',
+  ].join('\n');
+}
+
+function showArguments({ args }: ApprovalSummary): string {
+  const text = showText(JSON.stringify(args));
+  if (text.length <= MOST_SHOWN) return text;
+  return `${text.slice(0, MOST_SHOWN)}… and ${text.length - MOST_SHOWN} characters more: see them with \`gdn approve --json\``;
+}

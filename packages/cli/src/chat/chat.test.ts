@@ -1,0 +1,395 @@
+import { describe, expect, test } from 'bun:test';
+import type { AskOptions, Delivery, SwarmNotice, TurnEnd } from '@goondan/runtime';
+import { manualClock } from '@goondan/runtime/testing';
+import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
+import { Chat, type ChatParts } from './chat.ts';
+import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
+import { type Line, line } from './screen/line.ts';
+
+const at = { agentName: 'host', instanceKey: 'default' };
+const textOfLine = (each: Line) => each.map(({ text }) => text).join('');
+
+class FakeScreen implements ChatScreen {
+  readonly printed: string[] = [];
+  draft = '';
+  isClosed = false;
+  constructor(readonly hooks: ScreenHooks) {}
+  open(): void {}
+  print(lines: readonly Line[]): void {
+    this.printed.push(...lines.map(textOfLine));
+  }
+  printSent(text: string): void {
+    this.printed.push(`> ${text}`);
+  }
+  refresh(): void {}
+  setDraft(text: string): void {
+    this.draft = text;
+  }
+  clearDraft(): void {
+    this.draft = '';
+  }
+  setHistory(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
+  get live(): string[] {
+    const { lines, hint } = this.hooks.live();
+    return [...lines, ...(hint === undefined ? [] : [hint])].map(textOfLine);
+  }
+}
+
+interface Asked {
+  readonly delivery: Delivery;
+  readonly options: AskOptions;
+  accept(): void;
+  say(text: string): void;
+  tell(name: string, payload: Record<string, string | number>, agentName?: string): SwarmNotice;
+  end(result?: Partial<TurnResult>): Promise<void>;
+  fail(error: Error): Promise<void>;
+}
+
+function open() {
+  const asked: Asked[] = [];
+  const clock = manualClock();
+  const commands: string[] = [];
+  let screen: FakeScreen | undefined;
+  const parts: ChatParts = {
+    clock,
+    openScreen: (hooks) => (screen = new FakeScreen(hooks)),
+    runCommand: async ({ name }) => {
+      if (name === 'status') throw new GoondanError('E_SWARM_STOPPED', 'It is gone.');
+      commands.push(name);
+    },
+    swarm: {
+      ask: (delivery, options) => {
+        const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();
+        asked.push(turnOf(delivery, options, resolve, reject, () => clock.advance(0)));
+        return promise;
+      },
+      watch: async () => () => undefined,
+      approvals: () => Promise.resolve([]),
+      approve: () => Promise.resolve(true),
+      deny: () => Promise.resolve(true),
+      status: () => Promise.reject(new Error('Not asked for here.')),
+      reload: () => Promise.reject(new Error('Not asked for here.')),
+      stopped: new Promise(() => undefined),
+      stop: undefined,
+      leave: () => undefined,
+    },
+  };
+  const chat = new Chat(at, parts);
+  if (screen === undefined) throw new Error('There is no screen.');
+  const { hooks } = screen;
+  const turn = (index: number) => {
+    const found = asked[index];
+    if (found === undefined) throw new Error(`Turn ${index} was not asked for.`);
+    return found;
+  };
+  return { chat, screen, hooks, asked, turn, clock, commands };
+}
+
+function turnOf(
+  delivery: Delivery,
+  options: AskOptions,
+  resolve: (end: TurnEnd) => void,
+  reject: (error: Error) => void,
+  settle: () => Promise<void>,
+): Asked {
+  const step = { turnId: 'turn-e', stepId: 'step-0', stepIndex: 0 };
+  return {
+    delivery,
+    options,
+    accept: () =>
+      options.onAccepted?.({
+        accepted: true,
+        eventId: 'e',
+        agent: 'host',
+        instanceKey: 'default',
+        turnId: 'turn-e',
+        traceId: delivery.traceId ?? '',
+        duplicate: false,
+      }),
+    say: (text) => options.onNotice?.({ type: 'delta', at, eventId: 'e', delta: { type: 'text', text, ...step } }),
+    tell(name, payload, agentName = 'host') {
+      const notice: SwarmNotice = {
+        type: 'runtime.event',
+        at: { ...at, agentName },
+        name,
+        payload: { traceId: delivery.traceId ?? '', ...payload },
+      };
+      if (agentName === 'host') options.onNotice?.(notice);
+      return notice;
+    },
+    async end(result = {}) {
+      const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+      const full: TurnResult = { turnId: 'turn-e', finishReason: 'text_response', ...result };
+      resolve({ agent: 'host', instanceKey: 'default', eventId: 'e', traceId: '', result: full, stepCount: 1, usage });
+      await settle();
+    },
+    async fail(error) {
+      reject(error);
+      await settle();
+    },
+  };
+}
+
+function hasEnded(chat: Chat): Promise<boolean> {
+  return Promise.race([chat.ended.then(() => true), Promise.resolve(false)]);
+}
+
+const answer = (text: string) => ({ responseMessage: createAssistantMessage(text) });
+const cancelled: Partial<TurnResult> = {
+  finishReason: 'error',
+  error: { code: 'E_CANCELLED', message: 'The turn was cancelled.' },
+};
+
+describe('a message', () => {
+  test('is a turn of the agent and the conversation; the answer streams', async () => {
+    const { screen, hooks, turn } = open();
+    hooks.sent('Hello');
+    expect(turn(0).delivery).toMatchObject({ agent: 'host', instanceKey: 'default', input: 'Hello' });
+    turn(0).say('Good ');
+    turn(0).say('morning');
+    expect(screen.live[0]).toBe('Good morning');
+    await turn(0).end(answer('Good morning'));
+    expect(screen.printed).toEqual(['> Hello', 'Good morning', '']);
+    expect(screen.live).toEqual([]);
+  });
+
+  test('sent during a turn waits for its end', async () => {
+    const { screen, hooks, asked, turn } = open();
+    hooks.sent('one');
+    hooks.sent('two');
+    expect(asked).toHaveLength(1);
+    expect(screen.live.at(-1)).toBe('waiting: two');
+    await turn(0).end(answer('1'));
+    expect(turn(1).delivery.input).toBe('two');
+    expect(screen.printed).toEqual(['> one', '1', '', '> two']);
+  });
+
+  test('beyond those that may wait stays in the line', () => {
+    const { screen, hooks } = open();
+    for (let count = 0; count <= 101; count += 1) hooks.sent(`message ${count}`);
+    expect(screen.printed.at(-1)).toContain('100 messages wait');
+    expect(screen.draft).toBe('message 101');
+  });
+
+  test('that the swarm does not take comes back into the line', async () => {
+    const { screen, hooks, turn } = open();
+    hooks.sent('precious');
+    await turn(0).fail(new GoondanError('E_INBOX_FULL', 'Too much.', { suggestion: 'Wait.' }));
+    expect(screen.printed).toEqual(['> precious', 'E_INBOX_FULL: Too much.', 'Wait.', '']);
+    expect(screen.draft).toBe('precious');
+  });
+
+  test('that was taken does not, whatever becomes of it', async () => {
+    const { screen, hooks, turn } = open();
+    hooks.sent('taken');
+    turn(0).accept();
+    await turn(0).fail(new GoondanError('E_SWARM_STOPPED', 'It is gone.'));
+    expect(screen.draft).toBe('');
+  });
+
+  test('whose turn fails: code and suggestion, and the chat goes on', async () => {
+    const { screen, hooks, turn, asked } = open();
+    hooks.sent('Hello');
+    await turn(0).end({
+      finishReason: 'error',
+      error: { code: 'E_MODEL_AUTH', message: 'No.', suggestion: 'Set it.' },
+    });
+    expect(screen.printed).toEqual(['> Hello', 'E_MODEL_AUTH: No.', 'Set it.', '']);
+    hooks.sent('again');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('that is blank is none', () => {
+    const { hooks, asked } = open();
+    hooks.sent('  ');
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('what other agents do', () => {
+  test('is shown when this turn has caused it, and only then', async () => {
+    const { chat, screen, hooks, turn } = open();
+    hooks.sent('Hello');
+    const called = { spanId: 'b', toolName: 'notes__save', args: '{}' };
+    chat.hear(turn(0).tell('turn.started', { spanId: 'a' }, 'helper'));
+    chat.hear(turn(0).tell('tool.called', called, 'helper'));
+    chat.hear(turn(0).tell('tool.called', { ...called, spanId: 'c', traceId: 'another' }, 'stranger'));
+    expect(screen.live.slice(0, -1)).toEqual(['  … helper 0 s', '  … helper · notes__save 0 s']);
+    chat.hear(turn(0).tell('tool.completed', { ...called, status: 'ok', duration: 12 }, 'helper'));
+    chat.hear(turn(0).tell('turn.completed', { spanId: 'a', duration: 1_234 }, 'helper'));
+    expect(screen.printed).toEqual(['> Hello', '  ✓ helper · notes__save ok, 12 ms', '  ✓ helper ok, 1.2 s']);
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('during a turn cancels it, and the chat goes on', async () => {
+    const { chat, screen, hooks, turn, asked } = open();
+    hooks.sent('Hello');
+    turn(0).say('Good mor');
+    hooks.interrupt();
+    expect(turn(0).options.signal?.aborted).toBe(true);
+    expect(screen.live.at(-1)).toContain('is being cancelled');
+    await turn(0).end(cancelled);
+    expect(screen.printed).toEqual(['> Hello', 'Good mor', 'Cancelled.', '']);
+    hooks.sent('again');
+    expect(asked).toHaveLength(2);
+    expect(await hasEnded(chat)).toBe(false);
+  });
+
+  test('during a turn brings back what waits for it, above what is being written', () => {
+    const { screen, hooks } = open();
+    hooks.sent('one');
+    hooks.sent('two');
+    screen.setDraft('three');
+    hooks.interrupt();
+    expect(screen.draft).toBe('two\nthree');
+    expect(screen.live).toHaveLength(1);
+  });
+
+  test('a second time during a turn quits: interrupted', async () => {
+    const { chat, hooks } = open();
+    hooks.sent('Hello');
+    hooks.interrupt();
+    hooks.interrupt();
+    expect(await chat.ended).toBe('interrupted');
+  });
+
+  test('empties the line first, then says that once more quits, then quits', async () => {
+    const { chat, screen, hooks } = open();
+    screen.setDraft('draft');
+    hooks.interrupt();
+    expect(screen.draft).toBe('');
+    expect(screen.live).toEqual([]);
+    hooks.interrupt();
+    expect(screen.live).toEqual(['Ctrl-C again to quit.']);
+    hooks.interrupt();
+    expect(await chat.ended).toBe('left');
+  });
+
+  test('twice with a pause in between does not quit', async () => {
+    const { chat, screen, hooks, clock } = open();
+    hooks.interrupt();
+    await clock.advance(2_000);
+    expect(screen.live).toEqual([]);
+    hooks.interrupt();
+    expect(screen.live).toEqual(['Ctrl-C again to quit.']);
+    expect(await hasEnded(chat)).toBe(false);
+  });
+});
+
+describe('commands', () => {
+  test('are not sent to the agent; a mistyped one is told', () => {
+    const { screen, hooks, asked, commands } = open();
+    hooks.sent('/help');
+    hooks.sent('/hlep');
+    expect(commands).toEqual(['help']);
+    expect(screen.printed).toEqual(['There is no /hlep. Did you mean /help? To send it as a message, begin with //.']);
+    expect(asked).toEqual([]);
+  });
+
+  test('that fail are told, and the chat goes on', async () => {
+    const { chat, screen, hooks, clock } = open();
+    hooks.sent('/status');
+    await clock.advance(0);
+    expect(screen.printed[0]).toBe('E_SWARM_STOPPED: It is gone.');
+    expect(await hasEnded(chat)).toBe(false);
+  });
+
+  test('that change whom one talks to wait for the end of the turn, in the line', () => {
+    const { screen, hooks, commands } = open();
+    hooks.sent('Hello');
+    hooks.sent('/new other');
+    expect(commands).toEqual([]);
+    expect(screen.draft).toBe('/new other');
+  });
+
+  test('/quit leaves', async () => {
+    const { chat, hooks } = open();
+    hooks.sent('/quit');
+    expect(await chat.ended).toBe('left');
+  });
+});
+
+describe('a question', () => {
+  test('puts what is written aside; the next line is the answer, and no message', async () => {
+    const { chat, screen, hooks, asked } = open();
+    screen.setDraft('draft');
+    const answered = chat.ask([line('May it?')], '[y/N] ');
+    expect(screen.printed).toEqual(['May it?']);
+    expect(screen.draft).toBe('');
+    expect(hooks.live().label).toBe('[y/N] ');
+    hooks.sent('y');
+    expect(await answered).toBe('y');
+    expect(screen.draft).toBe('draft');
+    expect(hooks.live().label).toBe('> ');
+    expect(asked).toEqual([]);
+  });
+
+  test('one after the other; Enter alone is an answer, Ctrl-C is none', async () => {
+    const { chat, screen, hooks } = open();
+    const answers = [chat.ask([line('first')], '? '), chat.ask([line('second')], '? ')];
+    expect(screen.printed).toEqual(['first']);
+    hooks.sent('');
+    hooks.interrupt();
+    expect(await Promise.all(answers)).toEqual(['', undefined]);
+  });
+
+  test('that needs no answer any more is gone, whether it was asked or still waits', async () => {
+    const { chat, screen, hooks } = open();
+    const [first, second] = [new AbortController(), new AbortController()];
+    screen.setDraft('draft');
+    const answers = [
+      chat.ask([line('first')], '? ', first.signal),
+      chat.ask([line('second')], '? ', second.signal),
+      chat.ask([line('third')], '? ', AbortSignal.abort()),
+    ];
+    second.abort();
+    first.abort();
+    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined]);
+    expect([screen.printed, screen.draft, hooks.live().label]).toEqual([['first'], 'draft', '> ']);
+  });
+
+  test('that nobody answers before the end of the chat is not answered', async () => {
+    const { chat } = open();
+    const answered = chat.ask([line('first')], '? ');
+    chat.close();
+    expect(await answered).toBeUndefined();
+  });
+});
+
+describe('the end', () => {
+  test('leaves on the terminal what was not sent', () => {
+    const { chat, screen, hooks } = open();
+    hooks.sent('one');
+    hooks.sent('two');
+    screen.setDraft('three');
+    chat.leave('stopped');
+    chat.close();
+    expect(screen.printed).toEqual(['> one', 'Not sent:', 'two', 'three']);
+    expect(screen.isClosed).toBe(true);
+  });
+
+  test('Ctrl-D and SIGTERM leave; a terminal that is gone is told apart', async () => {
+    const [one, other, third] = [open(), open(), open()];
+    one.hooks.leave();
+    other.chat.signalled('SIGTERM');
+    third.chat.signalled('SIGHUP');
+    expect(await Promise.all([one, other, third].map(({ chat }) => chat.ended))).toEqual(['left', 'left', 'gone']);
+  });
+
+  test('a swarm that is gone without a word is an error', async () => {
+    const { chat } = open();
+    chat.lost(new GoondanError('E_CONTROL_CLOSED', 'Lost.'));
+    const error = await chat.ended.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+  });
+});
+
+test('a note is above the prompt, line by line', () => {
+  const { chat, screen } = open();
+  chat.note('warn: host: one\ntwo\n');
+  expect(screen.printed).toEqual(['warn: host: one', 'two']);
+});

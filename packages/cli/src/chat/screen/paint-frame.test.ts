@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'bun:test';
+import pc from 'picocolors';
+import { line } from './line.ts';
+import { eraseLive, nothingLive, paintFrame } from './paint-frame.ts';
+
+const colors = pc.createColors(false);
+const row = (text: string) => ({ line: line(text), width: text.length });
+
+describe('paintFrame', () => {
+  test('finished lines wrap as the terminal likes, live rows never', () => {
+    const live = { rows: [row('working'), row('> ab'), row('  c')], cursorRow: 1, cursorColumn: 3 };
+    const frame = { shown: nothingLive, finished: [line('done')], live, columns: 80 };
+    expect(paintFrame(frame, colors)).toBe(
+      '\x1b[?2026h\x1b[?25l' +
+        '\r\x1b[J' +
+        'done\r\n' +
+        // One row up from the last, three columns from the left.
+        '\x1b[?7lworking\r\n> ab\r\n  c\x1b[?7h\x1b[1A\r\x1b[3C' +
+        '\x1b[?25h\x1b[?2026l',
+    );
+  });
+
+  test('nothing live leaves the cursor at the start of a row', () => {
+    const frame = { shown: nothingLive, finished: [], live: nothingLive, columns: 80 };
+    expect(paintFrame(frame, colors)).toContain('\x1b[?7l\x1b[?7h\r\x1b[?25h');
+  });
+});
+
+describe('eraseLive', () => {
+  const shown = { rows: [row('x'.repeat(75)), row(''), row('x'.repeat(50))], cursorRow: 2, cursorColumn: 45 };
+
+  test('goes up to where the live part begins', () => {
+    expect(eraseLive(shown, 80)).toBe('\r\x1b[2A\x1b[J');
+  });
+
+  test('in a terminal that has become narrower, over the rows that it has made of them', () => {
+    // 75 in rows of 20 are four, the empty one is one, and the cursor is in the third of its own.
+    expect(eraseLive(shown, 20)).toBe('\r\x1b[7A\x1b[J');
+  });
+});

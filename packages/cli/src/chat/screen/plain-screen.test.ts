@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test';
+import pc from 'picocolors';
+import type { LiveView } from './chat-screen.ts';
+import { line } from './line.ts';
+import { PlainScreen } from './plain-screen.ts';
+
+function open() {
+  let written = '';
+  let view: LiveView = { lines: [], label: '> ' };
+  let write: (text: string) => void = () => undefined;
+  const heard: string[] = [];
+  const screen = new PlainScreen(
+    {
+      sent: (text) => void heard.push(`sent ${text}`),
+      interrupt: () => void heard.push('interrupt'),
+      leave: () => void heard.push('leave'),
+      gone: () => void heard.push('gone'),
+      live: () => view,
+    },
+    {
+      write: (text) => void (written += text),
+      colors: pc.createColors(false),
+      readLines: (onLine) => {
+        write = onLine;
+        return () => void heard.push('stopped reading');
+      },
+    },
+  );
+  screen.open();
+  return {
+    screen,
+    heard,
+    written: () => written,
+    type: (text: string) => write(text),
+    show: (next: Partial<LiveView>) => {
+      view = { lines: [], label: '> ', ...next };
+      screen.refresh();
+    },
+  };
+}
+
+describe('a screen that cannot move its cursor', () => {
+  test('asks, prints line by line, and asks again when nothing goes on any more', () => {
+    const { screen, heard, written, type, show } = open();
+    show({ lines: [line('working')] });
+    type('hello');
+    screen.print([line('You said: hello'), line('\x1b[2J')]);
+    show({});
+    expect(written()).toBe('> You said: hello\n␛[2J\n> ');
+    expect(heard).toEqual(['sent hello']);
+  });
+
+  test('a note begins on a line of its own, and the prompt comes again', () => {
+    const { screen, written } = open();
+    screen.print([line('warn')]);
+    expect(written()).toBe('> \nwarn\n> ');
+  });
+
+  test('a hint is printed once', () => {
+    const { written, show } = open();
+    show({ hint: line('again?') });
+    show({ hint: line('again?') });
+    expect(written()).toBe('> \nagain?\n> ');
+  });
+
+  test('what cannot be put back into the line is printed', () => {
+    const { screen, written } = open();
+    screen.setDraft('one\ntwo');
+    expect(written()).toBe('> \nNot sent:\none\ntwo\n> ');
+  });
+
+  test('the end: a line of its own for what comes after it', () => {
+    const { screen, heard, written } = open();
+    screen.close();
+    screen.print([line('late')]);
+    expect(written()).toBe('> \nlate\n');
+    expect(heard).toEqual(['stopped reading']);
+  });
+});

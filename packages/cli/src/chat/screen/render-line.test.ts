@@ -1,0 +1,11 @@
+import { expect, test } from 'bun:test';
+import pc from 'picocolors';
+import { line, span } from './line.ts';
+import { renderLine } from './render-line.ts';
+
+test('in colour where there are colours, harmless everywhere', () => {
+  const shown = [span('a'), span('\x1b[2J', 'red')];
+  expect(renderLine(shown, pc.createColors(true))).toBe('a\x1b[31m␛[2J\x1b[39m');
+  expect(renderLine(shown, pc.createColors(false))).toBe('a␛[2J');
+  expect(renderLine(line(''), pc.createColors(false))).toBe('');
+});

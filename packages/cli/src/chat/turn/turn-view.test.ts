@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test';
+import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
+import { createAssistantMessage, type JsonObject, type TurnResult } from '@goondan/types';
+import type { Line } from '../screen/line.ts';
+import { TurnView } from './turn-view.ts';
+
+const at = { agentName: 'host', instanceKey: 'default' };
+const textOfLine = (line: Line) => line.map(({ text }) => text).join('');
+
+function watch() {
+  const printed: string[] = [];
+  let now = 0;
+  const view = new TurnView({
+    agent: 'host',
+    now: () => now,
+    print: (lines) => void printed.push(...lines.map(textOfLine)),
+  });
+  return {
+    printed,
+    live: () => view.live().map(textOfLine),
+    wait: (ms: number) => void (now += ms),
+    say: (text: string, stepIndex = 0) => view.hear(delta({ type: 'text', text, ...step(stepIndex) })),
+    think: (text: string) => view.hear(delta({ type: 'reasoning', text, ...step(0) })),
+    discard: () => view.hear(delta({ type: 'discard', ...step(0) })),
+    tell: (name: string, payload: JsonObject) => view.hear({ type: 'runtime.event', at, name, payload }),
+    end: (result: Partial<TurnResult>) => view.end(endOf(result)),
+  };
+}
+
+const step = (stepIndex: number) => ({ turnId: 'turn-e', stepId: `step-${stepIndex}`, stepIndex });
+
+function delta(told: Extract<SwarmNotice, { type: 'delta' }>['delta']): SwarmNotice {
+  return { type: 'delta', at, eventId: 'e', delta: told };
+}
+
+function endOf(result: Partial<TurnResult>): TurnEnd {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  const full: TurnResult = { turnId: 'turn-e', finishReason: 'text_response', ...result };
+  return { agent: 'host', instanceKey: 'default', eventId: 'e', traceId: '', result: full, stepCount: 3, usage };
+}
+
+const answer = (text: string) => ({ responseMessage: createAssistantMessage(text) });
+const call = { spanId: 'a', toolName: 'weather__get', args: '{"city":"Seoul"}' };
+
+describe('a turn', () => {
+  test('what was said before a tool call stands before it, what was said after it behind it', () => {
+    const { printed, say, tell, live, wait, end } = watch();
+    say('Let me look.');
+    tell('tool.called', call);
+    wait(3_400);
+    expect(live()).toEqual(['  … weather__get {"city":"Seoul"} 3 s', 'host · 3 s · Ctrl-C cancels']);
+    tell('tool.completed', { ...call, status: 'ok', duration: 3_400 });
+    say('Sunny.', 1);
+    end(answer('Sunny.'));
+    expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
+  });
+
+  test('a call that fails says why, in short', () => {
+    const { printed, tell } = watch();
+    const error = { code: 'E_TOOL_FAILED', message: `There is\nno such city${'!'.repeat(500)}` };
+    tell('tool.called', call);
+    tell('tool.completed', { ...call, status: 'error', duration: 7, error });
+    expect(printed[0]).toStartWith(
+      '  ✗ weather__get {"city":"Seoul"} failed, 7 ms: E_TOOL_FAILED: There is no such city!',
+    );
+    expect(printed[0]?.length).toBeLessThan(300);
+    tell('tool.called', { ...call, spanId: 'b' });
+    tell('tool.failed', { ...call, spanId: 'b', duration: 7, error: { message: 'It threw.' } });
+    expect(printed[1]).toEndWith('failed, 7 ms: It threw.');
+  });
+
+  test('long arguments are cut', () => {
+    const { live, tell } = watch();
+    tell('tool.called', { ...call, args: `{"text":"${'x'.repeat(190)}` });
+    expect(live()[0]?.length).toBeLessThan(110);
+  });
+
+  test('of many calls at once the first are shown, and how many more there are', () => {
+    const { live, tell } = watch();
+    for (let count = 0; count < 10; count += 1) tell('tool.called', { ...call, spanId: String(count) });
+    expect(live()).toHaveLength(8);
+    expect(live()[6]).toBe('  … 4 more');
+  });
+
+  test('what a step has said that is tried again does not count', () => {
+    const { printed, say, discard, live, end } = watch();
+    say('Half an ans');
+    discard();
+    expect(live()[0]).toBe('host · 0 s · Ctrl-C cancels');
+    say('one line\nand', 1);
+    discard();
+    say('The answer.', 2);
+    end(answer('The answer.'));
+    expect(printed).toEqual(['one line', '(That does not count: the step is tried again.)', 'The answer.', '']);
+  });
+
+  test('what the model thinks is shown while it thinks', () => {
+    const { printed, think, say, live } = watch();
+    think('Hmm, ');
+    think('let me see');
+    expect(live()[0]).toBe('Hmm, let me see');
+    say('Yes.');
+    expect(live()[0]).toBe('Yes.');
+    expect(printed).toEqual([]);
+  });
+
+  test('an answer that a layer has changed is printed as it is kept', () => {
+    const { printed, say, end } = watch();
+    say('My key is 1234');
+    end(answer('My key is ****'));
+    expect(printed).toEqual(['My key is 1234', 'My key is ****', '']);
+  });
+
+  test('an answer that did not stream is printed all the same', () => {
+    const { printed, end } = watch();
+    end(answer('one\ntwo'));
+    expect(printed).toEqual(['one', 'two', '']);
+  });
+
+  test('the limit of steps is told', () => {
+    const { printed, say, end } = watch();
+    say('So far.');
+    end({ ...answer('So far.'), finishReason: 'max_steps' });
+    expect(printed[1]).toBe('The turn was ended after 3 steps, its limit (policy.maxStepsPerTurn).');
+  });
+
+  test('what comes from another version is not trusted to be complete', () => {
+    const { printed, tell, live } = watch();
+    tell('tool.called', {});
+    tell('tool.completed', { spanId: 7, duration: 'long', error: 'no object' });
+    tell('something.new', { spanId: 'x' });
+    expect(live()).toHaveLength(1);
+    expect(printed).toHaveLength(1);
+  });
+});

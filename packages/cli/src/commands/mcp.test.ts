@@ -1,0 +1,190 @@
+// Real processes: `gdn mcp` as npm installs it.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+let folder: string;
+beforeEach(async () => {
+  place = new GdnPlace();
+  folder = await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+});
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const mcp = (command: string, ...args: string[]) => {
+  const at = args.indexOf('--');
+  const [before, after] = at === -1 ? [args, []] : [args.slice(0, at), args.slice(at)];
+  return place.run('mcp', command, ...before, '--bundle', 'bundle', ...after);
+};
+const file = () => Bun.file(join(folder, '.mcp.json')).json();
+const using = (extension: string) => sampleBundle({ agent: `extensions: [${extension}]` });
+
+describe('gdn mcp add', () => {
+  test('B-06 writes the server, starts nothing, and says what to declare', async () => {
+    const mark = join(place.folder, 'started');
+    const { stdout, stderr, exitCode } = await mcp(
+      'add',
+      'files',
+      '--env',
+      'TOKEN',
+      '--env',
+      'A=b=c',
+      '--',
+      'touch',
+      mark,
+    );
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout).toBe(
+      `Added "files" to ${join(folder, '.mcp.json')}: touch ${mark}
+
+Nothing in the bundle uses it yet. Give it to an agent, in its \`extensions\`:
+
+  - ref: { kind: Extension, name: mcp, package: '@goondan/base' }
+    as: files
+
+An agent sees only what it declares. In its \`environment\`:
+
+  TOKEN: { valueFrom: { env: TOKEN } }
+`,
+    );
+    expect(await file()).toEqual({
+      mcpServers: { files: { command: 'touch', args: [mark], env: { TOKEN: '${TOKEN}', A: 'b=c' } } },
+    });
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('B-06 what it says to declare is valid', async () => {
+    const item = `{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: files }`;
+    await place.write('bundle', { 'goondan.yaml': using(item) });
+    expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
+    const { stdout } = await mcp('add', 'files', '--', 'server');
+    expect(stdout).toBe(`Added "files" to ${join(folder, '.mcp.json')}: server\n`);
+  });
+
+  test('B-06 keeps what is there, and replaces nothing without --force', async () => {
+    const before = { other: 1, mcpServers: { old: { command: 'x', disabled: true } } };
+    await place.write('bundle', { '.mcp.json': JSON.stringify(before) });
+    await mcp('add', 'new', '--url', 'https://mcp.example.com/mcp', '--header', 'Authorization=Bearer ${TOKEN}');
+    const both = {
+      other: 1,
+      mcpServers: {
+        old: { command: 'x', disabled: true },
+        new: {
+          type: 'http',
+          url: 'https://mcp.example.com/mcp',
+          headers: { Authorization: 'Bearer ${TOKEN}' },
+        },
+      },
+    };
+    expect(await file()).toEqual(both);
+
+    const refused = await mcp('add', 'new', '--', 'another');
+    expect(refused.stderr).toStartWith('E_MCP_EXISTS: ');
+    expect(refused.exitCode).toBe(3);
+    expect(await file()).toEqual(both);
+    expect((await mcp('add', 'new', '--force', '--', 'another')).exitCode).toBe(0);
+    expect(await file()).toMatchObject({ mcpServers: { new: { command: 'another' } } });
+  });
+
+  test('B-06 --json', async () => {
+    const { stdout } = await mcp('add', 'files', '--json', '--', 'npx', '-y', 'server', '${KEY}');
+    expect(JSON.parse(stdout)).toEqual({
+      name: 'files',
+      file: join(folder, '.mcp.json'),
+      entry: { command: 'npx', args: ['-y', 'server', '${KEY}'] },
+      needs: ['KEY'],
+      usedBy: [],
+    });
+  });
+
+  test('B-06 wrong use: exit 2, what to do, and nothing written', async () => {
+    const { stderr, exitCode } = await mcp('add', 'files');
+    expect(stderr).toBe(
+      'E_USAGE: Say how the server is reached: by a command or by --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
+    );
+    expect(exitCode).toBe(2);
+    expect(existsSync(join(folder, '.mcp.json'))).toBe(false);
+    // Options of the server, without -- before them.
+    expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
+  });
+
+  test('B-06 a file that cannot be read is left as it is: exit 3', async () => {
+    await place.write('bundle', { '.mcp.json': '{ "mcpServers": ' });
+    const { stderr, exitCode } = await mcp('add', 'files', '--', 'x');
+    expect(stderr).toStartWith('E_MCP_FILE: ');
+    expect(exitCode).toBe(3);
+    expect(await Bun.file(join(folder, '.mcp.json')).text()).toBe('{ "mcpServers": ');
+  });
+
+  test('B-06 no bundle: exit 3', async () => {
+    const { stderr, exitCode } = await place.run('mcp', 'add', 'files', '--bundle', 'nowhere', '--', 'x');
+    expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe('gdn mcp list and remove', () => {
+  const servers = {
+    notes: { command: 'node', args: ['server.mjs'], env: { TOKEN: 'written-down', KEY: '${KEY}' } },
+    web: { type: 'http', url: 'https://a.example/mcp', headers: { authorization: 'written-down' } },
+    broken: { args: [] },
+  };
+  beforeEach(() =>
+    place.write('bundle', {
+      'goondan.yaml': using(`{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: notes }`),
+      '.mcp.json': JSON.stringify({ mcpServers: servers }),
+    }),
+  );
+
+  test('B-06 shows each with who uses it, and no value that may be a secret', async () => {
+    const { stdout } = await mcp('list');
+    expect(stdout).toBe(
+      `notes  node server.mjs  (used by Agent/host)
+web  https://a.example/mcp  (used by nobody)
+broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command is missing.  (used by nobody)
+`,
+    );
+    const json = (await mcp('list', '--json')).stdout;
+    expect(json).not.toContain('written-down');
+    expect(JSON.parse(json)).toMatchObject([
+      { name: 'notes', type: 'stdio', declares: ['TOKEN', 'KEY'], needs: ['KEY'], usedBy: ['Agent/host'] },
+      { name: 'web', type: 'http', declares: ['authorization'], usedBy: [] },
+      { name: 'broken', problem: expect.any(String) },
+    ]);
+  });
+
+  test('B-06 removes one, and says who still wants it', async () => {
+    const { stdout, exitCode } = await mcp('remove', 'notes');
+    expect(stdout).toBe(
+      `Removed "notes" from ${join(folder, '.mcp.json')}.\nStill in the extensions of: Agent/host.\n`,
+    );
+    expect(exitCode).toBe(0);
+    expect(Object.keys((await file()).mcpServers)).toEqual(['web', 'broken']);
+    const again = await mcp('remove', 'notes');
+    expect(again.stderr).toStartWith(`E_MCP_UNKNOWN: There is no server "notes"`);
+    expect(again.exitCode).toBe(3);
+  });
+
+  test('B-06 without a file there are none', async () => {
+    await place.write('empty', { 'goondan.yaml': sampleBundle() });
+    const { stdout, exitCode } = await place.run('mcp', 'list', '--bundle', 'empty');
+    expect({ stdout, exitCode }).toEqual({
+      stdout: 'There are no MCP servers. Add one with `gdn mcp add`.\n',
+      exitCode: 0,
+    });
+  });
+});
+
+describe('gdn mcp approve', () => {
+  test('B-06 without a conversation nothing waits; a tool that does not wait is not approved', async () => {
+    expect((await mcp('approve', 'files')).stdout).toBe('No tool of "files" waits for approval.\n');
+    const { stderr, exitCode } = await mcp('approve', 'files', 'look');
+    expect(stderr).toStartWith('E_MCP_UNKNOWN: No tool "look" of "files" waits for approval. Waiting: none.');
+    expect(exitCode).toBe(3);
+    expect(existsSync(join(folder, '.mcp.lock.json'))).toBe(false);
+  });
+});

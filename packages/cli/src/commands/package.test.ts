@@ -1,0 +1,267 @@
+// Real processes and the real npm, without a network: `gdn package`.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+import { offline, packPackage, serveRegistry, weatherTool, writePackage } from '../testing/sample-packages.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const reference = `{ kind: Tool, name: weather, package: '@acme/tools' }`;
+const callsWeather = `- { when: weather, call: { tool: weather__get, args: {} } }\n- { afterTool: weather__get, say: 'It is {{result}}.' }`;
+const plain = () => place.write('bundle', { 'goondan.yaml': sampleBundle() });
+const using = () =>
+  place.write('bundle', { 'goondan.yaml': sampleBundle({ script: callsWeather, agent: `tools: [${reference}]` }) });
+const tools = (more: { version?: string; manifest?: string; scripts?: Record<string, string> } = {}) =>
+  writePackage(place, `tools-${more.version ?? '1.0.0'}`, { name: '@acme/tools', manifest: weatherTool, ...more });
+
+describe('gdn package add', () => {
+  test('a tarball: installed by npm without running anything of it, and ready to be referred to', async () => {
+    await plain();
+    const mark = join(place.folder, 'ran');
+    await tools({ scripts: { postinstall: `touch ${mark}` } });
+    await packPackage(place, 'tools-1.0.0');
+    const { stdout, stderr, exitCode } = await gdn('add ./tools-1.0.0/acme-tools-1.0.0.tgz');
+    expect(stderr).toBe('There was no package.json in the bundle, so one was made: it lists what is installed.\n');
+    expect(stdout).toBe(
+      [
+        'Added @acme/tools 1.0.0. No script of a package was run.',
+        'Not run: what @acme/tools would run when installed. Look at it first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs it.',
+        'It offers:',
+        `  Tool/weather  ${reference}`,
+        'Write what is in braces where the reference belongs, such as in `tools` of an agent.',
+        '',
+      ].join('\n'),
+    );
+    expect(exitCode).toBe(0);
+    expect(existsSync(mark)).toBe(false);
+    expect(inBundle('package.json')).toEqual({
+      private: true,
+      dependencies: { '@acme/tools': 'file:../tools-1.0.0/acme-tools-1.0.0.tgz' },
+    });
+
+    await using();
+    const { stdout: answer } = await place.run('run', 'bundle', '--trust', '--input', 'The weather?');
+    expect(answer).toBe('It is sunny.\n');
+
+    const allowed = await gdn('add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts --json');
+    expect(JSON.parse(allowed.stdout)).toMatchObject({ scripts: 'allowed', heldBack: [] });
+  });
+
+  test('with --allow-scripts its scripts run', async () => {
+    await plain();
+    const mark = join(place.folder, 'ran');
+    await tools({ scripts: { postinstall: `touch ${mark}` } });
+    const tarball = await packPackage(place, 'tools-1.0.0');
+    expect((await gdn(`add ${tarball} --allow-scripts`)).stdout).toStartWith('Added @acme/tools 1.0.0.\nIt offers:\n');
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test('a folder, named from where it was typed; JSON says the same', async () => {
+    await plain();
+    await tools();
+    const { stdout, exitCode } = await gdn('add ./tools-1.0.0 --json');
+    expect(JSON.parse(stdout)).toEqual({
+      name: '@acme/tools',
+      version: '1.0.0',
+      scripts: 'not-run',
+      heldBack: [],
+      resources: [{ resource: 'Tool/weather', reference: { kind: 'Tool', name: 'weather', package: '@acme/tools' } }],
+    });
+    expect(exitCode).toBe(0);
+    expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': 'file:../tools-1.0.0' });
+  });
+
+  test('by name from a registry: the version is exact; at a terminal it shows that it works', async () => {
+    await plain();
+    await writePackage(place, 'tools', { name: 'acme-tools', version: '1.2.3', manifest: weatherTool });
+    const registry = serveRegistry('acme-tools', '1.2.3', await packPackage(place, 'tools'));
+    try {
+      const env = { npm_config_registry: registry.url, npm_config_offline: 'false' };
+      const { stdout, stderr } = await gdn('add acme-tools@^1.0.0', env);
+      expect(stdout).toContain(`\n  Tool/weather  { kind: Tool, name: weather, package: acme-tools }\n`);
+      expect(stderr).not.toContain('Installing');
+      expect(inBundle('package.json').dependencies).toEqual({ 'acme-tools': '1.2.3' });
+      const command = ['package', 'add', 'acme-tools', '--bundle', 'bundle'];
+      const { screen, exitCode } = await place.runOnTerminal(command, [], { env: { ...offline(place), ...env } });
+      expect(screen).toContain('Installing acme-tools with npm …\n');
+      expect(screen).toContain('Added acme-tools 1.2.3.');
+      expect(exitCode).toBe(0);
+    } finally {
+      await registry.stop();
+    }
+  });
+
+  test('a bundle that is a package itself is told what to write, and not rewritten', async () => {
+    const more = 'kind: Package\nmetadata: { name: mine }\nspec:\n  version: 1.0.0\n  dependencies: []';
+    const text = sampleBundle({ more });
+    await place.write('bundle', { 'goondan.yaml': text });
+    await tools();
+    const line = text.split('\n').findIndex((each) => each.includes('dependencies')) + 1;
+    expect((await gdn('add ./tools-1.0.0')).stdout).toEndWith(
+      `\nPackage/mine lists what it needs (goondan.yaml:${line}). Add to its dependencies: { name: '@acme/tools', version: '1.0.0' }\n`,
+    );
+    expect(readFileSync(join(place.folder, 'bundle', 'goondan.yaml'), 'utf8')).toBe(text);
+  });
+
+  test('what is no package of Goondan is taken out again: nothing is left', async () => {
+    await plain();
+    await writePackage(place, 'left-pad', { name: 'left-pad' });
+    const { stdout, stderr, exitCode } = await gdn('add ./left-pad');
+    expect(stderr).toContain('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    for (const name of ['package.json', 'package-lock.json', 'node_modules'])
+      expect(existsSync(bundled(name))).toBe(false);
+  });
+
+  test('one with errors is taken out again: what was there before is there again', async () => {
+    await plain();
+    for (const [version, manifest] of [
+      ['1.0.0', weatherTool],
+      ['2.0.0', weatherTool.replace('entry: ./weather.ts', 'entri: 7')],
+    ] as const) {
+      await tools({ version, manifest });
+      await packPackage(place, `tools-${version}`);
+    }
+    expect((await gdn('add ./tools-1.0.0/acme-tools-1.0.0.tgz')).exitCode).toBe(0);
+    const before = ['package.json', 'package-lock.json'].map((name) => readFileSync(bundled(name), 'utf8'));
+    const { stdout, stderr, exitCode } = await gdn('add ./tools-2.0.0/acme-tools-2.0.0.tgz');
+    expect(stderr).toMatch(/node_modules\/@acme\/tools\/goondan\.yaml:5:3 E_RESOURCE_KEY Tool\/weather: /);
+    expect(stderr).toMatch(/\nE_PACKAGE_INVALID: "@acme\/tools" has an error, and was taken out again\.\n/);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
+    expect(['package.json', 'package-lock.json'].map((name) => readFileSync(bundled(name), 'utf8'))).toEqual(before);
+    expect(inBundle('node_modules/@acme/tools/package.json').version).toBe('1.0.0');
+  });
+
+  test('what npm has to say is shown in full, with a code; nothing has changed', async () => {
+    await plain();
+    const { stdout, stderr, exitCode } = await gdn('add no-such-package');
+    expect(stderr).toContain('npm error code ENOTCACHED\n');
+    expect(stderr).toEndWith(
+      'E_NPM_FAILED: `npm install` ended with 1.\nRead what npm says above; nothing of the bundle was changed.\n',
+    );
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+    expect(existsSync(bundled('package.json'))).toBe(false);
+
+    const path = await place.write('bin', {});
+    mkdirSync(path);
+    symlinkSync(Bun.which('node') ?? '', join(path, 'node'));
+    const noNpm = await gdn('add x', { PATH: path });
+    expect(noNpm.stderr).toContain('E_NPM_FAILED: `npm install` could not be run: ');
+    await Bun.write(bundled('package.json'), '{ "dependencies": ');
+    const broken = await gdn('add x');
+    expect(broken.stderr).toStartWith(`E_PACKAGE_FILE: "${bundled('package.json')}" cannot be read: `);
+    expect(broken.exitCode).toBe(3);
+  });
+
+  test('Ctrl-C ends npm and leaves nothing behind', async () => {
+    await plain();
+    await tools();
+    const registry = serveRegistry('x', '1.0.0', await packPackage(place, 'tools-1.0.0'));
+    try {
+      const env = { ...offline(place), npm_config_registry: registry.url, npm_config_offline: 'false' };
+      const child = place.startWith({ env }, 'package', 'add', 'hangs', '--bundle', 'bundle');
+      await registry.hangs;
+      child.kill('SIGINT');
+      const [stderr, exitCode] = await Promise.all([child.stderr.text(), child.exited]);
+      expect(stderr).toContain('E_CANCELLED: npm was interrupted.\n');
+      expect(exitCode).toBe(130);
+      for (const name of ['package.json', 'package-lock.json', 'node_modules'])
+        expect(existsSync(bundled(name))).toBe(false);
+    } finally {
+      await registry.stop();
+    }
+  });
+
+  test('without a bundle there is nothing to add to', async () => {
+    const { stderr, exitCode } = await gdn('add x');
+    expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe('gdn package remove and list', () => {
+  test('list: what is installed, what it offers, and whether it is used', async () => {
+    await plain();
+    expect((await gdn('list')).stdout).toBe('No package of Goondan is installed for this bundle.\n');
+    expect((await gdn('list --json')).stdout).toBe('[]\n');
+    await tools();
+    await gdn('add ./tools-1.0.0');
+    expect((await gdn('list')).stdout).toBe('@acme/tools 1.0.0 (not used)\n  Tool/weather\n');
+    await using();
+    expect(JSON.parse((await gdn('list --json')).stdout)).toEqual([
+      {
+        name: '@acme/tools',
+        version: '1.0.0',
+        folder: bundled('node_modules/@acme/tools'),
+        valid: true,
+        resources: ['Tool/weather'],
+        used: true,
+      },
+    ]);
+    await Bun.write(join(place.folder, 'tools-1.0.0', 'goondan.yaml'), 'kind: Tol');
+    expect((await gdn('list')).stdout).toContain('its goondan.yaml has errors');
+  });
+
+  test('remove: refused while a resource or a module needs it, saying where', async () => {
+    await using();
+    await tools();
+    await gdn('add ./tools-1.0.0');
+    const text = readFileSync(bundled('goondan.yaml'), 'utf8').split('\n');
+    const line = text.findIndex((each) => each.includes('@acme/tools')) + 1;
+    const referred = await gdn('remove @acme/tools');
+    expect(referred.stderr).toStartWith(`bundle/goondan.yaml:${line}:`);
+    expect(referred.stderr).toContain(' Agent/host refers to @acme/tools\nE_PACKAGE_USED: ');
+    expect({ stdout: referred.stdout, exitCode: referred.exitCode }).toEqual({ stdout: '', exitCode: 1 });
+
+    const own = `kind: Tool\nmetadata: { name: own }\nspec:\n  entry: ./own.ts\n  exports: [{ name: get, description: It., parameters: { type: object } }]`;
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({ agent: 'tools: [Tool/own]', more: own }),
+      'own.ts': `import { handlers as theirs } from '@acme/tools';\nexport const handlers = theirs;\n`,
+    });
+    const imported = await gdn('remove @acme/tools');
+    expect(imported.stderr).toMatch(/^bundle\/\S+:\d+:\d+ E_IMPORT_MISSING /);
+    expect(imported.stderr).toContain('\nE_PACKAGE_USED: ');
+    expect(statSync(bundled('node_modules/@acme/tools')).isDirectory()).toBe(true);
+    expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': 'file:../tools-1.0.0' });
+
+    await Bun.write(bundled('more.yaml'), 'kind: Agent\nspec: [');
+    const unread = await gdn('remove @acme/tools');
+    expect(unread.stderr).toContain('so nobody can tell whether it refers to "@acme/tools".\n');
+    expect(unread.exitCode).toBe(4);
+
+    rmSync(bundled('more.yaml'));
+    await plain();
+    expect((await gdn('remove @acme/tools')).stdout).toBe('Removed @acme/tools.\n');
+    expect(inBundle('package.json')).toEqual({ private: true });
+    expect(existsSync(bundled('node_modules/@acme/tools'))).toBe(false);
+    const gone = await gdn('remove @acme/tools');
+    expect(gone.stderr).toStartWith('E_PACKAGE_MISSING: The package.json of the bundle does not list "@acme/tools".\n');
+    expect({ stdout: gone.stdout, exitCode: gone.exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+});
+
+test.each(['add', 'remove', 'list'])('gdn package %s --help ends with an example', async (command) => {
+  const { stdout, exitCode } = await place.run('package', command, '--help');
+  expect(stdout).toMatch(/\nExample:\n {2}\$ gdn .*\n$/);
+  for (const option of ['--json', '--state-root', '--bundle']) expect(stdout).toContain(option);
+  expect(exitCode).toBe(0);
+});
+
+function gdn(line: string, env: Record<string, string> = {}) {
+  return place.runWith({ env: { ...offline(place), ...env } }, 'package', ...line.split(' '), '--bundle', 'bundle');
+}
+
+function bundled(path: string): string {
+  return join(place.folder, 'bundle', path);
+}
+
+function inBundle(path: string) {
+  return JSON.parse(readFileSync(bundled(path), 'utf8'));
+}

@@ -1,0 +1,117 @@
+import { realpathSync } from 'node:fs';
+import type { Command } from 'commander';
+import { addCommonOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { InstalledPackage } from '../package/read-package.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface AddOptions extends BundleOptions {
+  readonly allowScripts?: boolean;
+}
+
+export function addPackageCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const group = program
+    .command('package')
+    .summary('install parts that others have made')
+    .description('A package of Goondan is an npm package with a goondan.yaml in it. npm installs it into the bundle.')
+    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm');
+
+  const add = group
+    .command('add')
+    .argument('<package>', 'its name, with @version if you like; or a folder, a tarball or an address, as npm takes it')
+    .summary('install one')
+    .description(
+      'Installs a package with npm, at an exact version, and checks its goondan.yaml. What is wrong is taken out ' +
+        'again. Prints what it offers and how to refer to it. No script of a package runs, unless --allow-scripts.',
+    )
+    .option('--allow-scripts', 'let packages run their scripts when they are installed, as npm does');
+  addFolderOptions(add)
+    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm')
+    .action(async (typed: string, options: AddOptions) => {
+      await withInterrupt((signal) => addOne(typed, options, terminal, signal));
+      finish(exitCodes.ok);
+    });
+
+  const remove = group
+    .command('remove')
+    .argument('<package>', 'its name')
+    .summary('remove one')
+    .description('Removes a package with npm, unless something of the bundle still needs it.');
+  addFolderOptions(remove)
+    .addHelpText('after', '\nExample:\n  $ gdn package remove @acme/tools --bundle my-swarm')
+    .action(async (name: string, options: BundleOptions) => {
+      await withInterrupt((signal) => removeOne(name, options, terminal, signal));
+      finish(exitCodes.ok);
+    });
+
+  const list = group
+    .command('list')
+    .summary('list them')
+    .description('Lists the packages of Goondan that are installed for the bundle, and what they offer.');
+  addFolderOptions(list)
+    .addHelpText('after', '\nExample:\n  $ gdn package list --bundle my-swarm --json')
+    .action(async (options: BundleOptions) => {
+      await showPackages(options, terminal);
+      finish(exitCodes.ok);
+    });
+}
+
+function addFolderOptions(command: Command): Command {
+  return addCommonOptions(command.option('--bundle <folder>', 'the folder of the bundle (default: the current one)'));
+}
+
+async function addOne(typed: string, options: AddOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const [{ addPackage }, { fixSpec }, { readBundle }] = await Promise.all([
+    import('../package/add-package.ts'),
+    import('../package/package-spec.ts'),
+    import('../bundle/open-bundle.ts'),
+  ]);
+  const { allowScripts = false, json } = options;
+  const { folder } = await readBundle(bundleFolder(undefined, options));
+  const spec = fixSpec(typed, realpathSync('.'));
+  const added = await addPackage({ folder, spec, allowScripts, terminal, signal });
+  const { describeAddition } = await import('../package/describe-addition.ts');
+  const addition = describeAddition(added, await readBundle(folder), { typed, allowScripts });
+  if (json === true) return printJson(addition.json, terminal);
+  terminal.print(addition.text);
+}
+
+async function removeOne(name: string, options: BundleOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { removePackage } = await import('../package/remove-package.ts');
+  const { readBundle } = await import('../bundle/open-bundle.ts');
+  const shownAs = bundleFolder(undefined, options);
+  const { folder } = await readBundle(shownAs);
+  await removePackage({ folder, name, shownAs, terminal, signal });
+  if (options.json === true) printJson({ removed: true, name }, terminal);
+  else terminal.print(`Removed ${name}.\n`);
+}
+
+async function showPackages(options: BundleOptions, terminal: Terminal): Promise<void> {
+  const { listPackages } = await import('../package/list-packages.ts');
+  const { readBundle } = await import('../bundle/open-bundle.ts');
+  const packages = await listPackages(await readBundle(bundleFolder(undefined, options)));
+  if (options.json === true) {
+    return printJson(
+      packages.map((each) => ({ ...describePackage(each), used: each.isUsed })),
+      terminal,
+    );
+  }
+  if (packages.length === 0) return terminal.print('No package of Goondan is installed for this bundle.\n');
+  for (const { name, version, isUsed, bundle, resources } of packages) {
+    const notes = [...(isUsed ? [] : ['not used']), ...(bundle.valid ? [] : ['its goondan.yaml has errors'])];
+    terminal.print(`${terminal.colors.bold(name)} ${version}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}\n`);
+    for (const { kind, name: offered } of resources) terminal.print(`  ${kind}/${offered}\n`);
+  }
+}
+
+function describePackage({ name, version, path, bundle, resources }: InstalledPackage) {
+  return {
+    name,
+    version,
+    folder: path,
+    valid: bundle.valid,
+    resources: resources.map((each) => `${each.kind}/${each.name}`),
+  };
+}

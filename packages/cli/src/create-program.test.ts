@@ -1,0 +1,74 @@
+// The help of every command, whichever there are.
+import { describe, expect, test } from 'bun:test';
+import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
+
+const commands = allCommands();
+const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
+
+describe('the commands', () => {
+  test('are there', () => {
+    expect(commands.map(({ path }) => path.join(' '))).toContain('instance list');
+  });
+
+  test.each(named(commands))('gdn %s --help reads well', async (name, { path, command }) => {
+    const { stdout, stderr, exitCode } = await runCaptured([...path, '--help']);
+    expect(stdout).toStartWith(`Usage: gdn ${name} [options]`);
+    expect(command.summary()).toMatch(/^[a-z][^.]{8,60}$/);
+    expect(command.description()).toMatch(/^[A-Z].*\.$/);
+    expect(stdout).toContain(`\n${command.description().slice(0, 40)}`);
+    expect(stdout).toMatch(/\nExamples?:\n( {2}\$ .*gdn .*\n)+$/);
+    for (const { description, flags } of command.options) expect(description, flags).toMatch(/^[a-z$].*[^.]$/);
+    for (const each of command.registeredArguments) expect(each.description, each.name()).toMatch(/^[a-z].*[^.]$/);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  test.each(named(commands))('gdn %s --help fits', async (_name, { path }) => {
+    for (const columns of [undefined, 300]) {
+      const { stdout } = await runCaptured([...path, '--help'], columns);
+      expect(longestLine(stdout), stdout).toBeLessThanOrEqual(100);
+    }
+  });
+
+  test.each(named(commands.filter(({ command }) => command.commands.length === 0)))(
+    'gdn %s takes --json and --state-root',
+    (_name, { command }) => {
+      expect(command.options.map(({ long }) => long)).toEqual(expect.arrayContaining(['--json', '--state-root']));
+    },
+  );
+
+  test.each(named(commands))('the examples of gdn %s use options that there are', async (_name, { path }) => {
+    const { stdout } = await runCaptured([...path, '--help']);
+    const lines = stdout.match(/(?<=^ {2}\$ ).*$/gm) ?? [];
+    expect(lines).not.toBeEmpty();
+    for (const typed of lines.flatMap((line) => line.match(/gdn [^|&;]*/g) ?? [])) {
+      // What stands behind two dashes is somebody else's.
+      const words = (typed.split(' -- ')[0] ?? '').split(' ').slice(1);
+      const used = commands.findLast((each) => each.path.every((word, index) => words[index] === word));
+      const flags = used?.command.options.flatMap(({ long, short }) => [long, short]) ?? [];
+      expect(used, typed).toBeDefined();
+      expect(words.filter((word) => /^-./.test(word) && !flags.includes(word))).toEqual([]);
+    }
+  });
+
+  test.each([
+    [['--help'], 'Usage: gdn [options] [command]\n'],
+    [['help'], 'Usage: gdn [options] [command]\n'],
+    [['help', 'run'], 'Usage: gdn run [options] [folder]\n'],
+    [['help', 'instance'], 'Usage: gdn instance [options] [command]\n'],
+    [['help', 'instance', 'show'], 'Usage: gdn instance show [options] <agent> <instance>\n'],
+    [['instance', '--help'], 'Usage: gdn instance [options] [command]\n'],
+    [['run', '--input', 'x', '--help'], 'Usage: gdn run [options] [folder]\n'],
+  ])('%p prints the help that was asked for', async (args, beginning) => {
+    const { stdout, stderr, exitCode } = await runCaptured(args);
+    expect(stdout).toStartWith(beginning);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  test('options that are needed say so', async () => {
+    expect((await runCaptured(['send', '--help'])).stdout).toMatch(/^ {2}--input <text> .*\(needed\)$/m);
+  });
+});
+
+function longestLine(text: string): number {
+  return Math.max(...text.split('\n').map((line) => line.length));
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test';
+import { type AddOptions, readEntry, variablesOf } from './read-entry.ts';
+
+describe('what is typed after gdn mcp add', () => {
+  test('B-06 a command with its arguments and variables', () => {
+    expect(readEntry('files', ['npx', '-y', 'server'], { env: ['A=b=c', 'TOKEN', 'E='], cwd: 'sub' })).toEqual({
+      command: 'npx',
+      args: ['-y', 'server'],
+      env: { A: 'b=c', TOKEN: '${TOKEN}', E: '' },
+      cwd: 'sub',
+    });
+    expect(readEntry('files', ['server'], {})).toEqual({ command: 'server' });
+  });
+
+  test('B-06 an address with its headers', () => {
+    const url = 'https://${HOST}/mcp';
+    expect(readEntry('web', [], { url, header: ['Authorization=Bearer ${TOKEN}'] })).toEqual({
+      type: 'http',
+      url,
+      headers: { Authorization: 'Bearer ${TOKEN}' },
+    });
+  });
+
+  const wrong: [string, string, string[], AddOptions][] = [
+    ['neither command nor url', 'files', [], {}],
+    ['both', 'files', ['x'], { url: 'http://a.example' }],
+    ['a name that is none', 'My_Files', ['x'], {}],
+    ['a name that is too long', 'a'.repeat(41), ['x'], {}],
+    ['an address that is none', 'files', [], { url: 'ftp://a.example' }],
+    ['a variable that is none', 'files', ['x'], { env: ['=x'] }],
+    ['a header that is none', 'files', [], { url: 'http://a.example', header: ['a b=c'] }],
+    ['a header for a command', 'files', ['x'], { header: ['a=b'] }],
+    ['a variable for an address', 'files', [], { url: 'http://a.example', env: ['A=b'] }],
+    ['a folder for an address', 'files', [], { url: 'http://a.example', cwd: 'x' }],
+  ];
+  test.each(wrong)('B-06 wrong: %s', (_what, name, command, options) => {
+    let thrown: unknown;
+    try {
+      readEntry(name, command, options);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: 'E_USAGE', suggestion: expect.stringMatching(/\S/) });
+  });
+
+  test('B-06 the variables that have to be set', () => {
+    const entry = { command: '${A}', args: ['${B:-x}', '${GOONDAN_WORKDIR}'], env: { X: '${C}' }, cwd: '${A}' };
+    expect(variablesOf(entry)).toEqual(['A', 'C']);
+    expect(variablesOf({ type: 'http', url: 'https://${H}/', headers: { x: '${T}' } })).toEqual(['H', 'T']);
+  });
+});

@@ -1,0 +1,77 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { countProblems, printProblems } from '../bundle/print-problems.ts';
+import type { Terminal } from '../terminal.ts';
+import { changeInstall, type InstallChange } from './change-install.ts';
+import { readDependencies } from './package-json.ts';
+import { installedName } from './package-spec.ts';
+import { packagesWithScripts } from './packages-with-scripts.ts';
+import { type InstalledPackage, readPackage } from './read-package.ts';
+
+export interface Addition extends InstallChange {
+  /** As npm takes it, paths made absolute. */
+  readonly spec: string;
+  /** Scripts of packages may run when they are installed. */
+  readonly allowScripts: boolean;
+}
+
+export interface AddedPackage extends InstalledPackage {
+  /** Packages that came with it and have a script that was not run. */
+  readonly heldBack: readonly string[];
+}
+
+/**
+ * An npm install, and a check of what came. Whatever is wrong with it, it is taken out again.
+ *
+ * **Errors** — `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_PACKAGE_MISSING`, `E_PACKAGE_INVALID`, `E_CANCELLED`.
+ */
+export function addPackage(addition: Addition): Promise<AddedPackage> {
+  const { folder, spec, allowScripts, terminal } = addition;
+  const before = readDependencies(folder);
+  const wantedBefore = packagesWithScripts(folder);
+  return changeInstall(addition, async (npm) => {
+    makePackageJson(folder, terminal);
+    if (terminal.showsProgress) terminal.printError(`Installing ${spec} with npm …\n`);
+    const scripts = `--ignore-scripts=${!allowScripts}`;
+    await npm('install', '--save', '--save-exact', '--no-fund', scripts, '--', spec);
+    const name = installedName(spec, before, readDependencies(folder), folder);
+    if (name === undefined) throw nameless(spec);
+    const installed = await checkPackage(folder, name, terminal);
+    const wanted = allowScripts ? [] : packagesWithScripts(folder).filter((each) => !wantedBefore.includes(each));
+    return { ...installed, heldBack: wanted };
+  });
+}
+
+/** Without one npm would install into a project above the bundle. */
+function makePackageJson(folder: string, terminal: Terminal): void {
+  const path = join(folder, 'package.json');
+  if (existsSync(path)) return;
+  try {
+    writeFileSync(path, `${JSON.stringify({ private: true }, undefined, 2)}\n`, { flag: 'wx' });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new GoondanError('E_PACKAGE_FILE', `"${path}" cannot be written: ${reason}.`, { cause });
+  }
+  terminal.printError('There was no package.json in the bundle, so one was made: it lists what is installed.\n');
+}
+
+async function checkPackage(folder: string, name: string, terminal: Terminal): Promise<InstalledPackage> {
+  const read = await readPackage(folder, name);
+  if (read.type === 'absent') throw new GoondanError('E_PACKAGE_MISSING', `npm did not install "${name}".`);
+  if (read.type === 'foreign') {
+    throw new GoondanError('E_PACKAGE_MISSING', `"${name}" is no package of Goondan: it has no goondan.yaml.`, {
+      suggestion: 'It was taken out again. What tools and extensions import is added with `npm install`.',
+    });
+  }
+  const { bundle, path } = read.installed;
+  if (bundle.valid) return read.installed;
+  printProblems(bundle, path, { print: terminal.printError, colors: terminal.errorColors });
+  throw new GoondanError('E_PACKAGE_INVALID', `"${name}" has ${countProblems(bundle)}, and was taken out again.`);
+}
+
+function nameless(spec: string): GoondanError {
+  return new GoondanError('E_PACKAGE_MISSING', `npm does not say under which name it installed "${spec}".`, {
+    suggestion: 'See with `gdn package list` whether it is there.',
+  });
+}

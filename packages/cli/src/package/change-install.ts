@@ -1,0 +1,39 @@
+/**
+ * One change of what is installed in a bundle's folder: done by npm and kept, or undone as if it had not been.
+ * No script of any package is run unless that is said.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Terminal } from '../terminal.ts';
+import { rememberInstall } from './remember-install.ts';
+import { runNpm } from './run-npm.ts';
+
+export interface InstallChange {
+  /** A real path. */
+  readonly folder: string;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** `work` changes and checks; what it throws undoes the change. **Errors** — those of `work`. */
+export async function changeInstall<Value>(
+  { folder, terminal, signal }: InstallChange,
+  work: (npm: (...args: string[]) => Promise<void>) => Promise<Value>,
+): Promise<Value> {
+  const remembered = rememberInstall(folder);
+  try {
+    return await work((...args) => runNpm(args, { folder, terminal, signal }));
+  } catch (error) {
+    const untilDone = new AbortController();
+    await remembered
+      .putBack((...args) => runNpm(args, { folder, terminal, signal: untilDone.signal }))
+      .catch((problem: unknown) => tellLeft(folder, problem, terminal));
+    throw error;
+  }
+}
+
+function tellLeft(folder: string, problem: unknown, terminal: Terminal): void {
+  if (!(problem instanceof GoondanError)) throw problem;
+  terminal.printError(
+    `package.json is as it was, but node_modules may not be: ${problem.message}\nRun \`npm install\` in "${folder}".\n`,
+  );
+}

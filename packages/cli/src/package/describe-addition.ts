@@ -1,0 +1,62 @@
+/** What to tell about a package that was added: what it offers, how to refer to it, and what is left to do by hand. */
+import type { Bundle } from '@goondan/runtime';
+import { quoteForShell } from '../quote-for-shell.ts';
+import type { AddedPackage } from './add-package.ts';
+import { referenceText } from './read-package.ts';
+
+export interface AdditionNotes {
+  /** As the person wrote it. */
+  readonly typed: string;
+  readonly allowScripts: boolean;
+}
+
+export interface DescribedAddition {
+  readonly json: object;
+  readonly text: string;
+}
+
+/** `bundle`: the one it was added to. */
+export function describeAddition(
+  { name, version, resources, heldBack }: AddedPackage,
+  bundle: Bundle,
+  { typed, allowScripts }: AdditionNotes,
+): DescribedAddition {
+  const offers = resources.map((each) => ({ ...each, identity: `${each.kind}/${each.name}` }));
+  const widest = Math.max(0, ...offers.map(({ identity }) => identity.length));
+  const look = `Look at it first; \`gdn package add ${quoteForShell(typed)} --allow-scripts\` runs it.`;
+  const lines = [
+    `Added ${name} ${version}.${allowScripts ? '' : ' No script of a package was run.'}`,
+    ...(heldBack.length === 0 ? [] : [`Not run: what ${heldBack.join(', ')} would run when installed. ${look}`]),
+    ...(offers.length === 0 ? ['It offers nothing to refer to.'] : ['It offers:']),
+    ...offers.map((each) => `  ${each.identity.padEnd(widest)}  ${referenceText(each, name)}`),
+    ...(offers.length === 0
+      ? []
+      : ['Write what is in braces where the reference belongs, such as in `tools` of an agent.']),
+    ...listedBy(bundle, name, version),
+  ];
+  return {
+    text: `${lines.join('\n')}\n`,
+    json: {
+      name,
+      version,
+      scripts: allowScripts ? 'allowed' : 'not-run',
+      heldBack,
+      resources: offers.map(({ kind, name: offered, identity }) => ({
+        resource: identity,
+        reference: { kind, name: offered, package: name },
+      })),
+    },
+  };
+}
+
+/** A bundle that is a package itself says what it needs. Its file is its author's: it is not rewritten here. */
+function listedBy({ scope }: Bundle, name: string, version: string): string[] {
+  return scope.resources.flatMap((loaded) => {
+    if (loaded.kind !== 'Package') return [];
+    const { dependencies = [] } = loaded.resource.spec;
+    if (dependencies.some((each) => each.name === name && each.version === version)) return [];
+    const { file, line } = loaded.document.placeOf(['spec', 'dependencies']);
+    const entry = `{ name: '${name}', version: '${version}' }`;
+    return [`${loaded.identity} lists what it needs (${file}:${line}). Add to its dependencies: ${entry}`];
+  });
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { type Bundle, type BundleProblem, closestName, findPackageUses } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { readBundle } from '../bundle/open-bundle.ts';
+import { printProblems } from '../bundle/print-problems.ts';
+import type { Terminal } from '../terminal.ts';
+import { changeInstall, type InstallChange } from './change-install.ts';
+import { readDependencies } from './package-json.ts';
+
+export interface Removal extends InstallChange {
+  readonly name: string;
+  /** The folder of the bundle as it was named, for messages. */
+  readonly shownAs: string;
+}
+
+/**
+ * An npm uninstall, unless the bundle would miss it.
+ *
+ * **Errors** — `E_PACKAGE_MISSING` when it is not there, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when it cannot be told,
+ * `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
+ */
+export async function removePackage(removal: Removal): Promise<void> {
+  const { folder, name, shownAs, terminal } = removal;
+  refuseAbsent(name, [...readDependencies(folder).keys()]);
+  const before = await readBundle(folder);
+  refuseUsed(before, name, shownAs, terminal);
+  refuseUnread(before, name);
+  await changeInstall(removal, async (npm) => {
+    if (terminal.showsProgress) terminal.printError(`Removing ${name} with npm …\n`);
+    await npm('uninstall', '--no-fund', '--ignore-scripts', '--', name);
+    refuseMissed(before, await readBundle(folder), name, shownAs, terminal);
+  });
+}
+
+function refuseAbsent(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const meant = closestName(name, known);
+  const suggestion =
+    meant === undefined ? 'See what is installed with `gdn package list`.' : `Did you mean "${meant}"?`;
+  throw new GoondanError('E_PACKAGE_MISSING', `The package.json of the bundle does not list "${name}".`, {
+    suggestion,
+  });
+}
+
+function refuseUsed(bundle: Bundle, name: string, shownAs: string, terminal: Terminal): void {
+  const uses = findPackageUses(bundle, name);
+  if (uses.length === 0) return;
+  for (const { file, line, column, resource } of uses) {
+    terminal.printError(`${join(shownAs, file)}:${line}:${column} ${resource} refers to ${name}\n`);
+  }
+  throw stillUsed(name);
+}
+
+/** What could not be read may refer to it. */
+function refuseUnread({ scope, folder }: Bundle, name: string): void {
+  if (!scope.isIncomplete && scope.byIdentity.size === scope.declared.size) return;
+  const message = `The bundle in "${folder}" has errors, so nobody can tell whether it refers to "${name}".`;
+  throw new GoondanError('E_BUNDLE_INVALID', message, { suggestion: 'Correct what `gdn validate` lists first.' });
+}
+
+/** Modules that import it show only when it is gone. */
+function refuseMissed(before: Bundle, after: Bundle, name: string, shownAs: string, terminal: Terminal): void {
+  const known = new Set(before.errors.map(keyOf));
+  const errors = after.errors.filter((problem) => !known.has(keyOf(problem)));
+  if (errors.length === 0) return;
+  printProblems({ ...after, errors, warnings: [] }, shownAs, {
+    print: terminal.printError,
+    colors: terminal.errorColors,
+  });
+  throw stillUsed(name);
+}
+
+function keyOf({ file, line, column, code, message }: BundleProblem): string {
+  return JSON.stringify([file, line, column, code, message]);
+}
+
+function stillUsed(name: string): GoondanError {
+  return new GoondanError('E_PACKAGE_USED', `The bundle needs "${name}", so it was not removed.`);
+}

@@ -1,0 +1,84 @@
+/**
+ * npm, run to its end in a folder. At a terminal it shows its own progress and its own complaints; otherwise it is silent
+ * unless it fails, and then everything it said is shown.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { GoondanError } from '@goondan/types';
+import type { Terminal } from '../terminal.ts';
+
+export interface NpmRun {
+  readonly folder: string;
+  readonly terminal: Terminal;
+  /** Ctrl-C: npm is asked to stop, and puts back what it had begun. */
+  readonly signal: AbortSignal;
+}
+
+/** How long npm may take to put things back. */
+const GRACE_MS = 10_000;
+/** Of what it says, the end. */
+const MOST_KEPT = 200_000;
+
+/** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`. */
+export async function runNpm(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
+  if (signal.aborted) throw interrupted();
+  // A group of its own: what Ctrl-C does to it is decided here. Its output is not what was asked for, so not on stdout.
+  const stdio = terminal.showsProgress ? (['ignore', 2, 2] as const) : (['ignore', 'pipe', 'pipe'] as const);
+  const child = spawn('npm', args, { cwd: folder, stdio: [...stdio], detached: true });
+  const said = keepOutput(child);
+  const stopListening = interruptOn(signal, child);
+  const ended = await endOf(child);
+  stopListening();
+  if (signal.aborted) throw interrupted();
+  if (ended === 0) return;
+  if (said() !== '') terminal.printError(`${said().trimEnd()}\n`);
+  throw failed(args, ended);
+}
+
+/** An exit code, or why there is none. */
+function endOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, by) => resolve(code ?? `it was ended by ${by}`));
+  });
+}
+
+function keepOutput(child: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (piece: string) => {
+      text = (text + piece).slice(-MOST_KEPT);
+    });
+  }
+  return () => text;
+}
+
+function interruptOn(signal: AbortSignal, child: ChildProcess): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    killGroup(child, 'SIGINT');
+    timer = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  return () => {
+    signal.removeEventListener('abort', stop);
+    clearTimeout(timer);
+  };
+}
+
+function killGroup({ pid }: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+function interrupted(): GoondanError {
+  return new GoondanError('E_CANCELLED', 'npm was interrupted.');
+}
+
+function failed([command = '']: readonly string[], ended: number | string): GoondanError {
+  if (typeof ended === 'number') return new GoondanError('E_NPM_FAILED', `\`npm ${command}\` ended with ${ended}.`);
+  const suggestion = 'npm comes with Node: see whether `npm --version` works here. `gdn doctor` looks at more.';
+  return new GoondanError('E_NPM_FAILED', `\`npm ${command}\` could not be run: ${ended}.`, { suggestion });
+}

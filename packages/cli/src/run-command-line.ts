@@ -1,0 +1,24 @@
+import { createProgram } from './create-program.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { readCommandLine } from './read-command-line.ts';
+import { reportError } from './report-error.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Runs one command to its end, in the current folder. It never throws: what went wrong is printed. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.ok;
+  try {
+    const program = createProgram(terminal, (ended) => {
+      code = ended;
+    });
+    await program.parseAsync(readCommandLine(args, program), { from: 'user' });
+    return code;
+  } catch (error) {
+    return reportError(error, terminal);
+  }
+}
+
+/** Whether errors are to be JSON too. Looked for here, because a command line may be too wrong to be parsed. */
+export function asksForJson(args: readonly string[]): boolean {
+  return args.includes('--json');
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import type { ConnectionStatus, SwarmControl, SwarmStatus } from '@goondan/runtime';
+import { awaitConnections } from './await-connections.ts';
+
+const forEver = new AbortController().signal;
+const at = (status: ConnectionStatus['status'], problem?: string): ConnectionStatus => ({
+  connection: 'door',
+  status,
+  crashes: 0,
+  ...(problem === undefined ? {} : { problem }),
+});
+
+/** One status after the other; the last one stays. */
+function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<SwarmControl, 'status'> & { asked: number } {
+  const control = {
+    asked: 0,
+    // Nothing but the connections is looked at.
+    status: () => ({ connections: each[Math.min(control.asked++, each.length - 1)] }) as unknown as SwarmStatus,
+  };
+  return control;
+}
+
+test('waits until all of them listen', async () => {
+  const control = play([at('starting'), at('listening')], [at('starting'), at('listening')], [at('listening')]);
+  expect(await awaitConnections(control, forEver)).toEqual([]);
+  expect(control.asked).toBe(3);
+});
+
+test('does not wait for one that failed, and says why', async () => {
+  const failed = at('starting', 'E_CONNECTOR_CONFIG: no token');
+  expect(await awaitConnections(play([at('starting')], [failed, at('listening')]), forEver)).toEqual([failed]);
+});
+
+test('does not wait when the swarm is to stop', async () => {
+  expect(await awaitConnections(play([at('starting')]), AbortSignal.abort())).toEqual([at('starting')]);
+});

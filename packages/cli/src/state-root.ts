@@ -1,0 +1,49 @@
+/** The folder in which conversations are kept. What is wrong with it is said here, not by whoever stumbles over it. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { stateRoot } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { type CommonOptions, stateRootChoice } from './common-options.ts';
+
+/** It can be read, or is not there yet. **Errors** — `E_STATE_ROOT`. */
+export function readableStateRoot(options: CommonOptions): string {
+  const root = stateRoot(stateRootChoice(options));
+  check(root, constants.R_OK | constants.X_OK);
+  return root;
+}
+
+/** It can be written to, or made. **Errors** — `E_STATE_ROOT`. */
+export function checkStateRootWritable(root: string): void {
+  check(root, constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
+/** Of the folder itself, or of the nearest one above it that is there. */
+function check(root: string, needed: number, path = root): void {
+  const found = statOf(root, path);
+  if (found === undefined) {
+    check(root, needed & ~constants.R_OK, dirname(path));
+    return;
+  }
+  if (!found.isDirectory()) throw refuse(root, `"${path}" is a file, not a folder`);
+  try {
+    accessSync(path, needed);
+  } catch {
+    throw refuse(root, `you may not ${needed & constants.W_OK ? 'write to' : 'read'} "${path}"`);
+  }
+}
+
+/** Undefined when there is nothing. */
+function statOf(root: string, path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Something above it is a file: that one is found next.
+    if (code === 'ENOTDIR') return undefined;
+    throw refuse(root, `"${path}" cannot be looked at (${code})`);
+  }
+}
+
+function refuse(root: string, problem: string): GoondanError {
+  return new GoondanError('E_STATE_ROOT', `Conversations cannot be kept in "${root}": ${problem}.`);
+}

@@ -1,0 +1,83 @@
+/** npm packages for tests, as folders, tarballs, and in a registry on this machine. No network is needed. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GdnPlace } from './gdn-place.ts';
+
+/** A package of Goondan with one tool. */
+export const weatherTool = `apiVersion: goondan.ai/v1
+kind: Tool
+metadata: { name: weather }
+spec:
+  entry: ./weather.ts
+  exports: [{ name: get, description: The weather., parameters: { type: object } }]
+`;
+
+const handlers = `export const handlers = { get: () => 'sunny' };\n`;
+
+export interface SamplePackage {
+  readonly name: string;
+  readonly version?: string;
+  /** Absent: none. */
+  readonly manifest?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+/** Returns its folder. */
+export function writePackage(place: GdnPlace, folder: string, sample: SamplePackage): Promise<string> {
+  const { name, version = '1.0.0', manifest, scripts = {} } = sample;
+  return place.write(folder, {
+    'package.json': JSON.stringify({ name, version, scripts, main: 'weather.ts' }),
+    'weather.ts': handlers,
+    ...(manifest === undefined ? {} : { 'goondan.yaml': manifest }),
+  });
+}
+
+/** With npm itself. Returns the path of the tarball. */
+export async function packPackage(place: GdnPlace, folder: string): Promise<string> {
+  const child = Bun.spawn(['npm', 'pack', '--ignore-scripts', '--json'], {
+    cwd: join(place.folder, folder),
+    env: { ...process.env, ...offline(place) },
+    stderr: 'ignore',
+  });
+  const [{ filename }] = await child.stdout.json();
+  return join(place.folder, folder, filename);
+}
+
+/** What keeps npm off the network, and its cache out of the home folder. */
+export function offline(place: GdnPlace): Record<string, string> {
+  return {
+    npm_config_cache: join(place.folder, 'npm-cache'),
+    npm_config_audit: 'false',
+    npm_config_update_notifier: 'false',
+    npm_config_offline: 'true',
+  };
+}
+
+/** A registry with one package, and one that never answers: `hangs`. */
+export function serveRegistry(name: string, version: string, tarball: string) {
+  const bytes = readFileSync(tarball);
+  const integrity = `sha512-${new Bun.CryptoHasher('sha512').update(bytes).digest('base64')}`;
+  let wasAsked = () => undefined as void;
+  const hangs = new Promise<void>((resolve) => (wasAsked = resolve));
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch(request) {
+      const { pathname, origin } = new URL(request.url);
+      if (pathname.endsWith('.tgz')) return new Response(bytes);
+      if (pathname === '/hangs') {
+        wasAsked();
+        return new Promise<Response>(() => undefined);
+      }
+      if (decodeURIComponent(pathname) !== `/${name}`) return new Response('{}', { status: 404 });
+      const dist = { tarball: `${origin}/${name}/-/it.tgz`, integrity };
+      return Response.json({
+        name,
+        'dist-tags': { latest: version },
+        versions: { [version]: { name, version, dist } },
+      });
+    },
+  });
+  return { url: server.url.href, hangs, stop: () => server.stop(true) };
+}

@@ -1,0 +1,288 @@
+// What people type wrongly: for every command, the code it ends with, and a message that says what is wrong and what to do.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from './testing/gdn-place.ts';
+import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
+import { sampleBundle } from './testing/sample-bundle.ts';
+
+const place = new GdnPlace();
+const at = (name: string) => join(place.folder, name);
+const ends = allCommands().filter(({ command }) => command.commands.length === 0);
+const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
+/** Those that need a bundle: `init` makes one, `demo` has its own, `doctor` only looks. */
+const needBundle = ends.filter(({ path: [name = ''] }) => !['init', 'demo', 'doctor'].includes(name));
+/** Those that read or write what is kept. */
+const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
+/** What a command needs that it cannot say of its options. */
+const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
+const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);
+
+beforeAll(async () => {
+  await place.write('good', { 'goondan.yaml': sampleBundle() });
+  await place.write('bad', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
+  await place.write('broken', { 'goondan.yaml': 'kind: [\n' });
+  await place.write('.', { file: 'A file.\n' });
+  mkdirSync(at('empty'));
+});
+afterAll(async () => expect(await place.remove()).toEqual([]), 60_000);
+
+describe('every command', () => {
+  test.each(named(ends))('gdn %s: an option it does not have', async (name, known) => {
+    await expectRefusal([...usual(known), '--jsno'], 2, {
+      message: "unknown option '--jsno' (Did you mean --json?)",
+      suggestion: `\`gdn ${name} --help\` shows what it takes.`,
+    });
+  });
+
+  test.each(named(ends))('gdn %s: options without their value, or with an empty one', async (name, known) => {
+    for (const { flags, long } of known.command.options.filter(({ required }) => required)) {
+      const suggestion = `\`gdn ${name} --help\` shows what it takes.`;
+      await expectRefusal([...usual(known), `${long}`], 2, { message: `option '${flags}' needs a value`, suggestion });
+      const message = `option '${flags}' argument '' is invalid. `;
+      await expectRefusal([...usual(known), `${long}`, ''], 2, {
+        message: new RegExp(`^${escape(message)}`),
+        suggestion,
+      });
+    }
+  });
+
+  test.each(named(ends.filter((known) => !takesMany(known))))('gdn %s: an argument too many', async (_name, known) => {
+    const takesFolder = known.command.registeredArguments.some((each) => each.name() === 'folder');
+    const most = known.command.registeredArguments.map(() => 'x');
+    const hint = takesFolder || known.path[0] === 'demo' ? '' : 'Name the bundle with `--bundle more`. ';
+    await expectRefusal([...known.path, ...most, ...neededOptions(known), 'more'], 2, {
+      message: /^too many arguments for '/,
+      suggestion: new RegExp(`^${escape(hint)}`),
+    });
+  });
+
+  test.each(named(ends.filter((known) => usual(known).length > known.path.length)))(
+    'gdn %s: something it needs is missing',
+    async (name, { path }) => {
+      await expectRefusal([...path], 2, {
+        message: /^(missing required argument '\w+'|required option '.+' not specified)$/,
+        suggestion: new RegExp(
+          `^Type it as \`gdn ${name} .*<\\w+>.*\`\\. \`gdn ${name} --help\` shows what it takes\\.$`,
+        ),
+      });
+    },
+  );
+
+  test.each(named(needBundle))('gdn %s: no bundle', async (_name, known) => {
+    await expectRefusal([...usual(known), '--bundle', at('nowhere')], 3, {
+      code: 'E_BUNDLE_MISSING',
+      message: `There is no folder "${at('nowhere')}".`,
+      suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
+    });
+    await expectRefusal([...usual(known), '--bundle', at('empty')], 3, {
+      code: 'E_BUNDLE_MISSING',
+      message: `There is no goondan.yaml in "${at('empty')}".`,
+      suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
+    });
+    await expectRefusal([...usual(known), '--bundle', at('good/goondan.yaml')], 3, {
+      code: 'E_BUNDLE_MISSING',
+      message: `"${at('good/goondan.yaml')}" is a file, not the folder of a bundle.`,
+      suggestion: `Name the folder it is in: "${at('good')}".`,
+    });
+  });
+
+  test.each(named(needState))('gdn %s: a bundle that cannot be read', async (_name, known) => {
+    const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--bundle', at('broken')]);
+    expect(stderr).toMatch(/goondan\.yaml:2:1 /);
+    expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct what .+\n$/);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
+  });
+
+  test.each(named(needState))('gdn %s: a swarm that the bundle does not have', async (_name, known) => {
+    await expectRefusal([...usual(known), '--bundle', at('good'), '--swarm', 'defualt'], 3, {
+      code: 'E_SWARM_UNKNOWN',
+      message: 'The bundle declares no Swarm/defualt; it has default.',
+      suggestion: 'Did you mean `default`?',
+    });
+  });
+
+  test.each(named(needState))('gdn %s: a state root that is a file', async (_name, known) => {
+    for (const root of [at('file'), at('file/inside')]) {
+      await expectRefusal([...usual(known), '--bundle', at('good'), '--state-root', root], 3, {
+        code: 'E_STATE_ROOT',
+        message: `Conversations cannot be kept in "${root}": "${at('file')}" is a file, not a folder.`,
+        suggestion: /`--state-root` or `GOONDAN_STATE_ROOT`/,
+      });
+    }
+  });
+});
+
+describe('one command', () => {
+  const notRunning = { code: 'E_CONTROL_CLOSED', message: 'Swarm "default" is not running.' };
+  const noTrust = /^Look at what is in it\. Then add `--trust`/;
+
+  test.each([
+    ['nothing like a command', ['xyzzy'], 2, "unknown command 'xyzzy'", '`gdn --help` lists what there is.'],
+    ['help about one', ['help', 'dmeo'], 2, "unknown command 'dmeo' (Did you mean demo?)", /^`gdn --help` lists/],
+    ['its help', ['dmeo', '--help'], 2, "unknown command 'dmeo' (Did you mean demo?)", /^`gdn --help` lists/],
+    [
+      'one of a group',
+      ['instance', 'shwo'],
+      2,
+      "unknown command 'shwo' (Did you mean show?)",
+      /^`gdn instance --help`/,
+    ],
+    [
+      'help of one of a group',
+      ['instance', 'shwo', '-h'],
+      2,
+      "unknown command 'shwo' (Did you mean show?)",
+      /instance/,
+    ],
+    ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options stand behind the command/],
+    ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
+    ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
+    ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],
+    ['an input without quotes', ['run', 'x', '--input', 'a', 'b'], 2, /^too many arguments for 'run'/, /into quotes/],
+    ['no such template', ['init', '--template', 'x'], 2, /Allowed choices are default, /, /^`gdn init --help`/],
+    ['no number', ['logs', '--last', 'ten'], 2, /It is no number from 1 to 100000\.$/, /^`gdn logs --help`/],
+    ['no time', ['stop', '--grace', '-1'], 2, /It is no number of seconds from 0 to 3600\.$/, /^`gdn stop --help`/],
+  ])('%s: exit %p', async (_name, args, exitCode, message, suggestion) => {
+    await expectRefusal(args, exitCode, { message, suggestion });
+  });
+
+  test.each(['send --input x', 'cancel', 'restart', 'stop', 'reload', 'deadletter list', 'logs -f'])(
+    'gdn %s: the swarm does not run',
+    async (line) => {
+      const state = at('a state root');
+      await expectRefusal([...line.split(' '), '--bundle', at('good'), '--state-root', state], 3, {
+        ...notRunning,
+        suggestion: `Start it with \`gdn run ${at('good')} --state-root '${state}' --detach\`, then ask again.`,
+      });
+    },
+  );
+
+  test('two bundles', async () => {
+    await expectRefusal(['run', at('good'), '--bundle', at('bad')], 2, {
+      message: `Two bundles are named: "${at('good')}" and "${at('bad')}".`,
+      suggestion: 'Name it once, as the argument or with `--bundle`.',
+    });
+  });
+
+  test.each(['--input x', '--detach'])('gdn run %s: nobody said that it may', async (line) => {
+    await expectRefusal(['run', at('good'), ...line.split(' '), '--state-root', place.stateRoot], 3, {
+      code: 'E_UNTRUSTED',
+      message: `The code in "${at('good')}" has not been run before.`,
+      suggestion: noTrust,
+    });
+  });
+
+  test('an agent that is not there', async () => {
+    await expectRefusal(['explain', at('good'), '--agent', 'hots', '--state-root', place.stateRoot], 3, {
+      code: 'E_AGENT_UNKNOWN',
+      message: /^There is no agent "hots"\. Agents: /,
+      suggestion: 'Did you mean `host`?',
+    });
+  });
+
+  test('gdn init where something is already', async () => {
+    await expectRefusal(['init', at('file')], 3, {
+      code: 'E_INIT_FOLDER',
+      message: `"${at('file')}" is a file, not a folder.`,
+      suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
+    });
+    await expectRefusal(['init', at('good')], 3, { code: 'E_INIT_FOLDER', message: /is not empty/, suggestion: /new/ });
+  });
+
+  // The superuser may read everything.
+  test.skipIf(process.getuid?.() === 0)('folders that may not be read or written', async () => {
+    mkdirSync(at('closed'), { mode: 0o000 });
+    mkdirSync(at('read-only'), { mode: 0o500 });
+    await expectRefusal(['status', '--bundle', at('closed')], 3, {
+      code: 'E_BUNDLE_MISSING',
+      message: `The folder "${at('closed')}" cannot be read.`,
+      suggestion: /permission/,
+    });
+    const run = ['run', at('good'), '--trust', '--state-root'];
+    for (const args of [['--detach'], ['--input', 'x']]) {
+      const refused = { code: 'E_STATE_ROOT', message: /you may not write to/, suggestion: /GOONDAN_STATE_ROOT/ };
+      await expectRefusal([...run, at('read-only'), ...args], 3, refused);
+    }
+    chmodSync(at('closed'), 0o700);
+  });
+});
+
+describe('input', () => {
+  const run = ['run', 'good', '--trust', '--input', '-'];
+
+  test('from nobody: what to do, exit 2', async () => {
+    expect(await place.run(...run)).toEqual({
+      stdout: '',
+      stderr: 'E_USAGE: Standard input is empty.\nPipe the text into it, or write it after `--input`.\n',
+      exitCode: 2,
+    });
+  });
+
+  test('without an end: what to do, exit 2', async () => {
+    expect(await place.runWith({ stdin: 'x'.repeat(17_000_000) }, ...run)).toEqual({
+      stdout: '',
+      stderr: 'E_USAGE: Standard input has more than 16000000 bytes.\nGive the agent a file to read instead.\n',
+      exitCode: 2,
+    });
+  });
+
+  test('from a person: how it ends', async () => {
+    const { screen, exitCode } = await place.runOnTerminal(run, [{ whenSeen: 'Ctrl-D', keys: 'Hello\n\x04' }]);
+    expect(screen).toContain('Type the input; a line with nothing but Ctrl-D ends it.\n');
+    expect(screen).toContain('You said: Hello');
+    expect(exitCode).toBe(0);
+  });
+});
+
+interface Refusal {
+  /** `E_USAGE` when absent. */
+  readonly code?: string;
+  readonly message: string | RegExp;
+  readonly suggestion: string | RegExp;
+}
+
+/** The same for people and for programs, on standard error alone, and no stack. */
+async function expectRefusal(args: readonly string[], exitCode: number, refusal: Refusal): Promise<void> {
+  const { code = 'E_USAGE', message, suggestion } = refusal;
+  const { stderr, ...rest } = await runCaptured(args);
+  expect({ args, ...rest }).toEqual({ args, stdout: '', exitCode });
+  const [problem = '', ...more] = stderr.split('\n');
+  expect(problem).toMatch(whole(message, `${code}: `));
+  expect(more[0] ?? '').toMatch(whole(suggestion));
+  expect(more.slice(1)).toEqual(['']);
+  expect(stderr).not.toMatch(/^\s+at /m);
+
+  // Behind the command, where it cannot be taken for a value.
+  const known = ends.find(({ path }) => path.every((word, index) => args[index] === word));
+  const json = await runCaptured(args.toSpliced(known?.path.length ?? args.length, 0, '--json'));
+  expect({ args, stdout: json.stdout, exitCode: json.exitCode }).toEqual({ args, stdout: '', exitCode });
+  expect(JSON.parse(json.stderr)).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(whole(message)),
+      suggestion: expect.stringMatching(whole(suggestion)),
+    },
+  });
+}
+
+/** A text is to be all of it; a pattern begins where the text does. */
+function whole(wanted: string | RegExp, before = ''): RegExp {
+  if (typeof wanted === 'string') return new RegExp(`^${escape(before + wanted)}$`);
+  return new RegExp(wanted.source.startsWith('^') ? `^${escape(before)}${wanted.source.slice(1)}` : wanted.source);
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
+}
+
+/** A command line with everything that it needs. */
+function usual(known: KnownCommand): string[] {
+  const needed = known.command.registeredArguments.filter(({ required }) => required).map(() => 'x');
+  return [...known.path, ...needed, ...neededOptions(known)];
+}
+
+function neededOptions({ command, path }: KnownCommand): string[] {
+  const mandatory = command.options.filter((option) => option.mandatory).flatMap(({ long }) => [long ?? '', 'x']);
+  return [...mandatory, ...(moreOptions[path.join(' ')] ?? [])];
+}

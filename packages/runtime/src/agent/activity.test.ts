@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test';
+import { Activity } from './activity.ts';
+
+/** An activity that somebody waits to leave; `left` counts how often they could. */
+function open(flush: () => Promise<void> = () => Promise.resolve()) {
+  const activity = new Activity();
+  activity.begin({ flush });
+  const left: string[] = [];
+  void activity.leave(() => left.push('left'));
+  return { activity, left };
+}
+
+function pending() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: () => promise, end: resolve };
+}
+
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+describe('a turn can be left', () => {
+  test('when it waits for a person and does nothing else', async () => {
+    const { activity, left } = open();
+    const [question, effect] = [pending(), pending()];
+    void activity.effect(effect.wait);
+    void activity.question(question.wait);
+    await settle();
+    expect([activity.isResting, left]).toEqual([false, []]);
+    effect.end();
+    await settle();
+    expect([activity.isResting, left]).toEqual([true, ['left']]);
+    question.end();
+    await settle();
+    expect(activity.isResting).toBe(false);
+  });
+
+  test('when it is held, and what it does waits for another agent and may begin again', async () => {
+    const { activity, left } = open();
+    const request = pending();
+    void activity.effect(() => activity.aside(request.wait));
+    await settle();
+    expect(left).toEqual([]);
+    activity.hold(true);
+    await settle();
+    expect(left).toEqual(['left']);
+    request.end();
+    await settle();
+    activity.end();
+    expect(activity.isResting).toBe(false);
+  });
+
+  test('not when an answer comes while what it did is on its way to the disk; but at the next question', async () => {
+    const disk = pending();
+    const { activity, left } = open(disk.wait);
+    const [first, second] = [pending(), pending()];
+    void activity.question(first.wait);
+    await settle();
+    first.end();
+    await settle();
+    disk.end();
+    await settle();
+    expect(left).toEqual([]);
+    void activity.question(second.wait);
+    await settle();
+    expect(left).toEqual(['left']);
+    second.end();
+  });
+
+  test('not when what it did cannot be kept', async () => {
+    const { activity, left } = open(() => Promise.reject(new Error('full')));
+    const question = pending();
+    void activity.question(question.wait);
+    await settle();
+    expect(left).toEqual([]);
+    question.end();
+  });
+});

@@ -1,0 +1,228 @@
+// A process that waits for people, with both ends of its channel in this one and a real disk.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { durableStore } from '../../workspace/durable-store.ts';
+import { runAgentProcess } from './run-agent-process.ts';
+
+// On a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let folder: string;
+const launched: { end(): void }[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'asking-process-'));
+});
+afterEach(() => {
+  for (const each of launched.splice(0)) each.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Of<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
+
+/** A process of the same instance, as often as it is called. */
+async function launch(policy: JsonObject = {}) {
+  const [parent, child] = connectInMemory(agentLanguage);
+  const said: FromAgent[] = [];
+  const exits: number[] = [];
+  parent.onMessage((message) => void said.push(message));
+  let close = () => Promise.resolve();
+  const exit = (code: number) => {
+    exits.push(code);
+    child.close();
+    void close();
+  };
+  runAgentProcess(child, {
+    clock: systemClock,
+    moveTo: () => undefined,
+    warmUp: () => Promise.resolve(),
+    async openJournal(location, warn) {
+      const journal = await durableStore({ ...location, warn });
+      close = () => journal.close();
+      return journal;
+    },
+    answerOwnPackages: () => undefined,
+    onTerminate: () => undefined,
+    onUncaught: () => undefined,
+    exit,
+  });
+  launched.push({ end: () => exit(-1) });
+  await parent.send({ type: 'start', plan: plan(policy) });
+  const first = async <Type extends FromAgent['type']>(type: Type): Promise<Of<Type>> => {
+    const found = await until(() => said.find((message) => message.type === type));
+    // Found by its type.
+    return found as Of<Type>;
+  };
+  await first('ready');
+  return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
+}
+
+function plan(policy: JsonObject): JsonObject {
+  writeFileSync(
+    join(folder, 'guard.ts'),
+    `import { appendFileSync } from 'node:fs';
+    const note = (text) => appendFileSync(${JSON.stringify(join(folder, 'notes'))}, text + '\\n');
+    export function register({ pipeline, tools }) {
+      pipeline.register('toolCall', async (ctx) => {
+        if (!ctx.args.asks) return ctx.next();
+        const { decision } = await ctx.approval.ask({ reason: 'Please.' });
+        note('decided ' + decision);
+        return ctx.next();
+      });
+      tools.register({ name: 'do__it', description: '', annotations: { readOnly: true } }, async (_, { ms = 0, name }) => {
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        note('did ' + name);
+        return 'done';
+      });
+      return async () => {
+        note('cleaning');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        note('cleaned');
+      };
+    }`,
+  );
+  const slow = { tool: 'do__it', args: { ms: 300, name: 'slow' } };
+  const calls = [{ tool: 'do__it', args: { asks: true, name: 'approved' } }, slow];
+  const script = [{ when: 'go', calls }, { when: 'slow', call: slow }, { say: 'said {{result}}' }];
+  const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name: 'guard' } } as const;
+  const start: AgentStart = {
+    address: { agentName: 'tester', instanceKey: 'default' },
+    agent: {
+      agentName: 'tester',
+      models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } },
+      extensions: [{ resource: { ...resource, spec: { entry: './guard.ts' } }, root: folder }],
+      policy,
+    },
+    agents: [],
+    store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
+    cwd: folder,
+  };
+  // It is JSON, as its header says.
+  return start as unknown as JsonObject;
+}
+
+const event: AgentEvent = {
+  id: 'e1',
+  type: 'user.message',
+  input: 'go',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+};
+const turn = { type: 'turn', event, seq: 1 } as const;
+const yes = { status: 'answered', answer: { id: 'a1', decision: 'approved' } } as const;
+
+async function notes(): Promise<string[]> {
+  const file = Bun.file(join(folder, 'notes'));
+  return (await file.exists()) ? (await file.text()).trim().split('\n') : [];
+}
+
+async function until<Value>(look: () => Value | undefined): Promise<Value> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error('It never came to that.');
+    await Bun.sleep(2);
+  }
+}
+
+describe('a process whose turn waits for a person', () => {
+  test('goes when it is asked to, without the answer, and without cutting off what still runs', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const asked = await process.first('approval.ask');
+    expect(asked).toMatchObject({ toolName: 'do__it', args: { asks: true, name: 'approved' }, reason: 'Please.' });
+    // Longer than anything here is waited for.
+    await process.send({ type: 'drain', graceMs: 600_000 });
+    expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
+    await until(() => process.exits[0]);
+    expect(process.exits).toEqual([0]);
+    expect(await notes()).toEqual(['did slow', 'cleaning', 'cleaned']);
+    expect(process.said.map(({ type }) => type)).not.toContain('turn.done');
+
+    const next = await launch();
+    await next.send(turn);
+    const again = await next.first('approval.ask');
+    expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
+    await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
+    expect((await next.first('turn.done')).result.finishReason).toBe('text_response');
+    expect(await next.first('approval.taken')).toEqual({ type: 'approval.taken', id: 'a1' });
+    // What had run before is not run again.
+    expect((await notes()).slice(3)).toEqual(['decided approved', 'did approved']);
+  });
+
+  test('does not go on with an answer, or a cancel, that comes when it is about to go', async () => {
+    const process = await launch({ unwindMs: 1 });
+    await process.send(turn);
+    const { callId } = await process.first('approval.ask');
+    await process.send({ type: 'drain', graceMs: 600_000 });
+    while (!(await notes()).includes('cleaning')) await Bun.sleep(2);
+    await process.send({ type: 'approval.ended', callId, outcome: yes });
+    await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
+    await until(() => process.exits[0]);
+    expect(await notes()).toEqual(['did slow', 'cleaning', 'cleaned']);
+    expect(process.said.map(({ type }) => type)).not.toContain('turn.done');
+    expect(process.exits).toEqual([0]);
+  });
+
+  test('takes the answer once: after a crash it is known from the disk', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const { callId } = await process.first('approval.ask');
+    await process.send({ type: 'approval.ended', callId, outcome: yes });
+    await process.first('approval.taken');
+    process.kill();
+    const next = await launch();
+    await next.send(turn);
+    await next.first('turn.done');
+    expect(next.said.map(({ type }) => type)).not.toContain('approval.ask');
+  });
+
+  test('withdraws its question when the turn is cancelled', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const { callId } = await process.first('approval.ask');
+    await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
+    expect(await process.first('approval.withdrawn')).toEqual({ type: 'approval.withdrawn', callId });
+    expect((await process.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+  });
+
+  test('tells the model what the orchestrator refused', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const { callId } = await process.first('approval.ask');
+    const error = { code: 'E_APPROVALS_FULL', message: 'Too many.' } as const;
+    await process.send({ type: 'approval.ended', callId, outcome: { status: 'failed', error } });
+    await process.first('turn.done');
+    expect(await notes()).toEqual(['did slow']);
+  });
+});
+
+describe('a process that is held, because somebody it asked waits for a person', () => {
+  test('has time, until it is let go', async () => {
+    const process = await launch({ toolTimeoutMs: 100 });
+    await process.send({ ...turn, event: { ...event, id: 'held', input: 'slow' } });
+    await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
+    await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
+    await process.send({ type: 'turn.held', eventId: 'another', isHeld: false });
+    expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('said done');
+    await process.send({ ...turn, event: { ...event, id: 'let-go', input: 'slow' } });
+    await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
+    await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: false });
+    await until(() => (ends(process).length === 2 ? true : undefined));
+    expect(textOf(ends(process)[1]?.result.responseMessage)).toContain('E_TOOL_TIMEOUT');
+  });
+});
+
+function ends({ said }: { readonly said: readonly FromAgent[] }): Of<'turn.done'>[] {
+  return said.filter((message) => message.type === 'turn.done');
+}

@@ -1,0 +1,27 @@
+import type { Bundle } from './bundle.ts';
+import { resourcesOf } from './find-resource.ts';
+import type { Place } from './place.ts';
+import { listReferences, parseReference } from './references.ts';
+
+export interface PackageUse extends Place {
+  /** `Kind/name` of what refers to it. */
+  readonly resource: string;
+}
+
+/** Where the bundle itself names an npm package, in the order of its files. What could not be read is not looked at. */
+export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string): PackageUse[] {
+  const uses: PackageUse[] = [];
+  for (const loaded of scope.resources) {
+    for (const { written, path } of listReferences(loaded)) {
+      if (parseReference(written)?.package !== name) continue;
+      uses.push({ ...loaded.document.placeOf([...path, 'package']), resource: loaded.identity });
+    }
+  }
+  for (const { resource, document, identity } of resourcesOf(scope, 'Package')) {
+    for (const [index, dependency] of (resource.spec.dependencies ?? []).entries()) {
+      if (dependency.name !== name) continue;
+      uses.push({ ...document.placeOf(['spec', 'dependencies', index, 'name']), resource: identity });
+    }
+  }
+  return uses;
+}

@@ -1,0 +1,74 @@
+/** A frame that asks about a tool call, as the question people get and as it is kept. */
+import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
+import type { ApprovalSummary } from '../../control/swarm-control.ts';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { digestJson } from '../../json/digest-json.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+
+export type AskFrame = Extract<FromAgent, { readonly type: 'approval.ask' }>;
+
+export interface AskedQuestion {
+  readonly at: AgentAddress;
+  /** Whose turn runs there. */
+  readonly during: AgentEvent;
+  readonly frame: AskFrame;
+  readonly now: Date;
+  readonly mask: Mask;
+}
+
+/** Bytes of the arguments: more than anybody reads, and little enough to be kept for all who ask. */
+export const LONGEST_ARGUMENTS = 256_000;
+const LONGEST_REASON = 4_000;
+const LONGEST_WAIT_MS = 30 * 86_400_000;
+
+/** The record to keep, or why it is refused: a process is foreign, whatever its own code has checked. */
+export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
+  const { at, during, frame, now, mask } = asked;
+  const { key, toolCallId, toolName, reason, expiresInMs } = frame;
+  const size = Buffer.byteLength(JSON.stringify(frame.args));
+  if (size > LONGEST_ARGUMENTS) {
+    return wrong(`the arguments of "${toolName}" have ${size} bytes; ${LONGEST_ARGUMENTS} can be judged by a person`);
+  }
+  if (reason.length > LONGEST_REASON) return wrong('its reason is too long');
+  if (!(expiresInMs > 0) || expiresInMs > LONGEST_WAIT_MS) return wrong('its expiresInMs is not between 0 and 30 days');
+  return {
+    id,
+    agent: at.agentName,
+    instanceKey: at.instanceKey,
+    eventId: during.id,
+    traceId: during.traceId,
+    key,
+    toolCallId,
+    toolName,
+    // An object with every text in it masked is an object.
+    args: maskJson(frame.args, mask) as JsonObject,
+    digest: digestJson(frame.args),
+    reason: mask(reason),
+    askedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + expiresInMs).toISOString(),
+  };
+}
+
+export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: AskedQuestion): boolean {
+  return (
+    record.agent === at.agentName &&
+    record.instanceKey === at.instanceKey &&
+    record.eventId === during.id &&
+    record.key === frame.key &&
+    record.toolCallId === frame.toolCallId &&
+    record.toolName === frame.toolName &&
+    record.digest === digestJson(frame.args)
+  );
+}
+
+export function summaryOf(record: ApprovalRecord): ApprovalSummary {
+  const { id, agent, instanceKey, eventId, traceId, toolCallId, toolName, args, digest, reason } = record;
+  const { askedAt, expiresAt } = record;
+  return { id, agent, instanceKey, eventId, traceId, toolCallId, toolName, args, digest, reason, askedAt, expiresAt };
+}
+
+function wrong(problem: string): FrameError {
+  return { code: 'E_APPROVAL_REQUEST', message: `A question to a person: ${problem}.` };
+}

@@ -1,0 +1,370 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
+import type { ApprovalNotice } from '../../control/swarm-control.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { maskSecrets } from '../../log/mask-secrets.ts';
+import { countedIds } from '../../ports/ids.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
+import { type ManualClock, manualClock } from '../../testing/manual-clock.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import { approvalLimits, Approvals } from './approvals.ts';
+import { type AskFrame, LONGEST_ARGUMENTS } from './approval-question.ts';
+
+const HOUR = 3_600_000;
+const at: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
+const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };
+const event = fakeEvent('go', { id: 'e1' });
+
+/** A disk that is only a map, and can fail. */
+class FakeDisk {
+  readonly kept = new Map<string, ApprovalRecord>();
+  fails = false;
+  get records() {
+    return [...this.kept.values()];
+  }
+  async put(record: ApprovalRecord) {
+    await Promise.resolve();
+    if (this.fails) throw new Error('the disk is gone');
+    this.kept.set(record.id, record);
+  }
+  async remove(id: string) {
+    await Promise.resolve();
+    this.kept.delete(id);
+  }
+}
+
+interface Opened {
+  readonly approvals: Approvals;
+  readonly disk: FakeDisk;
+  readonly clock: ManualClock;
+  /** What processes were told, by instance key. */
+  readonly said: { readonly key: string; readonly message: ToAgent }[];
+  readonly told: ApprovalNotice[];
+  readonly reports: string[];
+  /** Asks as the process of an instance does, and gives what it was told so far. */
+  readonly ask: (
+    callId: string,
+    more?: Partial<AskFrame>,
+    whose?: { at?: AgentAddress; during?: AgentEvent },
+  ) => Promise<void>;
+  readonly endOf: (callId: string) => unknown;
+}
+
+function open(disk = new FakeDisk(), clock = manualClock()): Opened {
+  const said: Opened['said'] = [];
+  const told: ApprovalNotice[] = [];
+  const reports: string[] = [];
+  const ids = countedIds();
+  // Ids of another run are others.
+  for (const _ of disk.records) ids.next('approval');
+  const approvals = new Approvals({
+    clock,
+    ids,
+    file: disk,
+    say: ({ instanceKey }, message) => void said.push({ key: instanceKey, message }),
+    tell: (notice) => void told.push(notice()),
+    maskFor: () => maskSecrets(['hunter2-hunter2']),
+    report: (level, name, message) => void reports.push(`${level} ${name}: ${message}`),
+    changed: () => undefined,
+  });
+  return {
+    approvals,
+    disk,
+    clock,
+    said,
+    told,
+    reports,
+    async ask(callId, more = {}, { at: who = at, during = event } = {}) {
+      approvals.ask(who, during, { ...frame(callId), ...more });
+      await settle();
+    },
+    endOf: (callId) => said.flatMap(({ message }) => (isEnd(message, callId) ? message.outcome : []))[0],
+  };
+}
+
+function isEnd(message: ToAgent, callId: string): message is Extract<ToAgent, { type: 'approval.ended' }> {
+  return message.type === 'approval.ended' && message.callId === callId;
+}
+
+function frame(callId: string, args: JsonObject = { command: 'ls' }): AskFrame {
+  return {
+    type: 'approval.ask',
+    callId,
+    key: '0/call/x/approval/0',
+    toolCallId: 'x',
+    toolName: 'bash__exec',
+    args,
+    reason: 'Why not?',
+    expiresInMs: 24 * HOUR,
+  };
+}
+
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+const approved = { decision: 'approved', by: 'ann' } as const;
+
+describe('a question to a person', () => {
+  test('is kept, shown with the identity of its channel, and answered', async () => {
+    const { approvals, disk, told, ask, endOf, reports } = open();
+    await ask('c1');
+    const [summary] = approvals.pending();
+    expect(summary).toMatchObject({
+      agent: 'coder',
+      instanceKey: 'default',
+      eventId: 'e1',
+      traceId: event.traceId,
+      toolCallId: 'x',
+      toolName: 'bash__exec',
+      args: { command: 'ls' },
+      reason: 'Why not?',
+      askedAt: '2026-01-01T00:00:00.000Z',
+      expiresAt: '2026-01-02T00:00:00.000Z',
+    });
+    expect(summary?.id).toMatch(/^[0-9a-f]{8}$/);
+    expect(summary?.digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(disk.records).toHaveLength(1);
+    expect(endOf('c1')).toBeUndefined();
+    expect(await approvals.decide(summary?.id ?? '', { ...approved, note: 'fine' })).toBe(true);
+    const answer = { id: summary?.id, decision: 'approved', by: 'ann', note: 'fine' };
+    expect(endOf('c1')).toEqual({ status: 'answered', answer });
+    expect(told.map(({ state, outcome }) => [state, outcome])).toEqual([
+      ['asked', undefined],
+      ['decided', { decision: 'approved', by: 'ann', note: 'fine' }],
+    ]);
+    expect(approvals.pending()).toEqual([]);
+    expect(reports).toEqual([
+      `info approval.asked: bash__exec waits for approval ${summary?.id}: Why not?`,
+      `info approval.decided: bash__exec, approval ${summary?.id}: approved by ann.`,
+    ]);
+  });
+
+  test('is answered once, and goes when its answer is taken', async () => {
+    const { approvals, disk, ask } = open();
+    await ask('c1');
+    const id = approvals.pending()[0]?.id ?? '';
+    const both = [approvals.decide(id, approved), approvals.decide(id, { decision: 'denied' })];
+    expect(await Promise.all(both)).toEqual([true, false]);
+    expect(await approvals.decide(id, { decision: 'denied' })).toBe(false);
+    expect(disk.kept.get(id)?.answer?.decision).toBe('approved');
+    approvals.taken(other, id);
+    await settle();
+    expect(disk.kept.has(id)).toBe(true);
+    approvals.taken(at, id);
+    await settle();
+    expect(disk.records).toEqual([]);
+  });
+
+  test('that is asked again after a crash joins, or finds its answer; an answer counts once', async () => {
+    const { approvals, ask, endOf, said } = open();
+    await ask('c1');
+    approvals.processGone(at);
+    await ask('c2');
+    expect(approvals.pending()).toHaveLength(1);
+    const id = approvals.pending()[0]?.id ?? '';
+    await approvals.decide(id, approved);
+    expect([endOf('c1'), endOf('c2')]).toMatchObject([undefined, { answer: { id, decision: 'approved' } }]);
+    // It died before it could keep the answer.
+    approvals.processGone(at);
+    await ask('c3');
+    expect(endOf('c3')).toMatchObject({ answer: { id, decision: 'approved' } });
+    approvals.taken(at, id);
+    await ask('c4');
+    expect(endOf('c4')).toBeUndefined();
+    expect(approvals.pending()).toHaveLength(1);
+    expect(said).toHaveLength(2);
+  });
+
+  test.each([
+    ['arguments', { args: { command: 'rm -rf /' } }, {}],
+    ['another call', { toolCallId: 'y' }, {}],
+    ['another place', { key: '1/call/x/approval/0' }, {}],
+    ['another tool', { toolName: 'bash__other' }, {}],
+    ['another turn', {}, { during: fakeEvent('go', { id: 'e2' }) }],
+    ['another instance', {}, { at: other }],
+  ])('with %s is another one', async (_, more, whose) => {
+    const { approvals, ask, endOf } = open();
+    await ask('c1');
+    await approvals.decide(approvals.pending()[0]?.id ?? '', approved);
+    await ask('c2', more, whose);
+    expect(endOf('c2')).toBeUndefined();
+    expect(approvals.pending()).toHaveLength(1);
+  });
+
+  test('with its keys in another order is the same one', async () => {
+    const { approvals, ask } = open();
+    await ask('c1', { args: { a: 1, b: { c: 2, d: 3 } } });
+    await ask('c2', { args: { b: { d: 3, c: 2 }, a: 1 } });
+    expect(approvals.pending()).toHaveLength(1);
+  });
+
+  test('survives the orchestrator, answered or not', async () => {
+    const first = open();
+    await first.ask('c1');
+    await first.ask('c2', { toolCallId: 'y' });
+    const [one, two] = first.approvals.pending();
+    await first.approvals.decide(one?.id ?? '', approved);
+
+    const second = open(first.disk, first.clock);
+    second.approvals.dropUnless((where, eventId) => where.instanceKey === 'default' && eventId === 'e1');
+    expect(second.approvals.pending()).toEqual(two === undefined ? [] : [two]);
+    await second.ask('c3');
+    expect(second.endOf('c3')).toMatchObject({ answer: { id: one?.id, decision: 'approved' } });
+    await second.ask('c4', { toolCallId: 'y' });
+    expect(await second.approvals.decide(two?.id ?? '', { decision: 'denied' })).toBe(true);
+    expect(second.endOf('c4')).toMatchObject({ answer: { id: two?.id, decision: 'denied' } });
+  });
+
+  test('of a turn that is over goes: at its end, at a fresh start, at the next start', async () => {
+    const { approvals, disk, told, ask } = open();
+    await ask('c1');
+    approvals.turnFinished(at, 'another');
+    approvals.turnFinished(other, 'e1');
+    expect(approvals.pending()).toHaveLength(1);
+    approvals.turnFinished(at, 'e1');
+    await settle();
+    expect([approvals.pending(), disk.records]).toEqual([[], []]);
+    expect(told.map(({ state }) => state)).toEqual(['asked', 'withdrawn']);
+    await ask('c2');
+    approvals.turnFinished(at);
+    await ask('c3');
+    approvals.dropUnless(() => false);
+    await settle();
+    expect(disk.records).toEqual([]);
+  });
+
+  test('that nobody waits for any more is withdrawn; one whose process is gone is not', async () => {
+    const { approvals, ask } = open();
+    await ask('c1');
+    approvals.withdrawn(other, 'c1');
+    expect(approvals.pending()).toHaveLength(1);
+    approvals.processGone(at);
+    approvals.withdrawn(at, 'c1');
+    expect(approvals.pending()).toHaveLength(1);
+    await ask('c2');
+    approvals.withdrawn(at, 'c2');
+    expect(approvals.pending()).toEqual([]);
+  });
+
+  test('that is over while it is being written, or answered, leaves nothing behind', async () => {
+    const { approvals, disk, said, ask } = open();
+    approvals.ask(at, event, frame('c1'));
+    approvals.turnFinished(at, 'e1');
+    await settle();
+    expect([approvals.pending(), disk.records]).toEqual([[], []]);
+    await ask('c2');
+    const decided = approvals.decide(approvals.pending()[0]?.id ?? '', approved);
+    approvals.turnFinished(at, 'e1');
+    expect(await decided).toBe(false);
+    await settle();
+    expect([disk.records, said]).toEqual([[], []]);
+  });
+});
+
+describe('what a process says', () => {
+  test('is never an answer: `taken` of what nobody answered changes nothing', async () => {
+    const { approvals, ask, endOf } = open();
+    await ask('c1');
+    const id = approvals.pending()[0]?.id ?? '';
+    approvals.taken(at, id);
+    expect(approvals.pending()).toHaveLength(1);
+    expect(endOf('c1')).toBeUndefined();
+  });
+
+  test('secrets in it are masked on disk, for people and in the log; what is approved are the exact arguments', async () => {
+    const { approvals, disk, told, reports, ask, endOf } = open();
+    const secret = { args: { token: 'hunter2-hunter2' }, reason: 'hunter2-hunter2?' };
+    await ask('c1', secret);
+    expect(JSON.stringify([disk.records, told, reports, approvals.pending()])).not.toContain('hunter2-hunter2');
+    expect(approvals.pending()[0]?.args).toEqual({ token: '***' });
+    await approvals.decide(approvals.pending()[0]?.id ?? '', approved);
+    await ask('c2', { ...secret, args: { token: '***' } });
+    expect(endOf('c2')).toBeUndefined();
+  });
+
+  test('outside of a turn, or too much, is refused', async () => {
+    const { approvals, ask, endOf } = open();
+    approvals.ask(at, undefined, frame('c0'));
+    await ask('c1', { args: { text: 'x'.repeat(LONGEST_ARGUMENTS) } });
+    await ask('c2', { expiresInMs: 31 * 24 * HOUR });
+    await ask('c3', { expiresInMs: 0 });
+    await ask('c4', { reason: 'x'.repeat(4_001) });
+    for (const callId of ['c0', 'c1', 'c2', 'c3', 'c4']) {
+      expect(endOf(callId)).toMatchObject({ status: 'failed', error: { code: 'E_APPROVAL_REQUEST' } });
+    }
+    expect(approvals.pending()).toEqual([]);
+  });
+
+  test('is bounded: for one instance, and for all', async () => {
+    const { approvals, ask, endOf } = open();
+    const { mostOfOne, mostOfAll } = approvalLimits;
+    for (let number = 0; number < mostOfOne; number++) await ask(`c${number}`, { toolCallId: `x${number}` });
+    await ask('one', { toolCallId: 'more' });
+    expect(endOf('one')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
+    for (let number = mostOfOne; number < mostOfAll; number++) {
+      await ask(`c${number}`, {}, { at: { ...at, instanceKey: `i${number}` } });
+    }
+    await ask('all', {}, { at: other });
+    expect(endOf('all')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
+    expect(approvals.pending()).toHaveLength(mostOfAll);
+    // What is known is no new one.
+    await ask('again', { toolCallId: 'x0' });
+    expect(endOf('again')).toBeUndefined();
+  });
+});
+
+describe('a question that expires', () => {
+  test('is answered as expired, and cannot be approved any more', async () => {
+    const { approvals, clock, told, ask, endOf } = open();
+    await ask('c1');
+    const id = approvals.pending()[0]?.id ?? '';
+    await clock.advance(24 * HOUR - 1);
+    expect(endOf('c1')).toBeUndefined();
+    await clock.advance(1);
+    expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
+    expect(await approvals.decide(id, approved)).toBe(false);
+    expect(told.at(-1)).toMatchObject({ state: 'decided', outcome: { decision: 'expired' } });
+    await ask('c2');
+    expect(endOf('c2')).toMatchObject({ answer: { decision: 'expired' } });
+  });
+
+  test('expires also while nobody runs the swarm, and so does an answer that nobody fetched', async () => {
+    const first = open();
+    await first.ask('c1');
+    await first.ask('c2', { toolCallId: 'y' });
+    await first.approvals.decide(first.approvals.pending()[0]?.id ?? '', approved);
+    first.approvals.close();
+    await first.clock.advance(25 * HOUR);
+    const second = open(first.disk, first.clock);
+    await second.clock.advance(0);
+    expect(second.approvals.pending()).toEqual([]);
+    await second.ask('c3');
+    await second.ask('c4', { toolCallId: 'y' });
+    expect([second.endOf('c3'), second.endOf('c4')]).toMatchObject([
+      { answer: { decision: 'expired' } },
+      { answer: { decision: 'expired' } },
+    ]);
+  });
+});
+
+describe('when the disk fails', () => {
+  test('a question that cannot be kept is not asked', async () => {
+    const { approvals, disk, ask, endOf, told } = open();
+    disk.fails = true;
+    await ask('c1');
+    expect(endOf('c1')).toMatchObject({ status: 'failed', error: { code: 'E_STORE_WRITE' } });
+    expect([approvals.pending(), told]).toEqual([[], []]);
+  });
+
+  test('an answer that cannot be kept is none, and can be given again', async () => {
+    const { approvals, disk, ask, endOf } = open();
+    await ask('c1');
+    const id = approvals.pending()[0]?.id ?? '';
+    disk.fails = true;
+    expect(await rejectionOf(approvals.decide(id, approved))).toMatchObject({ message: 'the disk is gone' });
+    expect(endOf('c1')).toBeUndefined();
+    disk.fails = false;
+    expect(await approvals.decide(id, approved)).toBe(true);
+    expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved' } });
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * Whether a process runs below a swarm: it, or one of those above it, carries the tag of a run. A program that an agent
+ * started is found by this unless it takes pains not to be; it is no wall.
+ */
+import { readFileSync } from 'node:fs';
+import { CHILD_VARIABLE, RUN_VARIABLE } from './process-tag.ts';
+
+const names: readonly string[] = [RUN_VARIABLE, CHILD_VARIABLE];
+/** More than anybody nests shells; and /proc could show a circle while it changes. */
+const HIGHEST = 256;
+
+export function isBelowSwarm(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  parent = process.ppid,
+): boolean {
+  if (names.some((name) => environment[name] !== undefined)) return true;
+  let pid = parent;
+  for (let height = 0; pid > 1 && height < HIGHEST; height++) {
+    if (isTagged(pid)) return true;
+    pid = parentOf(pid);
+  }
+  return false;
+}
+
+function isTagged(pid: number): boolean {
+  const entries = readProc(pid, 'environ').split('\0');
+  return entries.some((entry) => names.some((name) => entry.startsWith(`${name}=`)));
+}
+
+function parentOf(pid: number): number {
+  const stat = readProc(pid, 'stat');
+  // The name stands in brackets and may hold anything, brackets too.
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+}
+
+/** Empty when the process is gone meanwhile, or is not ours to look at. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { approvalsPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { ApprovalFile } from './approval-file.ts';
+import type { ApprovalRecord } from './approval-record.ts';
+
+const workspaceId = 'test';
+let stateRoot: string;
+let path: string;
+let warnings: string[];
+
+beforeEach(() => {
+  stateRoot = mkdtempSync(join(tmpdir(), 'approvals-'));
+  path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
+  mkdirSync(dirname(path), { recursive: true });
+  warnings = [];
+});
+afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
+
+function open(fs = systemFs): Promise<ApprovalFile> {
+  const warn = ({ message }: { message: string }) => void warnings.push(message);
+  return ApprovalFile.open({ fs, clock: systemClock, processes: systemProcesses, warn }, { stateRoot, workspaceId });
+}
+
+function record(id: string, more: Partial<ApprovalRecord> = {}): ApprovalRecord {
+  const call = { key: 'k', toolCallId: 'x', toolName: 'bash__exec', args: { command: 'ls' }, digest: 'd' };
+  const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
+  return {
+    id,
+    agent: 'a',
+    instanceKey: 'default',
+    eventId: 'e',
+    traceId: 't',
+    reason: 'r',
+    ...call,
+    ...times,
+    ...more,
+  };
+}
+
+const answer = { decision: 'approved', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
+
+describe('the file of what people are asked', () => {
+  test('has what was put and not removed, in its order, when it is opened again', async () => {
+    const file = await open();
+    await Promise.all(['a', 'b', 'c'].map((id) => file.put(record(id))));
+    await file.put(record('a', { answer }));
+    await file.remove('b');
+    await file.close();
+    const again = await open();
+    expect(again.records).toEqual([record('a', { answer }), record('c')]);
+    await again.close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(warnings).toEqual([]);
+  });
+
+  test('a torn last line is cut, with a warning', async () => {
+    const file = await open();
+    await file.put(record('a'));
+    await file.close();
+    appendFileSync(path, '{"seq":2,"key":"b","value":{"id"');
+    const again = await open();
+    expect(again.records).toEqual([record('a')]);
+    await again.close();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('damage is kept aside, said, and begun anew: nothing that was asked is taken for answered', async () => {
+    const file = await open();
+    await file.put(record('a'));
+    await file.put(record('b', { answer }));
+    await file.close();
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"decision"', '"decisiom"').replace('ls', 'xx'));
+    const again = await open();
+    expect(again.records).toEqual([]);
+    await again.put(record('c'));
+    expect(again.records).toEqual([record('c')]);
+    await again.close();
+    expect(warnings.join()).toContain('is damaged');
+    expect(readdirSync(dirname(path)).filter((name) => name.startsWith('approvals.jsonl.corrupt-'))).toHaveLength(1);
+  });
+
+  test.each([
+    ['and is cut off', false],
+    ['and cannot even be cut off', true],
+  ])('a write that failed %s damages nothing, and the next one works', async (_, failsToCut) => {
+    let isFull = false;
+    const full = () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    const fs: typeof systemFs = {
+      ...systemFs,
+      openFile: async (name) => {
+        const opened = await systemFs.openFile(name);
+        return {
+          append: (bytes) => opened.append(bytes),
+          truncate: (size) => (isFull && failsToCut ? full() : opened.truncate(size)),
+          sync: () => (isFull ? full() : opened.sync()),
+          close: () => opened.close(),
+        };
+      },
+    };
+    const file = await open(fs);
+    await file.put(record('a'));
+    isFull = true;
+    expect(await rejectionOf(file.put(record('b')))).toMatchObject({ code: 'E_DISK_FULL' });
+    isFull = false;
+    await file.put(record('c'));
+    await file.close();
+    const again = await open();
+    // What nobody could take back is there: whoever asked was refused, and it goes with its turn.
+    const ids = failsToCut ? ['a', 'b', 'c'] : ['a', 'c'];
+    expect(again.records).toEqual(ids.map((id) => record(id)));
+    await again.close();
+    expect(warnings).toEqual([]);
+  });
+
+  test('after its end nothing is written', async () => {
+    const file = await open();
+    await file.close();
+    expect(await rejectionOf(file.put(record('a')))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+});

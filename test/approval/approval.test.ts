@@ -1,0 +1,425 @@
+// A tool call that waits for a person, in real processes: asked in one, answered from another, killed in between.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ApprovalSummary,
+  connectControl,
+  type ControlClient,
+  startSwarm,
+  type SwarmControl,
+  type SwarmNotice,
+  textOf,
+  type TurnEnd,
+} from '@goondan/runtime';
+import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { findTagged, waitUntilGone } from '../torture/processes.ts';
+import { type PlanChoice, planIn, workspace } from './plan.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(90_000);
+
+let folder: string;
+let runTags: Set<string>;
+const opened: { stop(): Promise<unknown> }[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'goondan-approval-'));
+  runTags = new Set();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.stop();
+  for (const tag of runTags) expect(await waitUntilGone(tag, 10_000)).toBeDefined();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const place = () => ({ stateRoot: join(folder, 'state'), workspaceId: workspace });
+
+/** In this process. */
+async function start(choice?: PlanChoice): Promise<SwarmControl> {
+  const control = await startSwarm(planIn(folder, choice));
+  opened.push({ stop: () => control.stop({ graceMs: 0 }) });
+  await rememberRun();
+  return control;
+}
+
+/** In a process of its own, to be killed. */
+async function startElsewhere(): Promise<{ control: ControlClient; kill(): Promise<void> }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'swarm-process.ts'), folder], { stdout: 'pipe' });
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+  };
+  opened.push({ stop: kill });
+  await child.stdout.getReader().read();
+  await rememberRun();
+  return { control: await connectControl(place()), kill };
+}
+
+async function rememberRun(): Promise<void> {
+  const owner = await readOwner(place());
+  if (owner !== undefined) runTags.add(owner.runTag);
+}
+
+type Waiting = Pick<ControlClient, 'approvals' | 'instances'>;
+
+async function until<Value>(what: string, look: () => Promise<Value | undefined | false>): Promise<Value> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
+    await Bun.sleep(10);
+  }
+}
+
+function asked(swarm: Waiting, count = 1): Promise<readonly ApprovalSummary[]> {
+  return until('a person is asked', async () => {
+    const approvals = await swarm.approvals();
+    return approvals.length === count && approvals;
+  });
+}
+
+async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefined> {
+  return (await swarm.instances()).find(({ agentName }) => agentName === agent)?.pid;
+}
+
+/** Waits until another process than this one works on it. */
+function anotherProcess(swarm: Waiting, before: number | undefined): Promise<number> {
+  return until('another process is there', async () => {
+    const pid = await pidOf(swarm);
+    return pid !== undefined && pid !== before && pid;
+  });
+}
+
+interface Run {
+  readonly toolCallId: string;
+  readonly input: unknown;
+}
+
+function runs(): Run[] {
+  const path = join(folder, 'runs.jsonl');
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Run);
+}
+
+const textOfEnd = ({ result }: TurnEnd) => textOf(result.responseMessage);
+const book = { toolName: 'shelf__put', args: { what: 'a book' }, agent: 'keeper', instanceKey: 'default' };
+
+describe('an approval', () => {
+  test('asked in one process and given from another resumes that exact call, once', async () => {
+    const { control } = await startElsewhere();
+    const turn = control.ask({ input: 'put a book' });
+    const [question] = await asked(control);
+    expect(question).toMatchObject({
+      ...book,
+      reason: 'No rule is about it, and its effects are external, or not declared.',
+    });
+    expect(runs()).toEqual([]);
+    const another = await connectControl(place());
+    expect(await another.approve(question?.id ?? '', { by: 'ann' })).toBe(true);
+    expect(textOfEnd(await turn)).toBe('Put a book: ');
+    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
+    expect(await another.approve(question?.id ?? '')).toBe(false);
+    expect(await control.approvals()).toEqual([]);
+  });
+
+  test('denied: nothing runs, and the model reads why', async () => {
+    const control = await start();
+    const turn = control.ask({ input: 'put a book' });
+    const [question] = await asked(control);
+    expect(await control.deny(question?.id ?? '', { note: 'The shelf is full.' })).toBe(true);
+    expect(textOfEnd(await turn)).toBe(
+      'Put E_APPROVAL_DENIED: A person denied this call of "shelf__put". They say: The shelf is full.',
+    );
+    expect(runs()).toEqual([]);
+  });
+
+  test('what needs nobody goes through at once', async () => {
+    const control = await start();
+    expect(textOfEnd(await control.ask({ input: 'look' }))).toBe('It is full.');
+  });
+
+  test('counts for one call: the next, with the same arguments, and the same with others, need their own', async () => {
+    const control = await start();
+    const turn = control.ask({ input: 'twice a book' });
+    const [first] = await asked(control);
+    await control.approve(first?.id ?? '');
+    const [second] = await until('the second is asked about', async () => {
+      const approvals = await control.approvals();
+      return approvals[0]?.id !== first?.id && approvals.length === 1 && approvals;
+    });
+    expect([first?.toolCallId, second?.toolCallId]).toEqual(['call_1', 'call_2']);
+    expect(first?.digest).toBe(second?.digest ?? '');
+    expect(runs()).toHaveLength(1);
+    await control.deny(second?.id ?? '');
+    await turn;
+    expect(runs()).toHaveLength(1);
+    const another = control.ask({ input: 'put a lamp' });
+    const [third] = await asked(control);
+    expect(third?.digest).not.toBe(first?.digest ?? '');
+    await control.deny(third?.id ?? '');
+    await another;
+    expect(runs()).toHaveLength(1);
+  });
+
+  test('has expired when nobody answers in time, which the model reads', async () => {
+    const control = await start({ config: { expiresInSeconds: 1 } });
+    expect(textOfEnd(await control.ask({ input: 'put a book' }))).toBe(
+      'Put E_APPROVAL_EXPIRED: Nobody approved this call of "shelf__put" in time.',
+    );
+    expect([runs(), await control.approvals()]).toEqual([[], []]);
+  });
+
+  test('is told to those who watch, and shown in the status', async () => {
+    const control = await start();
+    const notices: SwarmNotice[] = [];
+    control.watch({ types: ['approval'], agent: 'keeper' }, (notice) => notices.push(notice));
+    const turn = control.ask({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(control);
+    expect(control.status().instances).toMatchObject([{ agentName: 'keeper', status: 'working', approvals: 1 }]);
+    await control.approve(question?.id ?? '', { by: 'ann' });
+    await turn;
+    const about = { type: 'approval', approval: { ...book, id: question?.id, eventId: 'e1' } };
+    expect(notices).toMatchObject([
+      { ...about, state: 'asked' },
+      { ...about, state: 'decided', outcome: { decision: 'approved', by: 'ann' } },
+    ]);
+    expect(control.status().instances[0]).not.toHaveProperty('approvals');
+  });
+
+  test('can be cancelled with its turn, and is withdrawn', async () => {
+    const control = await start();
+    const turn = control.ask({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(control);
+    expect(control.cancel({ eventId: 'e1' })).toBe(true);
+    expect((await turn).result.error?.code).toBe('E_CANCELLED');
+    expect(await control.approvals()).toEqual([]);
+    expect(await control.approve(question?.id ?? '')).toBe(false);
+    expect(runs()).toEqual([]);
+  });
+});
+
+describe('in between', () => {
+  test('the agent’s process is killed, again and again: the question stays the same, the call runs once', async () => {
+    const control = await start();
+    const turn = control.ask({ input: 'put a book' });
+    const [question] = await asked(control);
+    let pid = await pidOf(control);
+    for (const _ of ['once', 'twice']) {
+      process.kill(pid ?? 0, 'SIGKILL');
+      pid = await anotherProcess(control, pid);
+      expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
+    }
+    await control.approve(question?.id ?? '');
+    expect(textOfEnd(await turn)).toBe('Put a book: ');
+    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
+  });
+
+  test('the orchestrator is killed, and it is answered before the agent is up again: nothing is lost', async () => {
+    const first = await startElsewhere();
+    await first.control.deliver({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(first.control);
+    await first.kill();
+    const control = await start();
+    expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
+    expect(await control.approve(question?.id ?? '')).toBe(true);
+    expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
+    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
+  });
+
+  test('it is answered, and both are killed before the call is made: it runs once, and nobody is asked again', async () => {
+    const first = await startElsewhere();
+    await first.control.deliver({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(first.control);
+    // It cannot take the answer, and dies with the orchestrator.
+    process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
+    expect(await first.control.approve(question?.id ?? '')).toBe(true);
+    await first.kill();
+    expect(runs()).toEqual([]);
+    const control = await start();
+    expect(await control.approvals()).toEqual([]);
+    expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
+    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
+  });
+
+  test('the swarm is stopped, more often than an event may crash: it does not wait for the person, and goes on', async () => {
+    let question: ApprovalSummary | undefined;
+    for (let times = 0; times < 14; times++) {
+      const control = await startSwarm(
+        planIn(folder, { policy: { shutdown: { gracePeriodSeconds: 600 }, spares: 0 } }),
+      );
+      let hasAsked = false;
+      control.watch({ types: ['runtime.event'] }, (notice) => {
+        hasAsked ||= notice.type === 'runtime.event' && notice.name === 'approval.asked';
+      });
+      if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
+      // Those of before are known before anybody asks again.
+      await until('its process asks', async () => hasAsked);
+      const [found] = await asked(control);
+      question ??= found;
+      expect(found).toMatchObject(book);
+      expect(found?.id).toBe(question?.id ?? '');
+      await control.stop();
+    }
+    const control = await start();
+    await control.approve(question?.id ?? '');
+    expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
+    expect(runs()).toHaveLength(1);
+  });
+
+  test('its process is replaced: the question stays', async () => {
+    const control = await start();
+    const turn = control.ask({ input: 'put a book' });
+    const [question] = await asked(control);
+    const before = await pidOf(control);
+    expect(await control.restart({ agent: 'keeper' })).toBe(1);
+    await anotherProcess(control, before);
+    expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
+    expect(control.status().instances[0]?.crashes).toBe(0);
+    await control.approve(question?.id ?? '');
+    expect(textOfEnd(await turn)).toBe('Put a book: ');
+    expect(runs()).toHaveLength(1);
+  });
+
+  test('the conversation begins anew: an answer that was given does not count for what is asked again', async () => {
+    const control = await start();
+    void control.ask({ id: 'e1', input: 'put a book' }).catch(() => undefined);
+    const [question] = await asked(control);
+    await control.restart({ agent: 'keeper', fresh: true });
+    const [again] = await until('it is asked again', async () => {
+      const approvals = await control.approvals();
+      return approvals[0] !== undefined && approvals[0].id !== question?.id && approvals;
+    });
+    expect(again).toMatchObject(book);
+    expect(await control.approve(question?.id ?? '')).toBe(false);
+    await control.deny(again?.id ?? '');
+    expect(textOfEnd(await control.ask({ id: 'e1' }))).toContain('E_APPROVAL_DENIED');
+    expect(runs()).toEqual([]);
+  });
+});
+
+describe('those who wait for one who waits for a person', () => {
+  const impatient = { policy: { requestTimeoutMs: 300, turnTimeoutMs: 1_500, toolTimeoutMs: 300 } };
+
+  test('do not run out of time either', async () => {
+    const control = await start(impatient);
+    const turn = control.ask({ agent: 'boss', input: 'have a book' });
+    const [question] = await asked(control);
+    await Bun.sleep(3_000);
+    await control.approve(question?.id ?? '');
+    expect(textOfEnd(await turn)).toBe('The keeper says: Put a book: ');
+  });
+
+  test('also when they are killed meanwhile; and a stop waits for neither', async () => {
+    const policy = { ...impatient.policy, shutdown: { gracePeriodSeconds: 600 } };
+    const first = await startSwarm(planIn(folder, { policy }));
+    await first.deliver({ id: 'e1', agent: 'boss', input: 'have a book' });
+    const [question] = await asked(first);
+    const boss = await pidOf(first, 'boss');
+    process.kill(boss ?? 0, 'SIGKILL');
+    await until('the boss is back', async () => {
+      const pid = await pidOf(first, 'boss');
+      return pid !== undefined && pid !== boss;
+    });
+    await Bun.sleep(1_000);
+    await first.stop();
+    const control = await start(impatient);
+    await Bun.sleep(2_000);
+    expect(await control.approve(question?.id ?? '')).toBe(true);
+    expect(textOfEnd(await control.ask({ id: 'e1', agent: 'boss' }))).toBe('The keeper says: Put a book: ');
+    expect(runs()).toHaveLength(1);
+  });
+});
+
+describe('when there are more instances than processes', () => {
+  test('who waits for a person, itself or through another, makes room for everybody else', async () => {
+    const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
+    const asking = control.ask({ instanceKey: 'one', input: 'put a book' });
+    await asked(control);
+    const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
+    await asked(control, 2);
+    // Each needs the only process there may be.
+    for (const instanceKey of ['three', 'four']) {
+      expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
+    }
+    const waiting = await control.approvals();
+    expect(waiting.map(({ args }) => args)).toEqual([{ what: 'a book' }, { what: 'a lamp' }]);
+    for (const { id } of waiting) expect(await control.approve(id)).toBe(true);
+    expect(textOfEnd(await asking)).toBe('Put a book: ');
+    expect(textOfEnd(await through)).toBe('The keeper says: Put a lamp: ');
+    expect(runs()).toHaveLength(2);
+    expect(control.status().instances.filter(({ crashes }) => crashes > 0)).toEqual([]);
+  });
+
+  test('and can still be cancelled', async () => {
+    const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
+    const asking = control.ask({ id: 'e1', instanceKey: 'one', input: 'put a book' });
+    await asked(control);
+    const busy = control.ask({ instanceKey: 'two', input: 'put a lamp' });
+    await asked(control, 2);
+    expect(control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
+    expect((await asking).result.error?.code).toBe('E_CANCELLED');
+    const [left] = await asked(control);
+    await control.deny(left?.id ?? '');
+    expect(textOfEnd(await busy)).toContain('E_APPROVAL_DENIED');
+  });
+});
+
+describe('code of a bundle', () => {
+  test('cannot answer, take or withdraw the question of another agent, whatever it writes into its channel', async () => {
+    const control = await start({ extensions: ['forger'] });
+    const turn = control.ask({ input: 'put a book' });
+    const [question] = await asked(control);
+    const id = question?.id ?? '';
+    const answer = { id, decision: 'approved', by: 'root' };
+    const forged = [
+      { type: 'approval.ended', callId: 'x', outcome: { status: 'answered', answer } },
+      { type: 'approval.approve', id },
+      { type: 'approval.decided', ...answer },
+      { type: 'approval.taken', id },
+      { type: 'approval.taken', id, agent: 'keeper', instanceKey: 'default' },
+      ...Array.from({ length: 3 }, (_, index) => ({ type: 'approval.withdrawn', callId: `approval-${index}` })),
+      { type: 'approval.ask', ...questionFrame(question), agent: 'keeper', eventId: question?.eventId ?? '' },
+    ];
+    const metadata = { forged: forged.map((frame) => JSON.stringify(frame)) };
+    expect(textOfEnd(await control.ask({ agent: 'boss', input: 'hello', metadata }))).toContain('The keeper says');
+    expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
+    expect(runs()).toEqual([]);
+    await control.deny(id);
+    expect(textOfEnd(await turn)).toContain('E_APPROVAL_DENIED');
+  });
+
+  function questionFrame(question: ApprovalSummary | undefined) {
+    const { toolCallId = '', toolName = '', args = {} } = question ?? {};
+    return {
+      callId: 'x',
+      key: '0/call/call_1/approval/0',
+      toolCallId,
+      toolName,
+      args,
+      reason: 'Mine.',
+      expiresInMs: 1_000,
+    };
+  }
+});
+
+describe('what is written down', () => {
+  test('no secret is; the file is the user’s own, and empty of what is over', async () => {
+    const secret = 'correct-horse-battery';
+    const control = await start({ secrets: [secret] });
+    const turn = control.ask({ input: `put ${secret}` });
+    const [question] = await asked(control);
+    expect(question?.args).toEqual({ what: '***' });
+    const file = join(folder, 'state/workspaces', workspace, 'approvals.jsonl');
+    expect(readFileSync(file, 'utf8')).not.toContain(secret);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await control.approve(question?.id ?? '');
+    await turn;
+    expect(runs()).toMatchObject([{ input: { what: secret } }]);
+    expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
+    expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,11 @@
+/** A tool that writes down every run, so that a test can count them. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ToolHandler } from '@goondan/types';
+
+const put: ToolHandler = ({ workdir, toolCallId }, input) => {
+  appendFileSync(join(workdir, 'runs.jsonl'), `${JSON.stringify({ toolCallId, input })}\n`);
+  return { put: input['what'] ?? null };
+};
+
+export const handlers: Record<string, ToolHandler> = { put, look: () => ({ shelf: 'full' }) };

@@ -1,0 +1,135 @@
+// The unit of docs/cli.md, started as systemd would: with little around it, told to stop by SIGTERM to `gdn` alone.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { dirname, join } from 'node:path';
+import { createProgram } from '../packages/cli/src/create-program.ts';
+import { exitCodes } from '../packages/cli/src/exit-codes.ts';
+import { openTerminal } from '../packages/cli/src/terminal.ts';
+import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
+import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
+import { swarmSettings } from '../packages/runtime/src/orchestrator/swarm-settings.ts';
+import { readRepository, repository } from './read-repository.ts';
+
+const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
+const [, unit = ''] = /```ini\n([\s\S]*?)```/.exec(readRepository('docs/cli.md')[0]?.text ?? '') ?? [];
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
+
+describe('the unit of docs/cli.md', () => {
+  test('is not started again after what trying again does not mend', () => {
+    const { usage, setup, invalid } = exitCodes;
+    expect(setting('RestartPreventExitStatus').split(' ').map(Number)).toEqual([usage, setup, invalid]);
+  });
+
+  test('waits longer than running turns may take', () => {
+    expect(Number(setting('TimeoutStopSec')) * 1_000).toBeGreaterThan(swarmSettings({}).graceMs);
+  });
+
+  test('uses commands and options that there are', () => {
+    const silent = { write: () => undefined };
+    const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
+    for (const name of ['ExecStart', 'ExecReload']) {
+      const [command = '', ...words] = commandOf(name);
+      const options = program.commands.find((each) => each.name() === command)?.options.map(({ long }) => long) ?? [];
+      expect(words.filter((word) => word.startsWith('--') && !options.includes(word))).toEqual([]);
+      expect(options).not.toBeEmpty();
+    }
+  });
+
+  test('R-07 SIGTERM lets the running turn finish and ends with 0; what had not begun is handled at the next start', async () => {
+    await place.write('my-swarm', { 'goondan.yaml': sampleBundle(gate), 'gate.ts': gate.module(place.folder) });
+    const first = start();
+    await until(async () => (await status()).running);
+    for (const input of ['One', 'Two']) await gdn('send', '--input', input);
+    await until(async () => (await status()).agents.some((each) => each.status === 'working'));
+    first.kill('SIGTERM');
+    await place.write('.', { open: 'Go on.' });
+    expect(await first.exited).toBe(0);
+    expect(await first.stderr.text()).not.toContain('error');
+    expect(place.processes()).toEqual([]);
+    expect(await texts()).toEqual(['One', 'You said: One']);
+
+    const second = start();
+    await until(async () => (await texts()).length === 4);
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(await second.exited).toBe(0);
+    expect(await texts()).toEqual(['One', 'You said: One', 'Two', 'You said: Two']);
+  }, 120_000);
+
+  test('a swarm that runs already: no second one, exit 3', async () => {
+    await place.write('my-swarm', { 'goondan.yaml': sampleBundle() });
+    const first = start();
+    await until(async () => (await status()).running);
+    const second = start();
+    expect(await second.exited).toBe(exitCodes.setup);
+    expect(await second.stderr.text()).toContain('E_SWARM_RUNNING');
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(await first.exited).toBe(0);
+  }, 120_000);
+});
+
+/** Turns of `host` wait until there is a file `open`. */
+const gate = {
+  agent: 'extensions: [Extension/gate]',
+  more: 'kind: Extension\nmetadata: { name: gate }\nspec: { entry: ./gate.ts }',
+  module: (folder: string) => `
+    import { existsSync } from 'node:fs';
+    export const register = (api) => {
+      api.pipeline.register('turn', async (ctx) => {
+        while (!existsSync(${JSON.stringify(join(folder, 'open'))})) await Bun.sleep(20);
+        return ctx.next();
+      });
+    };`,
+};
+
+function setting(name: string): string {
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+}
+
+/** What stands behind `gdn`, with the home of this test. */
+function commandOf(name: string): string[] {
+  const [, ...words] = setting(name).replaceAll('%h', place.folder).split(' ');
+  return words;
+}
+
+function start() {
+  return spawn(commandOf('ExecStart'));
+}
+
+async function gdn(...args: string[]) {
+  const child = spawn([...args, '--bundle', join(place.folder, 'my-swarm')]);
+  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, exitCode };
+}
+
+/** No terminal, and only what the unit says in the environment. */
+function spawn(args: readonly string[]) {
+  return Bun.spawn(['node', launcher, ...args], {
+    cwd: place.folder,
+    env: { PATH: `${dirname(Bun.which('node') ?? '')}:/usr/bin:/bin`, HOME: place.folder },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function status(): Promise<{ running: boolean; agents: { status: string }[] }> {
+  return JSON.parse((await gdn('status', '--json')).stdout);
+}
+
+async function texts(): Promise<string[]> {
+  const { stdout } = await gdn('instance', 'show', 'host', 'default', '--json');
+  const { messages }: { messages: { data: { content: string | { text: string }[] } }[] } = JSON.parse(stdout);
+  return messages.map(({ data: { content } }) =>
+    typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
+  );
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('It did not happen.');
+    await Bun.sleep(50);
+  }
+}
