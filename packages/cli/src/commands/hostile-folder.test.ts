@@ -151,6 +151,8 @@ describe('at a terminal', () => {
       { cwd: folder },
     );
     expect(screen).toContain(`The code in ${folder} has not been run before.`);
+    expect(screen).toMatch(/\nE_\w+: /);
+    expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
     expect({ exitCode, marks: takeMarks() }).toEqual({ exitCode: code, marks: [] });
   });
 });

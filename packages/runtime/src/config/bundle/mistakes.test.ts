@@ -401,7 +401,7 @@ const agents: Mistake[] = [
     title: 'a prompt outside of the bundle',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸../../etc/passwd }'),
     code: 'E_PATH_OUTSIDE',
-    message: 'Agent/a: entry "../../etc/passwd" contains "..".',
+    message: 'spec.prompt.systemRef "../../etc/passwd" contains "..".',
   },
   {
     title: 'a limit of nothing',
@@ -504,19 +504,19 @@ const toolsAndExtensions: Mistake[] = [
     title: 'an entry above the bundle',
     yaml: `${head('Extension')}spec: { entry: ‸../x.ts }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Extension/a: entry "../x.ts" contains "..".',
+    message: 'spec.entry "../x.ts" contains "..".',
   },
   {
     title: 'an absolute entry',
     yaml: `${head('Connector')}spec: { entry: ‸/etc/passwd }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Connector/a: entry "/etc/passwd" is an absolute path.',
+    message: 'spec.entry "/etc/passwd" is an absolute path.',
   },
   {
     title: 'an entry with a NUL',
     yaml: `${head('Extension')}spec: { entry: ‸"./e.ts\\0.png" }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Extension/a: entry "./e.ts\\0.png" contains a NUL byte.',
+    message: 'spec.entry "./e.ts\\0.png" contains a NUL byte.',
   },
   {
     title: 'an entry that is a folder',

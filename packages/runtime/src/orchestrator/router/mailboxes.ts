@@ -103,6 +103,7 @@ export class Mailboxes {
       throw new GoondanError(
         'E_INBOX_FULL',
         `${line.count} events for agent "${to.agentName}" are being written already.`,
+        { retryable: true },
       );
     }
     this.#accepting.set(key, line);
