@@ -29,7 +29,7 @@ describe('gdn run --input', () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
     const choice = ['--agent', 'helper', '--instance', 'a/b'];
     const { stdout, stderr, exitCode } = await place.runWith(
-      { stdin: 'Piped' },
+      { stdin: 'Piped\n' },
       ...['run', 'bundle', '--trust', '--input', '-', '--json', ...choice],
     );
     expect(JSON.parse(stdout)).toEqual({
