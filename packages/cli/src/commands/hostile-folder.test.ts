@@ -34,7 +34,7 @@ describe('the folder itself', () => {
     for (const file of ['link.ts', 'missing.ts', 'entry.ts', 'gdn.ts', 'node_modules/commander/index.js']) {
       await bun('--config=/dev/null', unmapped, join(folder, file));
     }
-    expect(takeMarks()).toEqual(['entry', 'gdn.ts', 'missing', 'outside', 'package']);
+    expect(takeMarks()).toEqual(['entry', 'gdn.ts', 'macro', 'missing', 'outside', 'package']);
   });
 });
 
@@ -183,7 +183,7 @@ describe('with trust', () => {
       expect(environment.filter((entry) => /^(ANTHROPIC_BASE_URL|BUN_OPTIONS)=/.test(entry))).toEqual([]);
     }
     expect((await gdn('stop')).exitCode).toBe(0);
-    expect(takeMarks()).toEqual(['entry', 'tool']);
+    expect(takeMarks()).toEqual(['entry', 'macro', 'tool']);
   });
 
   test('R-04 where requests go is not for its .env to say', async () => {
