@@ -144,7 +144,7 @@ describe('gdn package add', () => {
     await plain();
     await writePackage(place, 'left-pad', { name: 'left-pad' });
     const { stdout, stderr, exitCode } = await gdn('add ./left-pad');
-    expect(stderr).toContain('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
+    expect(stderr).toStartWith('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     for (const name of ['package.json', 'package-lock.json', 'node_modules'])
       expect(existsSync(bundled(name))).toBe(false);

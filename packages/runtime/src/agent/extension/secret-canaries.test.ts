@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import type { Engine } from '../agents-api/engine.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const canaries = Array.from({ length: 20 }, (_, number) => `canary-${number} "p&ss"\\w+rd\n${'é'.repeat(number)}/end`);
@@ -106,10 +108,12 @@ describe('twenty canaries', () => {
   });
 
   test('X-15 fly in no result that went well, whoever made it, and in nothing that is kept', async () => {
-    const { agent, turn } = await runLeaking();
+    const { agent, turn, written } = await runLeaking();
     expect(turn.text).toContain('***');
-    const kept = await agent.store.read(agent.agent.parts.address);
-    const seen = { turn: turn.result, kept, told: agent.told, logs: agent.logs };
+    expect(written.map((each) => JSON.stringify(each)).filter((text) => text.includes('***')).length).toBeGreaterThan(
+      3,
+    );
+    const seen = { turn: turn.result, written, told: agent.told, logs: agent.logs };
     for (const [what, value] of Object.entries(seen)) {
       expect({ what, shows: feather.test(JSON.stringify(value)) }).toEqual({ what, shows: false });
     }
@@ -190,6 +194,7 @@ describe('twenty canaries', () => {
 
 /** Everything an extension or a tool can leave in a conversation, in its state or in what a model is asked. */
 async function runLeaking() {
+  const written: unknown[] = [];
   const leaker = extension('keeper', ({ pipeline, state }) => {
     pipeline.register('turn', async (ctx) => {
       await state.set({ keys: forms });
@@ -226,7 +231,23 @@ async function runLeaking() {
     ],
     script: [{ when: 'now', call: { tool: 'giver__give' } }, { say: `{{input}} ${everything}` }],
     extensions: [leaker],
+    store: watched(memoryStore(), written),
   });
   const turn = await agent.say(`now ${everything}`);
-  return { agent, turn };
+  return { agent, turn, written };
+}
+
+/** Everything that is written to the store goes to `written` too. */
+function watched(store: ConversationStore, written: unknown[]): ConversationStore {
+  return {
+    ...store,
+    append(...parameters) {
+      written.push(...parameters[3]);
+      return store.append(...parameters);
+    },
+    commit(...parameters) {
+      written.push(parameters);
+      return store.commit(...parameters);
+    },
+  };
 }

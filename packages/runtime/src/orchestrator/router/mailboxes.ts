@@ -121,12 +121,14 @@ export class Mailboxes {
 
 /** Invariant 4. What somebody wrote, not what the event is. */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
-  const { input, metadata } = event;
+  const { input, metadata, auth } = event;
+  // An object with every text in it masked is an object.
+  const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
   return {
     ...event,
     ...(input === undefined ? {} : { input: mask(input) }),
-    // An object with every text in it masked is an object.
-    ...(metadata === undefined ? {} : { metadata: maskJson(metadata, mask) as JsonObject }),
+    ...(metadata === undefined ? {} : { metadata: masked(metadata) }),
+    ...(auth === undefined ? {} : { auth: masked(auth) }),
   };
 }
 
