@@ -22,7 +22,7 @@ test('R-04 spoilt bundles: every command says what is wrong, with a code, and ne
   for (const seed of seeds) {
     for (const file of files) writeFileSync(join(bundle.folder, file), completeBundle[file] ?? '');
     const file = files[seed % files.length] ?? '';
-    writeFileSync(join(bundle.folder, file), spoil(String(completeBundle[file] ?? ''), seed));
+    writeFileSync(join(bundle.folder, file), spoil(completeBundle[file] ?? '', seed));
     const { exitCode } = await checkValidate(bundle.folder, seed);
     ended.set(exitCode, (ended.get(exitCode) ?? 0) + 1);
     const command = commands[seed % commands.length] ?? '';
