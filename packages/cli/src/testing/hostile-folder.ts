@@ -78,7 +78,7 @@ function around(module: Write, program: Write): Record<string, string> {
 const hooks = ['post-commit', 'post-index-change', 'prepare-commit-msg', 'reference-transaction'];
 
 /** With a macro, which Bun would run while it reads the module. */
-function entry(module: Write): Record<string, string> {
+function entryWithMacro(module: Write): Record<string, string> {
   const macro = module('macro').replace(`require('node:fs')`, 'fs').trimEnd();
   return {
     'macro.ts': `import * as fs from 'node:fs';\nexport function expand() { ${macro} return 0; }\n`,
@@ -96,7 +96,7 @@ function armed(module: Write): Record<string, string> {
   ];
   return {
     'goondan.yaml': sampleBundle({ agent, more: more.join('\n---\napiVersion: goondan.ai/v1\n') }),
-    ...entry(module),
+    ...entryWithMacro(module),
     'tool.ts': `${module('tool')}export const handlers = { use: () => ({}) };\n`,
   };
 }
@@ -112,7 +112,7 @@ function invalid(module: Write): Record<string, string> {
     'goondan.yaml': Object.entries(entries)
       .map(([name, entry]) => bundleOf(name, `{ entry: ${entry} }`))
       .join('---\n'),
-    ...entry(module),
+    ...entryWithMacro(module),
     'missing.ts': `import 'not-installed-anywhere';\n${module('missing')}`,
     'bomb.yaml': `a0: &a0 [x]\n${bomb.join('')}`,
     'deep.yaml': '['.repeat(100_000),
