@@ -690,6 +690,13 @@ const toolsAndExtensions: Mistake[] = [
     message: 'spec.configSchema is no JSON Schema: required must be array.',
   },
   {
+    title: 'a config for the tools of the runtime, which have none',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: Tool/agents, ‸config: { target: x } }]'),
+    code: 'E_TOOL_CONFIG',
+    message: 'Tool/agents takes no config.',
+    suggestion: 'Leave `config` out.',
+  },
+  {
     title: 'a malformed value in the config of a tool',
     yaml: tool('shell', ', config: { a: { ‸valueFrom: {} } }'),
     code: 'E_RESOURCE_INVALID',

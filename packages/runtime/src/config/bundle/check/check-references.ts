@@ -9,7 +9,7 @@ import { findResource } from '../find-resource.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
 import { listReferences, parseReference, type Reference, type ReferenceUse } from '../references.ts';
-import { AGENT_TOOLS } from '../agent-tools.ts';
+import { meansAgentTools } from '../agent-tools.ts';
 
 export function* checkReferences(scope: Scope): Generator<Finding> {
   for (const loaded of scope.resources) {
@@ -38,7 +38,7 @@ function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferencePr
     const message = `Here belongs ${withArticle(kind)}, not ${withArticle(reference.kind)}.`;
     return { code: 'E_REF_KIND', message, suggestion: suggestIn(scope, kind, reference.name) };
   }
-  if (findResource(scope, kind, written) !== undefined) return undefined;
+  if (findResource(scope, kind, written) !== undefined || meansAgentTools(scope, written)) return undefined;
   return findMissing(scope, kind, reference);
 }
 
@@ -61,8 +61,7 @@ function findMissing(scope: Scope, kind: string, { name, package: from }: Refere
   // That the package is missing is said where it is looked for.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
-  if (home.declared.has(identity) || home.isIncomplete || (from === undefined && identity === AGENT_TOOLS))
-    return undefined;
+  if (home.declared.has(identity) || home.isIncomplete) return undefined;
   return {
     code: 'E_REF_MISSING',
     message: from === undefined ? `There is no ${identity}.` : `The package "${from}" has no ${identity}.`,
