@@ -63,7 +63,7 @@ describe('a swarm that runs', () => {
     const swarm = await start();
     await swarm.ask({ input: 'hello' });
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
-    const own = ['approvals.jsonl', 'control.sock', 'instances', 'layers', 'logs', 'orchestrator.json', 'run'];
+    const own = ['control.sock', 'instances', 'layers', 'logs', 'orchestrator.json', 'run'];
     // Nobody waits for what an agent loaded to be written down.
     while (!existsSync(join(folder, 'layers'))) await Bun.sleep(5);
     expect(readdirSync(folder).toSorted()).toEqual(own);
