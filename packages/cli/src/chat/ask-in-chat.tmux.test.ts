@@ -43,6 +43,12 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     await terminal.press('Enter');
   }
 
+  async function quit(): Promise<number> {
+    await terminal.press('C-d');
+    await terminal.see(/\$$/);
+    return terminal.exitCode();
+  }
+
   test('asks: y lets it run, a reason is for the agent, and an answer from elsewhere takes the question away', async () => {
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
@@ -67,8 +73,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     await terminal.see(`${id} needs no answer any more: approved by ann.`);
     await terminal.see('Put: a cat');
     await terminal.see(/\n>\s*$/);
-    await terminal.press('C-d');
-    expect(await terminal.exitCode()).toBe(0);
+    expect(await quit()).toBe(0);
   });
 
   test('Ctrl-C leaves it open, and once more cancels the turn', async () => {
@@ -81,7 +86,6 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     await terminal.press('C-c');
     await terminal.see(/cancelled/i);
     await terminal.see(/\n>\s*$/);
-    await terminal.press('C-d');
-    expect(await terminal.exitCode()).toBe(0);
+    expect(await quit()).toBe(0);
   });
 });

@@ -141,6 +141,20 @@ describe('a completion', () => {
     expect(text).not.toContain('usage');
   });
 
+  test('is whole, also when a layer of the agent held it back, or a piece was lost', async () => {
+    for (const pieces of [[], ['It is ']]) {
+      const { client } = await open({
+        ask: async (_event, options) => {
+          options?.onAccepted?.(acceptance);
+          for (const piece of pieces) options?.onDelta?.(delta(piece));
+          return answerOf('It is warm.');
+        },
+      });
+      const stream = client.chat.completions.stream({ model: 'porter', messages: [say('How warm?')] });
+      expect(await stream.finalContent()).toBe('It is warm.');
+    }
+  });
+
   test('that was cut short says so', async () => {
     const { client } = await open({ ask: async () => answerOf('So far', { finishReason: 'max_steps' }) });
     const answer = await client.chat.completions.create({ model: 'porter', messages: [say('Go!')] });

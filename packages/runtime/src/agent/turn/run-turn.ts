@@ -184,7 +184,8 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
-  agent.log('error', `Turn failed: ${error.message}`, {
+  // Who cancels a turn wanted that: nobody has to look into it.
+  agent.log(error.code === 'E_CANCELLED' ? 'info' : 'error', `Turn failed: ${error.message}`, {
     event: 'turn.failed',
     data: { code: error.code ?? null },
     ...(error.extension === undefined ? {} : { extension: error.extension }),

@@ -302,6 +302,13 @@ const agents: Mistake[] = [
     suggestion: 'Write `Kind/name`, for example `Tool/x`.',
   },
   {
+    title: 'a resource of a package, as npm writes packages',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [‸"Tool/dice@@acme/tools"]'),
+    code: 'E_REF_INVALID',
+    message: '"Tool/dice@@acme/tools" is not a reference.',
+    suggestion: 'Write `Kind/name`, for example `Tool/name`, and of a package `{ kind: Tool, name: …, package: … }`.',
+  },
+  {
     title: 'a tool that is not declared, as an object',
     yaml: documents(
       tool('weather'),

@@ -1,6 +1,7 @@
 /** References that lead somewhere, to the kind that belongs there. */
 import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
+import { resourceNamePattern } from '../../resource-name.ts';
 import type { LoadedResource, Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
@@ -43,13 +44,15 @@ function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferencePr
 
 function malformed(written: WrittenReference, kind: string): ReferenceProblem {
   const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
-  const [before = '', name = ''] = shown.split('/');
-  const likely = name === '' ? `${kind}/${before}` : `${closestName(before, resourceKinds) ?? kind}/${name}`;
-  const meant = likely.length > 80 ? `${kind}/name` : likely;
+  const [before = '', after = ''] = shown.split('/');
+  const likely =
+    after === '' ? { kind, name: before } : { kind: closestName(before, resourceKinds) ?? kind, name: after };
+  const name = resourceNamePattern.test(likely.name) ? likely.name : 'name';
+  const ofPackage = shown.includes('@') ? `, and of a package \`{ kind: ${likely.kind}, name: …, package: … }\`` : '';
   return {
     code: 'E_REF_INVALID',
     message: `${showJson(shown)} is not a reference.`,
-    suggestion: `Write \`Kind/name\`, for example \`${meant}\`.`,
+    suggestion: `Write \`Kind/name\`, for example \`${likely.kind}/${name}\`${ofPackage}.`,
   };
 }
 
