@@ -418,7 +418,7 @@ describe('what is written down', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await control.approve(question?.id ?? '');
     await turn;
-    // What was typed was masked when it was accepted.
+    // Nor was the model shown what somebody typed, so it cannot have passed it on.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);
     expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
     expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);

@@ -120,7 +120,7 @@ describe('the server of an agent in a process of its own', () => {
     const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
     const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
     const { stdout } = await place.runWith({ env }, ...asked);
-    // It has the one, which nobody gets to read, and not the other.
+    // It has the one and not the other; what it says of it is masked.
     expect((JSON.parse(stdout) as { response: string }).response).toBe('***, .');
     const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
     expect(log).toContain('mcp.started');
