@@ -58,13 +58,13 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
       models: { 'Model/bench': instantModel(steps) },
       tools: [weather],
       extensions: [passing(layers)],
+      secrets: ['a secret of the bench'],
     },
     { store: journal, logSink: () => undefined },
   );
   const traces = openTurnTraces({
     open: () => journal.openTraces(agent.parts.address),
     clock: systemClock,
-    secrets: ['a secret of the bench'],
     report: (problem) => console.error(problem),
   });
   let count = 0;

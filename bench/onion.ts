@@ -8,6 +8,7 @@ import { type AskingLayer, LayerContext } from '../packages/runtime/src/agent/pi
 import { LayerRegistry } from '../packages/runtime/src/agent/pipeline/layer-registry.ts';
 import { runOnion } from '../packages/runtime/src/agent/pipeline/onion.ts';
 import { problemWithTurnResult } from '../packages/runtime/src/agent/pipeline/result-shapes.ts';
+import { noSecrets } from '../packages/runtime/src/log/mask-secrets.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
 import type { TurnObserver } from '../packages/runtime/src/trace/layer-span.ts';
 import { recordTurn } from '../packages/runtime/src/trace/record-turn.ts';
@@ -101,7 +102,7 @@ function watched(count: number): Contestant {
 /** As a turn does it. */
 function runTurn(chainOfTurn: ReturnType<typeof chainOf>, observer: TurnObserver | undefined): Promise<void> {
   return threeTimes(async () => {
-    const span = observer?.chain({ kind: 'turn', label: '', id: '' }, undefined);
+    const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets }, undefined);
     const given = await runOnion({ ...chainOfTurn(), span });
     span?.end(given);
   });

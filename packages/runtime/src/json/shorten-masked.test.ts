@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { longestMasked, maskSecrets } from '../log/mask-secrets.ts';
+import { maskSecrets } from '../log/mask-secrets.ts';
 import { shortenMasked } from './shorten-masked.ts';
 
 const secret = 'swordfish-7"\n-swordfish';
 
 test('no part of a secret is left, wherever a value is cut', () => {
-  const shorten = shortenMasked(maskSecrets([secret]), longestMasked([secret]));
+  const shorten = shortenMasked(maskSecrets([secret]));
   const piece = fc.oneof(fc.constant(secret), fc.string({ maxLength: 30 }));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 1, max: 120 }), (pieces, longest) => {
@@ -23,7 +23,7 @@ test('no part of a secret is left, wherever a value is cut', () => {
 });
 
 test('what is short is all there; what is cut says so', () => {
-  const shorten = shortenMasked(maskSecrets([secret]), longestMasked([secret]));
+  const shorten = shortenMasked(maskSecrets([secret]));
   expect(shorten('abc', 3)).toBe('abc');
   expect(shorten({ a: 1 }, 10)).toBe('{"a":1}');
   expect(shorten('abcd', 3)).toBe('abc… (4 characters)');

@@ -2,8 +2,10 @@
  * What was kept of a chain, in words: changes as paths with before and after, events and errors in short. Done when
  * somebody wants to read it, never while the chain runs.
  */
-import type { MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
+import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../json/diff-json.ts';
+import { shortenMasked } from '../json/shorten-masked.ts';
+import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import type { RecordedChain } from './recorded-chain.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
@@ -11,8 +13,6 @@ import type { Difference, RecordedLayer } from './recorded-layer.ts';
 export interface DescribeOptions {
   /** When its turn began, on the clock that only grows. */
   readonly turnStartedAt: number;
-  /** How a value is written; the beginning of its JSON when absent. */
-  readonly shorten?: Shorten;
   readonly limits?: DescribeLimits;
 }
 
@@ -29,10 +29,10 @@ const CATALOGS = ['toolCatalog', 'tools'];
 /** Without the chains inside it. */
 export function describeChain(recorded: RecordedChain, options: DescribeOptions): Omit<ChainRecord, 'inside'> {
   const { chain, layersMore, retryMs, startedAt, totalMs } = recorded;
-  const { spanIds, kind, label, id } = chain;
-  const writer = new ChangeWriter(options);
+  const { spanIds, kind, label, id, mask } = chain;
+  const writer = new ChangeWriter(mask, options);
   const input = chain.input?.();
-  return {
+  const described: Omit<ChainRecord, 'inside'> = {
     kind,
     label,
     id,
@@ -45,6 +45,8 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     ...describeOutcome(recorded, writer),
     ...(retryMs === undefined ? {} : { retryMs }),
   };
+  // Names and paths too. It is JSON, and stays what it is.
+  return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
@@ -98,9 +100,9 @@ class ChangeWriter {
   readonly #shorten: Shorten;
   #left: number;
 
-  constructor({ limits = defaultLimits, shorten = cutJson }: DescribeOptions) {
+  constructor(mask: Mask, { limits = defaultLimits }: DescribeOptions) {
     this.#limits = limits;
-    this.#shorten = shorten;
+    this.#shorten = shortenMasked(mask);
     this.#left = limits.chainCharacters;
   }
 

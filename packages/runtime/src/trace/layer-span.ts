@@ -3,6 +3,7 @@
  * Times are the watcher's business: it is called at the moments that matter.
  */
 import type { AgentAddress, AgentEvent, MessageEvent, TokenUsage, TurnResult } from '@goondan/types';
+import type { Mask } from '../log/mask-secrets.ts';
 import type { SpanIds } from './span-id.ts';
 
 /** The layer as a watcher needs to know it. */
@@ -17,13 +18,15 @@ export interface WatchedChain {
   /** What this chain is about: a step's number, a tool's name, a model's reference. */
   readonly label: string;
   readonly id: string;
+  /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
+  readonly mask: Mask;
   /** Of a turn, a step, a tool call. */
   readonly spanIds?: SpanIds;
   /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */
   inspect?(): Readonly<Record<string, unknown>>;
   /** A value of a field that nobody changes in place while the chain runs: it need not be copied. */
   readonly shared?: unknown;
-  /** What was asked for, in short, secrets masked. */
+  /** What was asked for, in short; masked. */
   input?(): string;
 }
 
@@ -32,6 +35,8 @@ export interface WatchedTurn extends AgentAddress {
   readonly event: AgentEvent;
   readonly spanIds: SpanIds;
   readonly startedAt: Date;
+  /** As of its chains. */
+  readonly mask: Mask;
   /** It goes on from what an interrupted run had recorded. */
   readonly resumed: boolean;
 }

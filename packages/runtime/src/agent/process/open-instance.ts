@@ -72,7 +72,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     },
   );
   const events = recordEvents(agent, journal, parts);
-  const traces = recordTraces(agent, journal, start, parts);
+  const traces = recordTraces(agent, journal, parts);
   const turns = new AskedTurns({
     agent,
     channel,
@@ -164,14 +164,12 @@ function recordEvents(
 function recordTraces(
   { parts: { policy } }: RunningAgent,
   journal: InstanceJournal,
-  { agent: { secrets = [] } }: AgentStart,
   { host: { clock }, log }: InstanceParts,
 ): TurnTraces | undefined {
   if (policy.trace === 'off') return undefined;
   return openTurnTraces({
     open: async () => (await journal.open()).openTraces(journal.address),
     clock,
-    secrets,
     report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written down: ${problem}`),
   });
 }

@@ -4,9 +4,8 @@
  * before anything is cut.
  */
 import type { JsonObject } from '@goondan/types';
-import type { Shorten } from '../../json/diff-json.ts';
 import { shortenMasked } from '../../json/shorten-masked.ts';
-import { longestMasked, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
 import type { ChainSpan, TurnObserver, WatchedChain, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
@@ -19,7 +18,6 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesParts {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
-  readonly secrets: readonly string[];
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
@@ -31,17 +29,14 @@ export interface TurnTraces {
   close(): Promise<void>;
 }
 
-export function openTurnTraces({ open, clock, secrets, report }: TurnTracesParts): TurnTraces {
-  const mask = maskSecrets(secrets);
-  const shorten = shortenMasked(mask, longestMasked(secrets));
+export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTraces {
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
   const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
     turn,
     isNeeded,
     text() {
       const made = line();
-      // A line is JSON, as its header says.
-      return made && JSON.stringify(maskJson(made as unknown as JsonObject, mask));
+      return made && JSON.stringify(made);
     },
   });
   const log = new GatheredLog<TurnLine>({
@@ -52,7 +47,7 @@ export function openTurnTraces({ open, clock, secrets, report }: TurnTracesParts
   });
   return {
     observe: () =>
-      new WatchedRun(clock, shorten, (turn, isNeeded, line) => {
+      new WatchedRun(clock, (turn, isNeeded, line) => {
         newest = turn;
         log.add(lineOf(turn, isNeeded, line));
       }),
@@ -71,14 +66,13 @@ type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => vo
 /** One turn, from its start in this process to its commit. */
 class WatchedRun implements TurnObserver {
   readonly #clock: Clock;
-  readonly #shorten: Shorten;
   readonly #add: AddLine;
   readonly #keeper: TurnKeeper;
   #turn: TurnLine['turn'] | undefined;
+  #mask: Mask = noSecrets;
 
-  constructor(clock: Clock, shorten: Shorten, add: AddLine) {
+  constructor(clock: Clock, add: AddLine) {
     this.#clock = clock;
-    this.#shorten = shorten;
     this.#add = add;
     this.#keeper = new TurnKeeper(clock, (chain) => {
       const { outcome } = chain;
@@ -89,10 +83,11 @@ class WatchedRun implements TurnObserver {
   }
 
   started(turn: WatchedTurn): void {
-    const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed } = turn;
+    const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask } = turn;
+    this.#mask = mask;
     this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
     this.#keeper.start();
-    this.#add(this.#turn, true, () => ({
+    this.#addMasked({
       type: 'start',
       format: TRACE_FORMAT,
       time: startedAt.toISOString(),
@@ -100,9 +95,9 @@ class WatchedRun implements TurnObserver {
       agentName,
       instanceKey,
       ...spanIds.fields,
-      ...(event.input === undefined ? {} : { input: this.#shorten(event.input, LONGEST_INPUT) }),
+      ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
       ...(resumed ? { resumed } : {}),
-    }));
+    });
   }
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
@@ -112,24 +107,30 @@ class WatchedRun implements TurnObserver {
   ended({ result, stepCount }: WatchedEnd): void {
     const { chainsMore, startedAt } = this.#keeper;
     this.#keeper.close();
-    if (this.#turn === undefined) return;
     const { finishReason, error } = result;
     const durationMs = Math.round((this.#clock.elapsed() - startedAt) * 1_000) / 1_000;
     const time = this.#clock.now().toISOString();
-    this.#add(this.#turn, true, () => ({
+    this.#addMasked({
       type: 'end',
       time,
       durationMs,
       finishReason,
       stepCount,
-      ...(error === undefined ? {} : { error: this.#shorten(describeError(error), LONGEST_ERROR) }),
+      ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(chainsMore === 0 ? {} : { chainsMore }),
-    }));
+    });
+  }
+
+  /** How it began or ended. */
+  #addMasked(line: TraceLine): void {
+    // A line is JSON, and stays what it is.
+    const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
+    if (this.#turn !== undefined) this.#add(this.#turn, true, masked);
   }
 
   #describe(recorded: RecordedChain): TraceLine {
     const { parent, number } = recorded;
-    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#keeper.startedAt, shorten: this.#shorten }));
+    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#keeper.startedAt }));
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }

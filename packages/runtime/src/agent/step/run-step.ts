@@ -19,11 +19,12 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
 export function startStep(run: TurnRun, stepIndex: number): RunningStep {
   const stepId = stepIdOf(run.turnId, stepIndex);
   const spanIds = run.spanIds.inside(stepId);
+  const { mask } = run.agent;
   const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, spanIds, inspect }, run.span),
+    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, run.span),
     spanIds,
     catalog: new ToolCatalog(run.agent.tools.items()),
     replyId: undefined,

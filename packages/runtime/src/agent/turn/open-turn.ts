@@ -48,6 +48,7 @@ async function openConversation(
   const conversation = new Conversation(warm, agent.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
+    mask: agent.mask,
     warn: (message, author) =>
       agent.log('warn', message, {
         event: 'message.ignored',

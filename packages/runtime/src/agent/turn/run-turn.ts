@@ -1,11 +1,20 @@
 /** One turn: one event in, one result out, the conversation committed once. */
-import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type TurnResult } from '@goondan/types';
+import {
+  type AgentEvent,
+  createUserMessage,
+  GoondanError,
+  type TokenUsage,
+  type TurnError,
+  type TurnResult,
+} from '@goondan/types';
+import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
+import { maskMessage } from '../secrets/mask-message.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { checkedMetadata } from './checked-metadata.ts';
+import { recordedMetadata } from './recorded-metadata.ts';
 import type { DeltaListener } from './delta-gate.ts';
 import { openTurn } from './open-turn.ts';
 import { refuseWhenOver } from './refuse-when-over.ts';
@@ -63,7 +72,11 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
   // Cancelled while it waited: its layers need not begin.
   refuseWhenOver(run);
   const { spanIds, turnId } = run;
-  const span = watch(run, { kind: 'turn', label: agent.address.agentName, id: turnId, spanIds }, undefined);
+  const span = watch(
+    run,
+    { kind: 'turn', label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds },
+    undefined,
+  );
   run.span = span;
   const result = await runChain<TurnResult>(run, {
     kind: 'turn',
@@ -72,7 +85,7 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
     core: () => enterSteps(run),
     problemWith: problemWithTurnResult,
   });
-  checkedMetadata(run.metadata);
+  recordedMetadata(run);
   return withoutSecrets(run, result);
 }
 
@@ -101,7 +114,7 @@ async function enterSteps(run: TurnRun): Promise<TurnResult> {
   refuseWhenOver(run);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
-    run.log.write({ type: 'entered', metadata: checkedMetadata(run.metadata), extensionState });
+    run.log.write({ type: 'entered', metadata: recordedMetadata(run), extensionState });
   } else {
     restoreMetadata(run, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);
@@ -119,12 +132,20 @@ function restoreMetadata(run: TurnRun, metadata: Readonly<TurnRun['metadata']>):
   Object.assign(run.metadata, structuredClone(metadata));
 }
 
-/** A layer may return an error of its own making: it is shown like one that was thrown. */
-function withoutSecrets({ agent }: TurnRun, result: TurnResult): TurnResult {
-  if (result.error === undefined) return result;
-  const { extension } = result.error;
-  const error = toTurnError(result.error, undefined, agent.mask);
-  return { ...result, error: extension === undefined ? error : { ...error, extension } };
+/** A layer may return a message or an error of its own making. */
+function withoutSecrets({ agent: { mask } }: TurnRun, result: TurnResult): TurnResult {
+  const { responseMessage, error } = result;
+  return {
+    ...result,
+    ...(responseMessage && { responseMessage: maskMessage(responseMessage, mask) }),
+    ...(error && { error: maskTurnError(error, mask) }),
+  };
+}
+
+/** It is shown like one that was thrown. */
+function maskTurnError(error: TurnError, mask: Mask): TurnError {
+  const { extension } = error;
+  return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
 }
 
 function failed(run: TurnRun, error: unknown): TurnResult {
@@ -169,7 +190,8 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
-  agent.log('error', `Turn failed: ${error.message}`, {
+  // Who cancels a turn wanted that: nobody has to look into it.
+  agent.log(error.code === 'E_CANCELLED' ? 'info' : 'error', `Turn failed: ${error.message}`, {
     event: 'turn.failed',
     data: { code: error.code ?? null },
     ...(error.extension === undefined ? {} : { extension: error.extension }),
@@ -178,7 +200,7 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
 }
 
 function watched({ agent, turnId, event, spanIds, turn, resumed }: TurnRun): WatchedTurn {
-  return { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, resumed };
+  return { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask: agent.mask, resumed };
 }
 
 function named(run: TurnRun) {
