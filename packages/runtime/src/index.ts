@@ -14,6 +14,7 @@ export { memoryStore } from './agent/conversation/memory-store.ts';
 export { textOf } from '@goondan/types';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
+export type { Mask } from './log/mask-secrets.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
 export type { ModelEntry } from './agent/model/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';

@@ -471,16 +471,19 @@ describe('who changed what', () => {
     ]);
   });
 
-  test('P-16 a message put first is one change, and what the model says later is none', async () => {
-    const trace = await traceOf(({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.messages = [{ role: 'system', content: 'first' }, ...ctx.messages];
-        return ctx.next();
-      });
-    });
-    expect(firstLayer(trace, 'model').changed).toEqual([
-      { path: 'messages[0]', after: '{"role":"system","content":"first"}' },
-    ]);
+  test('P-16 a message put first is one change, and what is said in later steps is none', async () => {
+    const trace = await traceOf(
+      ({ pipeline }) => {
+        pipeline.register('model', (ctx) => {
+          ctx.messages = [{ role: 'system', content: 'first' }, ...ctx.messages];
+          return ctx.next();
+        });
+      },
+      { script: callThenSay, tools: [echo] },
+      'go',
+    );
+    const added = [{ path: 'messages[0]', after: '{"role":"system","content":"first"}' }];
+    expect(chains(trace, 'model').map(({ layers }) => layers[0]?.changed)).toEqual([added, added]);
   });
 
   test('P-17 what an event put into a message is there to read', async () => {
