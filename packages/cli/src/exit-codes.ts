@@ -33,6 +33,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_CURRENT_FOLDER: exitCodes.setup,
   E_DEAD_LETTER_UNKNOWN: exitCodes.setup,
   E_ENV_MISSING: exitCodes.setup,
+  E_HISTORY_RANGE: exitCodes.setup,
   E_INIT_FOLDER: exitCodes.setup,
   E_INSTANCE_KEY: exitCodes.usage,
   E_INSTANCE_UNKNOWN: exitCodes.setup,

@@ -6,6 +6,8 @@ export type {
   BaseDelta,
   ConversationSnapshot,
   ConversationStore,
+  EventAuthor,
+  InputOrigin,
   OpenTurn,
   TurnRecord,
 } from './agent/conversation/conversation-store.ts';
@@ -81,8 +83,21 @@ export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } fro
 export { renderTrace } from './trace/render-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
-export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
+export type { ArchivedEvent, ArchivedTurn, EventOrigin } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
+export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
+export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
+export type { Moment } from './workspace/history/fold-history.ts';
+export type { KeptHistory } from './workspace/history/kept-history.ts';
+export { type ConversationAt, readConversationAt } from './workspace/history/read-conversation-at.ts';
+export {
+  type HistoryEvent,
+  type HistoryPage,
+  type HistoryQuestion,
+  type HistorySource,
+  type HistoryTurn,
+  readHistory,
+} from './workspace/history/read-history.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';

@@ -7,9 +7,11 @@
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
-import { readArchive, type ArchivedTurn } from '../archive/read-archive.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { readCommittedTurns } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
+import { type KeptHistory, keptHistory } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
@@ -73,6 +75,8 @@ export interface Journal extends ConversationStore {
   readonly deadLetters: DeadLetters;
   /** Committed turns that are still kept, oldest first. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
+  /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
+  history(instance: AgentAddress): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
   /** A folder of the instance's own for its tools. */
   scratchFolder(instance: AgentAddress): string;
@@ -157,7 +161,8 @@ export async function openJournal(
     summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
-    archive: (instance) => readArchive(ports, slots.of(instance).paths.archive),
+    archive: (instance) => readCommittedTurns(ports, slots.pathsOf(instance), instance),
+    history: (instance) => keptHistory(ports, slots.pathsOf(instance), instance),
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).paths;
       await makeFolders(ports.fs, stateRoot, messages);

@@ -16,6 +16,7 @@ export interface InstancePaths {
   readonly events: string;
   readonly turn: string;
   readonly archive: string;
+  readonly historyStart: string;
   readonly runtimeEvents: string;
   readonly extensions: string;
   extension(name: string): string;
@@ -75,6 +76,7 @@ export function pathsIn(folder: string): InstancePaths {
     events: `${messages}/events.jsonl`,
     turn: `${messages}/turn.jsonl`,
     archive: `${messages}/archive.jsonl`,
+    historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
     extensions,
     extension: (name) => `${extensions}/${pathSegment(name)}.json`,
