@@ -50,7 +50,7 @@ describe('the documents', () => {
     expect(documents.flatMap((document) => findLostAnchors(document, documents))).toEqual([]);
   });
 
-  test('quote only code that is there: a TypeScript block names its file, and the file contains it', () => {
+  test('quote only code that is there: a TypeScript block names its file, YAML may, and the file contains it', () => {
     const quotes = documents.flatMap(readQuotes);
     expect(quotes.map(({ from }) => from)).toContain('README.md');
     expect(
@@ -186,7 +186,8 @@ interface Quote {
 function readQuotes({ path, text }: RepositoryFile): Quote[] {
   return [...text.matchAll(codeBlock)].flatMap(([, info = '', code = '']) => {
     const [language, file = ''] = info.split(' ');
-    return language === 'ts' ? [{ from: path, file, code }] : [];
+    const isQuote = language === 'ts' || (language === 'yaml' && file !== '');
+    return isQuote ? [{ from: path, file, code }] : [];
   });
 }
 

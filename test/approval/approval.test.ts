@@ -334,6 +334,40 @@ describe('those who wait for one who waits for a person', () => {
   });
 });
 
+describe('when there are more instances than processes', () => {
+  test('who waits for a person, itself or through another, makes room for everybody else', async () => {
+    const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
+    const asking = control.ask({ instanceKey: 'one', input: 'put a book' });
+    await asked(control);
+    const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
+    await asked(control, 2);
+    // Each needs the only process there may be.
+    for (const instanceKey of ['three', 'four']) {
+      expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
+    }
+    const waiting = await control.approvals();
+    expect(waiting.map(({ args }) => args)).toEqual([{ what: 'a book' }, { what: 'a lamp' }]);
+    for (const { id } of waiting) expect(await control.approve(id)).toBe(true);
+    expect(textOfEnd(await asking)).toBe('Put a book: ');
+    expect(textOfEnd(await through)).toBe('The keeper says: Put a lamp: ');
+    expect(runs()).toHaveLength(2);
+    expect(control.status().instances.filter(({ crashes }) => crashes > 0)).toEqual([]);
+  });
+
+  test('and can still be cancelled', async () => {
+    const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
+    const asking = control.ask({ id: 'e1', instanceKey: 'one', input: 'put a book' });
+    await asked(control);
+    const busy = control.ask({ instanceKey: 'two', input: 'put a lamp' });
+    await asked(control, 2);
+    expect(control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
+    expect((await asking).result.error?.code).toBe('E_CANCELLED');
+    const [left] = await asked(control);
+    await control.deny(left?.id ?? '');
+    expect(textOfEnd(await busy)).toContain('E_APPROVAL_DENIED');
+  });
+});
+
 describe('code of a bundle', () => {
   test('cannot answer, take or withdraw the question of another agent, whatever it writes into its channel', async () => {
     const control = await start({ extensions: ['forger'] });
@@ -384,7 +418,8 @@ describe('what is written down', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await control.approve(question?.id ?? '');
     await turn;
-    expect(runs()).toMatchObject([{ input: { what: secret } }]);
+    // Nor was the model shown what somebody typed, so it cannot have passed it on.
+    expect(runs()).toMatchObject([{ input: { what: '***' } }]);
     expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
     expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);
   });

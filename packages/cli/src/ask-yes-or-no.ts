@@ -16,9 +16,11 @@ export async function askYesOrNo({ question, unanswered, signal }: YesOrNo, term
   // Without `output` it leaves the terminal as it is, Ctrl-C included.
   const lines = createInterface({ input: process.stdin });
   // At the end of the input no answer comes any more, and that is none.
-  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
-    return isYes(await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended]));
+    const answer = await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended]);
+    if (answer === undefined) terminal.printError('\n');
+    return answer !== undefined && isYes(answer);
   } catch (error) {
     terminal.printError('\n');
     throw new GoondanError('E_CANCELLED', unanswered, { cause: error });

@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 /** Bytes; a control socket takes as many. */
 const LONGEST = 16_000_000;
 
-/** What `--input` says: `-` is standard input. **Errors** — `E_USAGE` when that is empty, or too much. */
+/** What `--input` says: `-` is standard input, without the line break at its end. **Errors** — `E_USAGE` when that is empty, or too much. */
 export async function readInput(input: string, { canAsk, printError }: Terminal): Promise<string> {
   if (input !== '-') return input;
   if (canAsk) printError('Type the input; a line with nothing but Ctrl-D ends it.\n');
@@ -21,7 +21,8 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   }
   const text = new TextDecoder().decode(Buffer.concat(chunks));
   if (text.trim() === '') throw refuse('is empty', 'Pipe the text into it, or write it after `--input`.');
-  return text;
+  // Programs that print end with one; `echo hello | gdn run --input -` says hello.
+  return text.replace(/\r?\n$/, '');
 }
 
 function refuse(problem: string, suggestion: string): GoondanError {

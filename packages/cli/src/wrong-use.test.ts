@@ -147,7 +147,7 @@ describe('one command', () => {
     await expectRefusal(args, exitCode, { message, suggestion });
   });
 
-  test.each(['send --input x', 'cancel', 'restart', 'stop', 'reload', 'deadletter list', 'logs -f'])(
+  test.each(['send --input x', 'cancel', 'restart', 'reload', 'deadletter list', 'logs -f'])(
     'gdn %s: the swarm does not run',
     async (line) => {
       const state = at('a state root');
@@ -157,6 +157,13 @@ describe('one command', () => {
       });
     },
   );
+
+  test('gdn stop: the swarm does not run, and that is all there is to say', async () => {
+    await expectRefusal(['stop', '--bundle', at('good'), '--state-root', at('a state root')], 3, {
+      ...notRunning,
+      suggestion: 'There is nothing to stop.',
+    });
+  });
 
   test('two bundles', async () => {
     await expectRefusal(['run', at('good'), '--bundle', at('bad')], 2, {

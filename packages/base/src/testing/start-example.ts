@@ -2,7 +2,8 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, type LogLine, resolveSwarm, startSwarm, type SwarmControl } from '@goondan/runtime';
+import type { Message } from '@goondan/types';
+import { durableStore, loadBundle, type LogLine, resolveSwarm, startSwarm, type SwarmControl } from '@goondan/runtime';
 
 const examples = join(import.meta.dir, '..', '..', 'examples');
 
@@ -11,6 +12,8 @@ export interface RunningExample {
   readonly lines: LogLine[];
   /** Resolves with the first line of the log that fits. */
   readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** The conversation of an instance, as it is on disk. */
+  readonly messages: (agentName: string, instanceKey: string) => Promise<readonly Message[]>;
   stop(): Promise<void>;
 }
 
@@ -33,10 +36,11 @@ export async function startExample(
   }
   const bundle = await loadBundle(folder, { environment });
   if (bundle.errors.length > 0) throw new Error(JSON.stringify(bundle.errors, undefined, 2));
+  const stateRoot = join(place, 'state');
   const lines: LogLine[] = [];
   const { plan } = resolveSwarm(bundle, { environment, workdir: folder });
   const onLog = (line: LogLine) => void lines.push(line);
-  const swarm = await startSwarm({ ...plan, stateRoot: join(place, 'state'), bundleFolder: folder, onLog });
+  const swarm = await startSwarm({ ...plan, stateRoot, bundleFolder: folder, onLog });
   return {
     swarm,
     lines,
@@ -45,6 +49,15 @@ export async function startExample(
         const found = lines.map(({ message }) => pattern.exec(message)).find((match) => match !== null);
         if (found !== undefined) return found;
         await Bun.sleep(10);
+      }
+    },
+    async messages(agentName, instanceKey) {
+      const { workspaceId } = swarm.status();
+      const store = await durableStore({ stateRoot, workspaceId, warn: () => undefined });
+      try {
+        return (await store.read({ agentName, instanceKey })).messages;
+      } finally {
+        await store.close();
       }
     },
     async stop() {

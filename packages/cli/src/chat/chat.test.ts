@@ -67,6 +67,9 @@ function open() {
         return promise;
       },
       watch: async () => () => undefined,
+      approvals: () => Promise.resolve([]),
+      approve: () => Promise.resolve(true),
+      deny: () => Promise.resolve(true),
       status: () => Promise.reject(new Error('Not asked for here.')),
       reload: () => Promise.reject(new Error('Not asked for here.')),
       stopped: new Promise(() => undefined),
@@ -332,6 +335,21 @@ describe('a question', () => {
     hooks.sent('');
     hooks.interrupt();
     expect(await Promise.all(answers)).toEqual(['', undefined]);
+  });
+
+  test('that needs no answer any more is gone, whether it was asked or still waits', async () => {
+    const { chat, screen, hooks } = open();
+    const [first, second] = [new AbortController(), new AbortController()];
+    screen.setDraft('draft');
+    const answers = [
+      chat.ask([line('first')], '? ', first.signal),
+      chat.ask([line('second')], '? ', second.signal),
+      chat.ask([line('third')], '? ', AbortSignal.abort()),
+    ];
+    second.abort();
+    first.abort();
+    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined]);
+    expect([screen.printed, screen.draft, hooks.live().label]).toEqual([['first'], 'draft', '> ']);
   });
 
   test('that nobody answers before the end of the chat is not answered', async () => {

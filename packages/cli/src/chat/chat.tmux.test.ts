@@ -163,6 +163,9 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(130);
     expect(await terminal.isCooked()).toBe(true);
+    // Cancelled is cancelled: nothing of it goes on at the next start.
+    const { stdout } = await place.run('instance', 'export', 'host', 'default', '--bundle', 'bundle');
+    expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
   });
 
   test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {

@@ -5,7 +5,7 @@
  *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
  * 2. A turn that fails, however it fails, ends that turn and not the chat.
  */
-import { type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
+import { type ApprovalSummary, type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { StopSignal } from '../stop-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
@@ -81,10 +81,16 @@ export class Chat {
   }
 
   /** Asks the person; see `Questions.ask`. */
-  async ask(question: readonly Line[], label: string): Promise<string | undefined> {
-    const answer = this.#questions.ask(question, label);
+  async ask(question: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
+    const answer = this.#questions.ask(question, label, signal);
+    signal?.addEventListener('abort', () => this.screen.refresh(), { once: true });
     this.screen.refresh();
     return answer;
+  }
+
+  /** Whether a tool call is one of this conversation, or of what its turn has caused. */
+  isAbout({ agent, instanceKey, traceId }: ApprovalSummary): boolean {
+    return traceId === this.#turn?.traceId || isAt({ agentName: agent, instanceKey }, this.at);
   }
 
   /** Of any turn in the swarm; those that this turn has caused are shown with it. */

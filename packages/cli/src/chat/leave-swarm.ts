@@ -8,6 +8,8 @@ import type { ChatSwarm } from './open-chat-swarm.ts';
 
 /** What takes longer is told. */
 const QUIET_MS = 500;
+/** For a turn that is being cancelled. Killed before it has ended, it would go on at the next start. */
+const CANCEL_MS = 2_000;
 
 export interface Leaving {
   /** Of the bundle, as it was typed. */
@@ -16,7 +18,10 @@ export interface Leaving {
   readonly signals: ListenedSignals;
 }
 
-/** Running turns may finish, unless the person left in the middle of one. Ctrl-C hurries, and once more does not wait. */
+/**
+ * Running turns may finish; when the person left in the middle of one, which is cancelled then, there is `CANCEL_MS` for
+ * that. Ctrl-C hurries, and once more does not wait.
+ */
 export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
   const { folder, terminal, signals } = leaving;
   const { stop, leave } = swarm;
@@ -36,7 +41,7 @@ export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leavin
     if (end !== 'gone') terminal.printError('Running turns may finish. Ctrl-C hurries.\n');
   });
   try {
-    await stop(end === 'interrupted' ? { graceMs: 0 } : {});
+    await stop(end === 'interrupted' ? { graceMs: CANCEL_MS } : {});
   } finally {
     callOff();
   }

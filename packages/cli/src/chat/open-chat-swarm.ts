@@ -11,13 +11,14 @@ import {
   type WatchFilter,
 } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
+import type { ApprovalSwarm } from '../approval/approval-swarm.ts';
 import { printLogLine } from '../print-log-line.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface ChatSwarm {
+export interface ChatSwarm extends Omit<ApprovalSwarm, 'watch'> {
   ask(delivery: Delivery, options: AskOptions): Promise<TurnEnd>;
   /** Resolves with what ends it. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<() => void>;
@@ -57,6 +58,9 @@ async function attached(client: ControlClient, terminal: Terminal): Promise<Chat
       const watch = await client.watch(filter, listener);
       return () => watch.end();
     },
+    approvals: () => client.approvals(),
+    approve: (id, options) => client.approve(id, options),
+    deny: (id, options) => client.deny(id, options),
     status: () => client.status(),
     reload: () => client.reload(),
     stopped: log.ended,
@@ -69,6 +73,9 @@ function started(control: SwarmControl): ChatSwarm {
   return {
     ask: (delivery, options) => control.ask(delivery, options),
     watch: async (filter, listener) => control.watch(filter, listener),
+    approvals: () => control.approvals(),
+    approve: (id, options) => control.approve(id, options),
+    deny: (id, options) => control.deny(id, options),
     status: async () => control.status(),
     reload: () => control.reload(),
     stopped: control.stopped,

@@ -36,12 +36,14 @@ export class Questions {
     return this.#waiting[0]?.label;
   }
 
-  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, or the end of the chat. */
-  ask(lines: readonly Line[], label: string): Promise<string | undefined> {
-    if (this.#waiting.length >= MOST) return Promise.resolve(undefined);
+  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, `signal`, or the end of the chat. */
+  ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#waiting.length >= MOST || signal?.aborted === true) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    this.#waiting.push({ lines, label, resolve });
+    const question = { lines, label, resolve };
+    this.#waiting.push(question);
     if (this.#waiting.length === 1) this.#begin();
+    signal?.addEventListener('abort', () => this.#withdraw(question), { once: true });
     return promise;
   }
 
@@ -50,6 +52,12 @@ export class Questions {
     this.#waiting.shift()?.resolve(text);
     this.#screen.setDraft(this.#aside);
     if (this.isAsking) this.#begin();
+  }
+
+  #withdraw(question: Question): void {
+    if (this.#waiting[0] === question) return this.answer(undefined);
+    const at = this.#waiting.indexOf(question);
+    if (at > 0) this.#waiting.splice(at, 1)[0]?.resolve(undefined);
   }
 
   withdrawAll(): void {

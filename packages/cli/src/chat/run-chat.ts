@@ -8,6 +8,8 @@ import type { PreparedRun } from '../run/prepare-run.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
+import type { ApprovalDesk } from '../approval/approval-desk.ts';
+import { askInChat } from './ask-in-chat.ts';
 import { Chat, type ChatEnd } from './chat.ts';
 import { leaveSwarm } from './leave-swarm.ts';
 import { listenToSignals } from './listen-to-signals.ts';
@@ -71,8 +73,13 @@ async function talk(
     swarm,
     clock: systemClock,
     openScreen: (hooks) => openScreen(hooks, terminal),
-    runCommand: (command, asked) => runCommand(command, asked, parts),
+    async runCommand(command, asked) {
+      await runCommand(command, asked, parts);
+      // Perhaps another conversation, in which somebody waits.
+      desk?.look();
+    },
   });
+  let desk: ApprovalDesk | undefined;
   swarm.stopped.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
   let unwatch = () => {};
   try {
@@ -82,8 +89,10 @@ async function talk(
     await openConversation(at, chat, parts);
     if (swarm.stop === undefined) chat.note('The swarm was up already, and keeps running when you leave.');
     chat.note('/help lists what you can type.');
+    desk = await askInChat(swarm, chat);
     return await chat.ended;
   } finally {
+    desk?.close();
     unwatch();
     chat.close();
   }

@@ -34,7 +34,7 @@ describe('the folder itself', () => {
     for (const file of ['link.ts', 'missing.ts', 'entry.ts', 'gdn.ts', 'node_modules/commander/index.js']) {
       await bun('--config=/dev/null', unmapped, join(folder, file));
     }
-    expect(takeMarks()).toEqual(['entry', 'gdn.ts', 'missing', 'outside', 'package']);
+    expect(takeMarks()).toEqual(['entry', 'gdn.ts', 'macro', 'missing', 'outside', 'package']);
   });
 });
 
@@ -99,39 +99,50 @@ interface Problem {
   readonly column: number;
 }
 
-/** Each with the exit code in a folder with errors, and in one whose YAML is fine. */
-const commands: readonly (readonly [line: string, invalid: number, armed: number])[] = [
-  ['run --input hello', 4, 3],
-  ['run --input hello --json', 4, 3],
-  ['run --detach', 4, 3],
-  ['run', 4, 3],
-  ['validate', 4, 0],
-  ['explain', 4, 0],
-  ['explain --load', 4, 3],
+/** Each with the exit code in a folder whose YAML is fine, and for some also in one with errors. */
+const commands: readonly (readonly [line: string, armed: number, invalid?: number])[] = [
+  ['run --input hello', 3, 4],
+  ['run --input hello --json', 3],
+  ['run --detach', 3, 4],
+  ['run --watch', 3],
+  ['run', 3, 4],
+  ['validate', 0, 4],
+  ['explain', 0, 4],
+  ['explain --load', 3, 4],
   ['doctor', 0, 0],
   ['init', 3, 3],
   ['init --no-git sub/folder', 0, 0],
-  ['status', 4, 0],
-  ['instance list', 4, 0],
-  ['instance show host default', 4, 3],
-  ['logs', 4, 0],
-  ['logs -f', 4, 3],
-  ['send --input hello', 4, 3],
-  ['cancel', 4, 3],
-  ['restart', 4, 3],
-  ['deadletter list', 4, 3],
-  ['stop', 4, 3],
-  ['reload', 4, 3],
-  ['demo', 0, 0],
-  ['--help', 0, 0],
+  ['status', 0, 4],
+  ['instance list', 0, 4],
+  ['instance show host default', 3],
+  ['instance export host default', 3],
+  ['instance delete host default --yes', 3],
+  ['logs', 0, 4],
+  ['logs -f', 3],
+  ['send --input hello', 3],
+  ['approve', 3],
+  ['cancel', 3],
+  ['reload', 3],
+  ['restart', 3],
+  ['deadletter list', 3],
+  ['stop', 3],
+  ['package list', 0],
+  ['mcp list', 0],
+  ['demo', 0],
+  ['--help', 0],
 ];
 
-describe.each(['invalid', 'armed'] as const)('without trust, in the folder (%s)', (kind) => {
-  test.each(commands)('R-04 gdn %s: none of it runs', async (line, ...codes) => {
+describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)', (kind) => {
+  const codes = commands.flatMap(([line, ...each]) => {
+    const code = each[kind === 'armed' ? 0 : 1];
+    return code === undefined ? [] : [{ line, code }];
+  });
+
+  test.each(codes)('R-04 gdn $line: none of it runs', async ({ line, code }) => {
     const hostile = await plantHostileFolder(place, kind);
     const { stderr, exitCode } = await place.runWith({ cwd: hostile.folder }, ...line.split(' '));
     expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
-    expect({ exitCode, stderr }).toEqual({ exitCode: codes[kind === 'invalid' ? 0 : 1] ?? 0, stderr });
+    expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr });
     expect(hostile.takeMarks()).toEqual([]);
     expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
   });
@@ -151,6 +162,8 @@ describe('at a terminal', () => {
       { cwd: folder },
     );
     expect(screen).toContain(`The code in ${folder} has not been run before.`);
+    expect(screen).toMatch(/\nE_\w+: /);
+    expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
     expect({ exitCode, marks: takeMarks() }).toEqual({ exitCode: code, marks: [] });
   });
 });
@@ -170,7 +183,7 @@ describe('with trust', () => {
       expect(environment.filter((entry) => /^(ANTHROPIC_BASE_URL|BUN_OPTIONS)=/.test(entry))).toEqual([]);
     }
     expect((await gdn('stop')).exitCode).toBe(0);
-    expect(takeMarks()).toEqual(['entry', 'tool']);
+    expect(takeMarks()).toEqual(['entry', 'macro', 'tool']);
   });
 
   test('R-04 where requests go is not for its .env to say', async () => {

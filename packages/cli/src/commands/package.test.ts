@@ -1,6 +1,6 @@
 // Real processes and the real npm, without a network: `gdn package`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -20,6 +20,36 @@ const using = () =>
   place.write('bundle', { 'goondan.yaml': sampleBundle({ script: callsWeather, agent: `tools: [${reference}]` }) });
 const tools = (more: { version?: string; manifest?: string; scripts?: Record<string, string> } = {}) =>
   writePackage(place, `tools-${more.version ?? '1.0.0'}`, { name: '@acme/tools', manifest: weatherTool, ...more });
+
+const quietly = { stdout: 'ignore', stderr: 'ignore' } as const;
+
+describe('the .npmrc of the bundle', () => {
+  test('names no program: a git of its own is not run', async () => {
+    await plain();
+    await tools();
+    const mark = join(place.folder, 'ran');
+    const dependencies = { x: `git+file://${place.folder}/nowhere.git` };
+    const files = { '.npmrc': 'git=./git\n', git: `#!/bin/sh\ntouch ${mark}\n` };
+    await place.write('bundle', { ...files, 'package.json': JSON.stringify({ dependencies }) });
+    chmodSync(bundled('git'), 0o755);
+    expect((await gdn('add ./tools-1.0.0')).exitCode).toBe(1);
+    expect(existsSync(mark)).toBe(false);
+    await Bun.spawn(['npm', 'install'], { cwd: bundled('.'), env: { ...process.env, ...offline(place) }, ...quietly })
+      .exited;
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test.each(['global=true', 'location=global'])('%s: it is installed in the bundle all the same', async (line) => {
+    await plain();
+    await tools();
+    await place.write('bundle', { '.npmrc': `${line}\n` });
+    // Where it would go; not this machine's own.
+    const prefix = join(place.folder, 'prefix');
+    expect(await gdn('add ./tools-1.0.0', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
+    expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
+    expect(existsSync(prefix)).toBe(false);
+  });
+});
 
 describe('gdn package add', () => {
   test('a tarball: installed by npm without running anything of it, and ready to be referred to', async () => {
@@ -114,7 +144,7 @@ describe('gdn package add', () => {
     await plain();
     await writePackage(place, 'left-pad', { name: 'left-pad' });
     const { stdout, stderr, exitCode } = await gdn('add ./left-pad');
-    expect(stderr).toContain('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
+    expect(stderr).toStartWith('E_PACKAGE_MISSING: "left-pad" is no package of Goondan: it has no goondan.yaml.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     for (const name of ['package.json', 'package-lock.json', 'node_modules'])
       expect(existsSync(bundled(name))).toBe(false);

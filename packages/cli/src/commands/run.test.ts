@@ -29,7 +29,7 @@ describe('gdn run --input', () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
     const choice = ['--agent', 'helper', '--instance', 'a/b'];
     const { stdout, stderr, exitCode } = await place.runWith(
-      { stdin: 'Piped' },
+      { stdin: 'Piped\n' },
       ...['run', 'bundle', '--trust', '--input', '-', '--json', ...choice],
     );
     expect(JSON.parse(stdout)).toEqual({
@@ -229,6 +229,29 @@ describe('gdn run --detach', () => {
     expect(JSON.parse((await place.run('run', 'bundle', '--detach', '--json')).stdout)).toEqual(served);
     expect((await place.run('run', 'bundle', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
     process.kill(served.pid, 'SIGTERM');
+  });
+
+  test('waits until its connections listen, and says which do not, and why', async () => {
+    const more = ['good', 'bad'].map(
+      (name) =>
+        `kind: Connector\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }\n---\napiVersion: goondan.ai/v1\nkind: Connection\nmetadata: { name: ${name} }\nspec: { connectorRef: Connector/${name}, ingress: { rules: [{ route: {} }] } }`,
+    );
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({ more: more.join('\n---\napiVersion: goondan.ai/v1\n') }),
+      'good.ts': `export default async () => {};\n`,
+      'bad.ts': `export default async () => { throw new Error('the port is taken'); };\n`,
+    });
+    const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
+    expect(stderr).toContain(
+      'Connection/bad does not listen yet: E_CONNECTOR_START: Connector/bad failed before it listened: the port is taken\n',
+    );
+    expect([exitCode, stderr.includes('Connection/good')]).toEqual([0, false]);
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
+    const { stdout } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      waiting: [{ connection: 'bad', problem: expect.stringContaining('taken') }],
+    });
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
   });
 
   test('what keeps it from starting is told by whoever started it', async () => {

@@ -52,7 +52,7 @@ describe('a swarm that runs', () => {
   test('send --wait: as run', async () => {
     await start();
     expect(await gdn('send', '--input', 'Hi', '--wait')).toEqual({ stdout: 'You said: Hi\n', ...quiet });
-    const piped = await place.runWith({ stdin: 'Piped' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
+    const piped = await place.runWith({ stdin: 'Piped\n' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
     expect(piped.stdout).toBe('You said: Piped\n');
     const { stdout } = await gdn('send', '--input', 'Hi', '--wait', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -177,7 +177,14 @@ describe('a swarm that runs', () => {
 });
 
 describe('a swarm that does not run', () => {
-  test.each([['send --input Hi'], ['stop'], ['cancel'], ['restart']])('%s: what to type, exit 3', async (line) => {
+  test('stop: there is nothing to stop, exit 3', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const { stderr, exitCode } = await gdn('stop');
+    expect(stderr).toBe('E_CONTROL_CLOSED: Swarm "default" is not running.\nThere is nothing to stop.\n');
+    expect(exitCode).toBe(3);
+  });
+
+  test.each([['send --input Hi'], ['cancel'], ['restart']])('%s: what to type, exit 3', async (line) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const [command = '', ...args] = line.split(' ');
     const { stdout, stderr, exitCode } = await gdn(command, ...args);

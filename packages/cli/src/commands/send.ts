@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
@@ -48,8 +48,14 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
     ...(id === undefined ? {} : { id }),
   };
   if (wait) {
-    const { askOnce } = await import('../run/ask-once.ts');
-    return withInterrupt((signal) => askOnce(swarm, { delivery, json, signal }, terminal));
+    const [{ askOnce }, { withDesk }] = await Promise.all([
+      import('../run/ask-once.ts'),
+      import('../approval/with-desk.ts'),
+    ]);
+    const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
+    return withInterrupt((signal) =>
+      withDesk(desk, terminal, ({ onAccepted }) => askOnce(swarm, { delivery, json, signal, onAccepted }, terminal)),
+    );
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);
   if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);

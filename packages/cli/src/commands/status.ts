@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { SwarmStatus } from '@goondan/runtime';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { startCommand } from '../swarm/start-command.ts';
+import { statusJson } from '../swarm/status-json.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function addStatusCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -30,16 +30,11 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<E
   const place = await placeOfSwarm(options);
   const status = await (await attachSwarm(place))?.status();
   if (options.json === true) {
-    printJson(status === undefined ? { running: false, agents: [] } : toJson(status), terminal);
+    printJson(statusJson(status), terminal);
   } else if (status === undefined) {
     terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`);
   } else {
     terminal.print(describeStatus(status));
   }
   return exitCodes.ok;
-}
-
-function toJson({ swarm, pid, startedAt, instances, connections }: SwarmStatus) {
-  const agents = instances.map(({ agentName, ...instance }) => ({ agent: agentName, ...instance }));
-  return { running: true, pid, swarm, startedAt, agents, connections };
 }

@@ -25,7 +25,7 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
     .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
     .action(async (options: StopOptions) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
-      const swarm = await reachSwarm(options);
+      const swarm = await reachSwarm(options, 'There is nothing to stop.');
       await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });
       if (options.json === true) printJson({ stopped: true }, terminal);
       else terminal.print('Stopped.\n');

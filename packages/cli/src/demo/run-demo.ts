@@ -6,13 +6,14 @@ import {
   recordTurn,
   startAgent,
   systemClock,
-  textOf,
   type TurnOptions,
 } from '@goondan/runtime';
 import type { AgentEvent } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
 import { printLogLine } from '../print-log-line.ts';
 import { reportTurnError } from '../report-error.ts';
+import { reportOf } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { printAnswer } from './print-answer.ts';
 import { printTrace } from './print-trace.ts';
@@ -27,7 +28,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
   const run = options.json
     ? await runAgent(options.input, terminal, { signal })
     : await showTurn(options.input, terminal, signal);
-  if (options.json) terminal.print(`${JSON.stringify(run, undefined, 2)}\n`);
+  if (options.json) printJson(run, terminal);
   return run.error === undefined ? exitCodes.ok : reportTurnError(run.error, terminal);
 }
 
@@ -45,18 +46,10 @@ async function runAgent(input: string, terminal: Terminal, options: TurnOptions)
     const event = eventFor(input);
     const recorder = recordTurn(systemClock);
     const { result, stepCount, usage } = await agent.handle(event, { ...options, observer: recorder });
-    return {
-      agent: agent.parts.address.agentName,
-      instanceKey: agent.parts.address.instanceKey,
-      turnId: result.turnId,
-      traceId: event.traceId,
-      response: textOf(result.responseMessage),
-      finishReason: result.finishReason,
-      ...(result.error === undefined ? {} : { error: result.error }),
-      steps: stepCount,
-      usage,
-      trace: recorder.turn(),
-    };
+    const { agentName, instanceKey } = agent.parts.address;
+    const { id: eventId, traceId } = event;
+    const end = { agent: agentName, instanceKey, eventId, traceId, result, stepCount, usage };
+    return { ...reportOf(end), trace: recorder.turn() };
   } finally {
     await agent.close();
   }

@@ -31,29 +31,32 @@ export function addPackage(addition: Addition): Promise<AddedPackage> {
   const before = readDependencies(folder);
   const wantedBefore = packagesWithScripts(folder);
   return changeInstall(addition, async (npm) => {
-    makePackageJson(folder, terminal);
+    const isFirst = makePackageJson(folder);
     if (terminal.showsProgress) terminal.printError(`Installing ${spec} with npm …\n`);
     const scripts = `--ignore-scripts=${!allowScripts}`;
     await npm('install', '--save', '--save-exact', '--no-fund', scripts, '--', spec);
     const name = installedName(spec, before, readDependencies(folder), folder);
     if (name === undefined) throw nameless(spec);
     const installed = await checkPackage(folder, name, terminal);
+    if (isFirst) terminal.printError(`${packageJsonMade}\n`);
     const wanted = allowScripts ? [] : packagesWithScripts(folder).filter((each) => !wantedBefore.includes(each));
     return { ...installed, heldBack: wanted };
   });
 }
 
-/** Without one npm would install into a project above the bundle. */
-function makePackageJson(folder: string, terminal: Terminal): void {
+const packageJsonMade = 'There was no package.json in the bundle, so one was made: it lists what is installed.';
+
+/** Without one npm would install into a project above the bundle. Whether it was made. */
+function makePackageJson(folder: string): boolean {
   const path = join(folder, 'package.json');
-  if (existsSync(path)) return;
+  if (existsSync(path)) return false;
   try {
     writeFileSync(path, `${JSON.stringify({ private: true }, undefined, 2)}\n`, { flag: 'wx' });
+    return true;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new GoondanError('E_PACKAGE_FILE', `"${path}" cannot be written: ${reason}.`, { cause });
   }
-  terminal.printError('There was no package.json in the bundle, so one was made: it lists what is installed.\n');
 }
 
 async function checkPackage(folder: string, name: string, terminal: Terminal): Promise<InstalledPackage> {

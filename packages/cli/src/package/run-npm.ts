@@ -17,13 +17,15 @@ export interface NpmRun {
 const GRACE_MS = 10_000;
 /** Of what it says, the end. */
 const MOST_KEPT = 200_000;
+/** Not for the `.npmrc` of a folder to say: which program is git, and that everything goes where programs are found. */
+const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
 
 /** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`. */
 export async function runNpm(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
   if (signal.aborted) throw interrupted();
   // A group of its own: what Ctrl-C does to it is decided here. Its output is not what was asked for, so not on stdout.
   const stdio = terminal.showsProgress ? (['ignore', 2, 2] as const) : (['ignore', 'pipe', 'pipe'] as const);
-  const child = spawn('npm', args, { cwd: folder, stdio: [...stdio], detached: true });
+  const child = spawn('npm', [...DECIDED_HERE, ...args], { cwd: folder, stdio: [...stdio], detached: true });
   const said = keepOutput(child);
   const stopListening = interruptOn(signal, child);
   const ended = await endOf(child);

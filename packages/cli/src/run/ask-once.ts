@@ -17,6 +17,7 @@ export interface Question {
   readonly delivery: Delivery;
   readonly json: boolean;
   readonly signal: AbortSignal;
+  readonly onAccepted: (acceptance: Acceptance) => void;
   /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
   readonly asksAgain?: boolean;
 }
@@ -29,11 +30,11 @@ export interface Question {
  * again.
  */
 export async function askOnce(swarm: Askable, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, signal, asksAgain = false } = question;
+  const { delivery, json, signal, onAccepted, asksAgain = false } = question;
   if (signal.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
   const answer = json ? undefined : printAnswer(terminal);
   const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
-  const report = await ask(swarm, delivery, { signal, onNotice }, asksAgain);
+  const report = await ask(swarm, delivery, { signal, onNotice, onAccepted }, asksAgain);
   answer?.end(report.response);
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);
@@ -41,10 +42,12 @@ export async function askOnce(swarm: Askable, question: Question, terminal: Term
 
 async function ask(swarm: Askable, delivery: Delivery, options: AskOptions, asksAgain: boolean): Promise<TurnReport> {
   let accepted: Acceptance | undefined;
+  const onAccepted = (acceptance: Acceptance) => {
+    accepted = acceptance;
+    options.onAccepted?.(acceptance);
+  };
   try {
-    return reportOf(
-      await swarm.ask(delivery, { ...options, onAccepted: (acceptance) => void (accepted = acceptance) }),
-    );
+    return reportOf(await swarm.ask(delivery, { ...options, onAccepted }));
   } catch (error) {
     if (accepted === undefined || !(error instanceof GoondanError)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;

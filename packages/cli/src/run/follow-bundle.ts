@@ -17,6 +17,7 @@ export async function followBundle(
     stateRoot: run.stateRoot,
     reload: () => swarm.reload(),
     onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
+    onTakenBack: () => terminal.printError('The bundle has no errors any more; nothing has changed.\n'),
     // Why nothing was changed is in the log, and so on the terminal, already; that nothing is watched any more is not.
     onRefused: (error) => {
       if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);

@@ -1,5 +1,6 @@
 /** `gdn run --input`: one turn, then the end of whatever was started for it. */
 import { type Delivery, randomIds, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
+import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
@@ -20,20 +21,25 @@ export async function runOnce(
   const question = { delivery: { id: randomIds.next('event'), ...delivery }, json: run.json === true, signal };
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
+    if (running === undefined) return runAlone(run, question, terminal);
     // Somebody else's, who may be about to end it: what it has accepted by then waits for the next one.
-    if (running !== undefined) return askOnce(running, { ...question, asksAgain: true }, terminal);
-    return runAlone(run, question, terminal);
+    return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, ({ onAccepted }) =>
+      askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
+    );
   }, signal);
 }
 
-async function runAlone(run: PreparedRun, question: Question, terminal: Terminal) {
+async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>, terminal: Terminal) {
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal);
   try {
-    const code = await askOnce(control, question, terminal);
-    const isAtRest = await comeToRest(control, graceMs, signal);
-    if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
-    return signal.aborted ? exitCodes.interrupted : code;
+    return await withDesk({ swarm: control, folder: run.folder, isAlone: true }, terminal, async (open) => {
+      const code = await askOnce(control, { ...question, onAccepted: open.onAccepted }, terminal);
+      const isAsking = () => terminal.canAsk && open.desk.isAsking;
+      const isAtRest = await comeToRest(control, { graceMs, signal, isAsking });
+      if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
+      return signal.aborted ? exitCodes.interrupted : code;
+    });
   } finally {
     await control.stop(signal.aborted ? { graceMs: 0 } : {});
   }
@@ -41,11 +47,19 @@ async function runAlone(run: PreparedRun, question: Question, terminal: Terminal
 
 const leftOver = 'What was sent to other agents is not all handled; the next run goes on with it.';
 
+interface Patience {
+  readonly graceMs: number;
+  readonly signal: AbortSignal;
+  /** A person is thinking about an answer. */
+  readonly isAsking: () => boolean;
+}
+
 /** What the turn has sent to other agents is handled too. False when it took too long, or nobody wants to wait. */
-async function comeToRest(control: SwarmControl, graceMs: number, signal: AbortSignal): Promise<boolean> {
-  const deadline = systemClock.elapsed() + graceMs;
+async function comeToRest(control: SwarmControl, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
+  let deadline = systemClock.elapsed() + graceMs;
   // An agent that does not start would be waited for in vain.
   while (control.status().instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
+    if (isAsking()) deadline = systemClock.elapsed() + graceMs;
     if (signal.aborted || systemClock.elapsed() > deadline) return false;
     await sleep(systemClock, LOOK_MS);
   }

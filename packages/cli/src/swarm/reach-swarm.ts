@@ -8,12 +8,12 @@ import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
 import { findWorkspace } from './find-workspace.ts';
 import { startCommand } from './start-command.ts';
 
-/** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, those of `placeOfSwarm` and `attachSwarm`. */
-export async function reachSwarm(options: BundleOptions): Promise<ControlClient> {
+/** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, with what to do then, those of `placeOfSwarm` and `attachSwarm`. */
+export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<ControlClient> {
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
-  const suggestion = `Start it with \`${startCommand(options)}\`, then ask again.`;
+  const suggestion = whenGone ?? `Start it with \`${startCommand(options)}\`, then ask again.`;
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 

@@ -62,7 +62,8 @@ function around(module: Write, program: Write): Record<string, string> {
       exports: './mapped.ts',
       dependencies: { 'not-installed-anywhere': '*' },
     }),
-    '.npmrc': 'script-shell=./npm-shell\n',
+    '.npmrc': 'script-shell=./npm-shell\ngit=./gdn\n',
+    '.mcp.json': JSON.stringify({ mcpServers: { server: { command: './gdn' } } }),
     'npm-shell': program('npm-shell'),
     'bun.lock': '{ "lockfileVersion": 1, "nonsense',
     gdn: program('gdn'),
@@ -76,6 +77,17 @@ function around(module: Write, program: Write): Record<string, string> {
 
 const hooks = ['post-commit', 'post-index-change', 'prepare-commit-msg', 'reference-transaction'];
 
+/** With a macro, which Bun would run while it reads the module. */
+function entryWithMacro(module: Write): Record<string, string> {
+  const macro = module('macro').replace(`require('node:fs')`, 'fs').trimEnd();
+  return {
+    'macro.ts': `import * as fs from 'node:fs';\nexport function expand() { ${macro} return 0; }\n`,
+    'entry.ts': `import { expand } from './macro.ts' with { type: 'macro' };
+export const register = () => void expand();
+${module('entry')}`,
+  };
+}
+
 function armed(module: Write): Record<string, string> {
   const agent = 'extensions: [Extension/entry]\ntools: [Tool/tool]';
   const more = [
@@ -84,7 +96,7 @@ function armed(module: Write): Record<string, string> {
   ];
   return {
     'goondan.yaml': sampleBundle({ agent, more: more.join('\n---\napiVersion: goondan.ai/v1\n') }),
-    'entry.ts': `${module('entry')}export const register = () => undefined;\n`,
+    ...entryWithMacro(module),
     'tool.ts': `${module('tool')}export const handlers = { use: () => ({}) };\n`,
   };
 }
@@ -100,7 +112,7 @@ function invalid(module: Write): Record<string, string> {
     'goondan.yaml': Object.entries(entries)
       .map(([name, entry]) => bundleOf(name, `{ entry: ${entry} }`))
       .join('---\n'),
-    'entry.ts': `${module('entry')}export const register = () => undefined;\n`,
+    ...entryWithMacro(module),
     'missing.ts': `import 'not-installed-anywhere';\n${module('missing')}`,
     'bomb.yaml': `a0: &a0 [x]\n${bomb.join('')}`,
     'deep.yaml': '['.repeat(100_000),

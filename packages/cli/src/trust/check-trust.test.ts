@@ -94,7 +94,7 @@ describe('trust', () => {
 
   test.each([
     ['where nothing can be written', '/proc/nowhere', 'E_STORE_WRITE', 1],
-    ['in a file', 'file/state', 'E_CONTROL_PATH', 3],
+    ['in a file', 'file/state', 'E_STATE_ROOT', 3],
   ])('a state root %s: said in a line, and nothing runs', async (_name, path, code, expected) => {
     const mark = await plant('bundle');
     await place.write('.', { file: '' });

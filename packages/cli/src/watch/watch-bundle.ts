@@ -13,10 +13,14 @@ export interface BundleWatch {
   readonly onReloaded: (changes: PlanReconcile) => void;
   /** Nothing was changed, and why. */
   readonly onRefused: (error: unknown) => void;
+  /** What was refused was put right by taking it back: nothing did change. */
+  readonly onTakenBack: () => void;
 }
 
 /** Returns what ends it. **Errors** — `E_WATCH`. */
-export function watchBundle({ folder, stateRoot, reload, onReloaded, onRefused }: BundleWatch): () => void {
+export function watchBundle(bundle: BundleWatch): () => void {
+  const { folder, stateRoot, reload, onReloaded, onRefused, onTakenBack } = bundle;
+  let isRefused = false;
   let isReloading = false;
   let isStale = false;
   return watchFolder(folder, { onChange: () => void follow(), onLost: onRefused, except: stateRoot });
@@ -37,9 +41,12 @@ export function watchBundle({ folder, stateRoot, reload, onReloaded, onRefused }
     try {
       const changes = await reload();
       if (changes.changed.length + changes.added.length + changes.removed.length > 0) onReloaded(changes);
+      else if (isRefused) onTakenBack();
+      isRefused = false;
     } catch (error) {
       // The end of the swarm is told by itself.
       if (error instanceof GoondanError && error.code === 'E_SWARM_STOPPED') return;
+      isRefused = true;
       onRefused(error);
     }
   }

@@ -57,6 +57,19 @@ describe('a watched folder', () => {
     expect(await toldTimes(2)).toBe(2);
   });
 
+  test('tells of what is in a folder that took the place of another, as after `git switch`', async () => {
+    rmSync(join(folder, 'prompts'), { recursive: true });
+    mkdirSync(join(folder, 'prompts/deep'), { recursive: true });
+    await toldTimes(1);
+    write('prompts/deep/a.md');
+    expect(await toldTimes(2)).toBe(2);
+    renameSync(join(folder, 'prompts'), join(folder, 'old'));
+    mkdirSync(join(folder, 'prompts'));
+    await toldTimes(3);
+    write('prompts/a.md');
+    expect(await toldTimes(4)).toBe(4);
+  });
+
   test('says nothing of packages, hidden folders and what it was told to leave out', async () => {
     write('node_modules/some/index.js');
     write('.git/HEAD');

@@ -3,10 +3,11 @@
  * can be huge, and folders whose name begins with a dot.
  *
  * Invariants: 1. Changes that come together are told once, when it was quiet for a moment. 2. At most `MOST_FOLDERS` are
- * watched; one more is `E_WATCH`, and nothing is watched then.
+ * watched; one more is `E_WATCH`, and nothing is watched then. 3. A folder that takes the place of another, as `git switch`
+ * makes them, is watched like the one before it.
  */
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
-import { join } from 'node:path';
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
 export interface WatchOptions {
@@ -22,9 +23,15 @@ export interface WatchOptions {
 const QUIET_MS = 150;
 const MOST_FOLDERS = 2_000;
 
+interface Watched {
+  readonly watcher: FSWatcher;
+  /** Which folder it was when the watch began. */
+  readonly identity: string | undefined;
+}
+
 /** Returns what ends it. **Errors** — `E_WATCH`. */
 export function watchFolder(folder: string, { onChange, onLost, except }: WatchOptions): () => void {
-  const watchers = new Map<string, FSWatcher>();
+  const watched = new Map<string, Watched>();
   let quiet: ReturnType<typeof setTimeout> | undefined;
 
   try {
@@ -36,17 +43,19 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
   return end;
 
   function watchBelow(path: string): void {
-    if (watchers.has(path) || path === except) return;
-    if (watchers.size >= MOST_FOLDERS) throw new Error(`it has more than ${MOST_FOLDERS} folders`);
+    if (watched.has(path) || path === except) return;
+    if (watched.size >= MOST_FOLDERS) throw new Error(`it has more than ${MOST_FOLDERS} folders`);
+    const identity = identityOf(path);
     const watcher = watch(path, () => changed(path));
     // A folder that is gone is told by the one above it.
     watcher.on('error', () => forget(path));
-    watchers.set(path, watcher);
+    watched.set(path, { watcher, identity });
     for (const name of foldersIn(path)) watchBelow(join(path, name));
   }
 
   function changed(path: string): void {
     try {
+      forgetReplaced(path);
       // There may be a new folder in it.
       for (const name of foldersIn(path)) watchBelow(join(path, name));
     } catch (error) {
@@ -57,15 +66,34 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
     quiet = setTimeout(onChange, QUIET_MS);
   }
 
+  /** Invariant 3. The watch of a folder that was removed stays silent, also when there is another one of its name. */
+  function forgetReplaced(parent: string): void {
+    for (const [path, { identity }] of [...watched]) {
+      if (dirname(path) === parent && path !== folder && identityOf(path) !== identity) forgetBelow(path);
+    }
+  }
+
+  function forgetBelow(path: string): void {
+    for (const each of [...watched.keys()]) {
+      if (each === path || each.startsWith(path + sep)) forget(each);
+    }
+  }
+
   function forget(path: string): void {
-    watchers.get(path)?.close();
-    watchers.delete(path);
+    watched.get(path)?.watcher.close();
+    watched.delete(path);
   }
 
   function end(): void {
     clearTimeout(quiet);
-    for (const path of [...watchers.keys()]) forget(path);
+    for (const path of [...watched.keys()]) forget(path);
   }
+}
+
+/** Undefined when there is none. Numbers of folders are used again, so the time it was made counts too. */
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
 }
 
 function foldersIn(path: string): string[] {

@@ -11,6 +11,7 @@ import type { ExtensionStates } from './extension/extension-states.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
+import type { CleanMessages } from './secrets/mask-model-call.ts';
 import type { LayerRegistry } from './pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../config/turn-policy.ts';
 import type { ToolRegistry } from './tool/tool-registry.ts';
@@ -42,6 +43,8 @@ export interface AgentParts {
   readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: Mask;
+  /** What models are shown of a conversation. */
+  readonly cleanMessages: CleanMessages;
   readonly log: Log;
   /** A logger for something that is not an extension. */
   readonly toolLogger: Console;

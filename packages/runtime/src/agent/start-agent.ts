@@ -24,6 +24,7 @@ import type { Layer } from './pipeline/layer.ts';
 import { LayerRegistry } from './pipeline/layer-registry.ts';
 import { toTurnError } from './pipeline/turn-error.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
+import { CleanMessages } from './secrets/mask-model-call.ts';
 import { ToolRegistry } from './tool/tool-registry.ts';
 import type { TurnOptions, TurnOutcome } from './turn/run-turn.ts';
 import { turnIdOf } from './turn/turn-id.ts';
@@ -154,7 +155,7 @@ async function assemble(
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
-    states: new ExtensionStates(committed.extensionState),
+    states: new ExtensionStates(committed.extensionState, mask),
     statesVersion: committed.version,
     bus: new EventBus((event, error) =>
       log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
@@ -165,6 +166,7 @@ async function assemble(
     activity: new Activity(),
     clock,
     mask,
+    cleanMessages: new CleanMessages(mask),
     log,
     toolLogger: createLogger(
       (level, message) => log(level, message),

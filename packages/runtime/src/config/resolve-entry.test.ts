@@ -20,7 +20,7 @@ await symlink(join(outside, 'bundle-too/index.ts'), join(root, 'sibling.ts'));
 afterAll(() => rm(outside, { recursive: true }));
 
 async function refusal(entry: string): Promise<unknown> {
-  return resolveEntry(root, entry, 'Extension/logging').then(
+  return resolveEntry(root, entry, 'Extension/logging: entry').then(
     (file) => `it was resolved to ${file}`,
     (error: unknown) => error,
   );
@@ -33,7 +33,7 @@ describe('an entry', () => {
     ['link-inside/logging/index.ts', 'extensions/logging/index.ts'],
     ['..dots.ts', '..dots.ts'],
   ])('X-16 %s is the real file inside the bundle', async (entry, file) => {
-    expect(await resolveEntry(root, entry, 'Extension/logging')).toBe(join(root, file));
+    expect(await resolveEntry(root, entry, 'Extension/logging: entry')).toBe(join(root, file));
   });
 
   test.each([
@@ -66,10 +66,10 @@ describe('an entry', () => {
     ['that is a circle of links', 'loop-a.ts'],
     ['with a name no disk can hold', `${'x'.repeat(300)}.ts`],
   ])('X-04 one %s is no file', async (_title, entry) => {
-    expect(await resolveEntry(root, entry, 'Extension/logging')).toBeUndefined();
+    expect(await resolveEntry(root, entry, 'Extension/logging: entry')).toBeUndefined();
   });
 
   test('X-04 in a bundle that is not there is no file', async () => {
-    expect(await resolveEntry(join(root, 'nowhere'), 'index.ts', 'Extension/logging')).toBeUndefined();
+    expect(await resolveEntry(join(root, 'nowhere'), 'index.ts', 'Extension/logging: entry')).toBeUndefined();
   });
 });

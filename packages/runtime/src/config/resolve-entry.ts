@@ -5,7 +5,11 @@ import { GoondanError } from '@goondan/types';
 
 const meansNoFile: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
-/** The real path of `entry` inside `root`; undefined when there is no such file. Throws `E_PATH_OUTSIDE`. */
+/**
+ * The real path of `entry` inside `root`; undefined when there is no such file. `what` is what to call it before its name.
+ *
+ * **Errors** — `E_PATH_OUTSIDE`.
+ */
 export async function resolveEntry(root: string, entry: string, what: string): Promise<string | undefined> {
   if (isAbsolute(entry) || /^[A-Za-z]:/.test(entry)) throw outside(what, entry, 'is an absolute path');
   if (entry.split(/[\\/]/).includes('..')) throw outside(what, entry, 'contains ".."');
@@ -30,5 +34,5 @@ function realPath(path: string): string | undefined {
 }
 
 function outside(what: string, entry: string, why: string): GoondanError {
-  return new GoondanError('E_PATH_OUTSIDE', `${what}: entry "${entry}" ${why}.`);
+  return new GoondanError('E_PATH_OUTSIDE', `${what} "${entry}" ${why}.`);
 }

@@ -9,7 +9,7 @@ type Source = Pick<ConnectorStart, 'connector' | 'root' | 'entry'>;
 /** Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
 export async function loadConnector(source: Source): Promise<Connector> {
   const { connector, root, entry } = source;
-  const file = await resolveEntry(root, entry, `Connector/${connector}`);
+  const file = await resolveEntry(root, entry, `Connector/${connector}: entry`);
   if (file === undefined) throw loadError(source, 'there is no such file');
   const module = await importFile(source, file);
   const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;

@@ -77,4 +77,13 @@ describe('the mask of a JSON value', () => {
     const value = { list: ['a secret-1234', { 'secret-1234': 'x' }], count: 3, none: null, yes: true };
     expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
   });
+
+  test('X-15 what holds no secret comes back as it is', () => {
+    const value = { list: [{ text: 'nothing here' }], number: 1, none: null };
+    expect(maskJson(value, maskSecrets(['sk-live-12345']))).toBe(value);
+    const other = { list: [{ text: 'sk-live-12345' }], same: value };
+    const masked = maskJson(other, maskSecrets(['sk-live-12345']));
+    expect(masked).toEqual({ list: [{ text: '***' }], same: value });
+    expect(other.list[0]?.text).toBe('sk-live-12345');
+  });
 });

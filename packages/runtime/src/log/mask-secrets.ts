@@ -7,6 +7,9 @@ import { isPlainObject } from '../json/copy-json.ts';
 
 export type Mask = (text: string) => string;
 
+/** Where there is nothing to hide. */
+export const noSecrets: Mask = (text) => text;
+
 const SHORTEST_SECRET = 8;
 
 /** Values shorter than 8 characters are not secrets: replacing them would maul ordinary text. */
@@ -14,7 +17,7 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   // Printed as part of an object, a text of several lines comes line by line.
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
   const forms = new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf));
-  if (forms.size === 0) return (text) => text;
+  if (forms.size === 0) return noSecrets;
   // Longest first, so that a secret that contains another one goes as a whole.
   const ordered = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
@@ -36,10 +39,20 @@ function escape(text: string): string[] {
   return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
 }
 
-/** The same for every text inside a JSON value, keys too. */
+/** The same for every text inside a JSON value, keys too. What holds no secret comes back as it is, not as a copy. */
 export function maskJson(value: JsonValue, mask: Mask): JsonValue {
+  if (mask === noSecrets) return value;
   if (typeof value === 'string') return mask(value);
-  if (Array.isArray(value)) return value.map((item) => maskJson(item, mask));
+  if (Array.isArray(value)) {
+    const masked = value.map((item) => maskJson(item, mask));
+    return masked.some((item, index) => item !== value[index]) ? masked : value;
+  }
   if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskJson(item, mask)]));
+  let isChanged = false;
+  const entries = Object.entries(value).map(([key, item]) => {
+    const entry = [mask(key), maskJson(item, mask)] as const;
+    isChanged ||= entry[0] !== key || entry[1] !== item;
+    return entry;
+  });
+  return isChanged ? Object.fromEntries(entries) : value;
 }

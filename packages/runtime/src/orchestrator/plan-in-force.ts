@@ -21,6 +21,8 @@ export interface Plan {
   readonly cards: readonly AgentCard[];
   /** What hides the secrets of an agent. */
   readonly masks: ReadonlyMap<string, Mask>;
+  /** What hides the secrets of all of them, and of the connections: for what goes from one to another. */
+  readonly mask: Mask;
   readonly partsDigests: ReadonlyMap<string, string>;
 }
 
@@ -58,8 +60,16 @@ function readPlan(plan: SwarmPlan): Plan {
       ...(description === undefined ? {} : { description }),
     })),
     masks: new Map(agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)])),
+    mask: maskSecrets(secretsOf(plan)),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
   };
+}
+
+function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
+  return [
+    ...agents.flatMap(({ secrets = [] }) => secrets),
+    ...connections.flatMap(({ secrets, masked = [] }) => [...Object.values(secrets), ...masked]),
+  ];
 }
 
 /**

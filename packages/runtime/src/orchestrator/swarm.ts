@@ -82,6 +82,8 @@ export class Swarm {
       isDeclared: ({ agentName }) => inForce.current.agents.has(agentName),
       isWaiting: (address) => this.#calls.isWaiting(address),
       isAwaited: (address) => this.#calls.isAwaited(address),
+      isHeld: (address) => this.#held.has(address),
+      isAnybodyHeld: () => this.#held.size > 0,
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
       requestsFailed: ({ address }, error) => this.failRequests(address, error),
@@ -104,9 +106,16 @@ export class Swarm {
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => inForce.current.masks.get(agentName) ?? ((text) => text),
       report: (level, event, message, at) => this.report(level, event, message, at),
-      changed: () => this.#held.update(),
+      changed: () => {
+        this.#held.update();
+        // Somebody may be in no hurry any more, or in one again.
+        this.instances.replan();
+      },
     });
-    this.#mailboxes = new Mailboxes(journal, this.instances, () => this.agents);
+    this.#mailboxes = new Mailboxes(journal, this.instances, {
+      agents: () => this.agents,
+      mask: (text) => inForce.current.mask(text),
+    });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
       clock,
@@ -170,6 +179,7 @@ export class Swarm {
       woken += pending.length;
     }
     if (only === undefined) this.approvals.dropUnless((at, eventId) => open.has(eventKey(at, eventId)));
+    this.#held.update();
     return woken;
   }
 

@@ -352,6 +352,18 @@ describe('the example, in real processes', () => {
     ]);
   });
 
+  test('R-07 tells whoever waits when the swarm stops before the turn is over', async () => {
+    const change = (yaml: string) =>
+      yaml.replace(/port: \d+/, 'port: 0').replace('options:', 'options:\n    latencyMs: 60000');
+    const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });
+    running.push(example);
+    const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
+    const answer = post(url, { input: 'hi', room: 'red' });
+    while (!example.swarm.status().instances.some(({ status }) => status === 'working')) await Bun.sleep(10);
+    await example.swarm.stop({ graceMs: 4_000 });
+    expect(await codeOf(await answer)).toEqual([503, 'E_SWARM_STOPPED']);
+  });
+
   test('without its secret refuses to start, and says so', async () => {
     const change = (yaml: string) => yaml.replace(/ {2}secrets: .*\n/, '').replace(/port: \d+/, 'port: 0');
     const example = await startExample('http', { change });

@@ -5,10 +5,12 @@ import {
   type AgentsApi,
   type AgentSend,
   GoondanError,
+  type JsonObject,
   type TurnResult,
   textOf,
 } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOf } from '../effects.ts';
 import type { EffectOutcome } from '../conversation/conversation-store.ts';
@@ -88,10 +90,15 @@ function eventOf(run: TurnRun, asker: Asker, key: string, params: AgentSend): Ag
     traceId,
     parentSpanId: asker.spanIds.spanId,
     createdAt: agent.clock.now(),
-    ...(params.input === undefined ? {} : { input: params.input }),
-    ...(params.metadata === undefined ? {} : { metadata: copyJsonObject(params.metadata, { omitUndefined: true }) }),
+    ...(params.input === undefined ? {} : { input: agent.mask(params.input) }),
+    ...(params.metadata === undefined ? {} : { metadata: metadataOf(params.metadata, agent.mask) }),
     ...(event.auth === undefined ? {} : { auth: event.auth }),
   };
+}
+
+function metadataOf(metadata: Record<string, unknown>, mask: Mask): JsonObject {
+  // An object with every text in it masked is an object.
+  return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
 }
 
 function responseOf(target: string, result: TurnResult): string {

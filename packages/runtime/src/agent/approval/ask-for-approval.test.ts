@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import type { ApprovalOutcome, ApprovalRequest, ToolCallMiddleware } from '@goondan/types';
-import { extension, fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import {
+  extension,
+  type FakeApprover,
+  fakeApprover,
+  manualClock,
+  type ScriptedAgentOptions,
+  scriptedAgent,
+} from '../../testing/index.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const approved = { decision: 'approved', by: 'ann' } as const;
@@ -273,6 +282,50 @@ describe('asking a person about a tool call', () => {
       'nowhere__run external',
       'silent__write external',
     ]);
+  });
+});
+
+describe('a turn that was interrupted', () => {
+  const pathing = (path: string) =>
+    asking((ctx) => {
+      ctx.args = { path };
+      return ctx.next();
+    });
+
+  /** One process, which dies as soon as the tool runs. */
+  async function runAndDie(inner: ConversationStore, path: string, approver: FakeApprover): Promise<unknown> {
+    let isDead = false;
+    const live = <Value>(action: () => Promise<Value>) =>
+      isDead ? Promise.reject(new Error('the process is gone')) : action();
+    const store: ConversationStore = {
+      ...inner,
+      append: (...args) => live(() => inner.append(...args)),
+      commit: (...args) => live(() => inner.commit(...args)),
+    };
+    const tools = [{ ...writer([]), handlers: { write: () => void (isDead = true) } }];
+    const { agent } = await start({ store, approver, tools, extensions: [pathing(path), askThen()] });
+    return agent.say('go', { event: { id: 'same' } }).catch(() => 'crashed');
+  }
+
+  test('gets the answer that was recorded, but not for other arguments', async () => {
+    const store = memoryStore();
+    const approver = fakeApprover(() => approved);
+    expect(await runAndDie(store, '/a', approver)).toBe('crashed');
+    const isApproved: boolean[] = [];
+    const resumed = await start({
+      store,
+      approver,
+      extensions: [pathing('/a'), askThen(({ decision }) => isApproved.push(decision === 'approved'))],
+    });
+    // The tool had begun, and nobody knows how it ended: it is not run again.
+    expect((await resumed.agent.say('go', { event: { id: 'same' } })).text).toBe('code E_INTERRUPTED, note ');
+    expect([isApproved, approver.questions.map(({ args }) => args)]).toEqual([[true], [{ path: '/a' }]]);
+
+    const other = memoryStore();
+    expect(await runAndDie(other, '/a', approver)).toBe('crashed');
+    const changed = await start({ store: other, approver, extensions: [pathing('/b'), askThen()] });
+    await changed.agent.say('go', { event: { id: 'same' } });
+    expect(approver.questions.map(({ args }) => args).slice(1)).toEqual([{ path: '/a' }, { path: '/b' }]);
   });
 });
 

@@ -9,6 +9,7 @@ import {
 } from '@goondan/types';
 import fc from 'fast-check';
 import type { BaseDelta } from './conversation-store.ts';
+import { noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation, type ConversationMark } from './conversation.ts';
 import { fold } from './fold.ts';
 import { LlmView } from './llm-view.ts';
@@ -108,6 +109,7 @@ class Game {
   private open(warm: ConstructorParameters<typeof Conversation>[0]): Conversation {
     return new Conversation(warm, 'Be brief.', {
       record: (event) => void this.recorded.push(event),
+      mask: noSecrets,
       warn: () => void this.warned++,
     });
   }

@@ -8,6 +8,7 @@ import {
   type MessageEvent,
 } from '@goondan/types';
 import type { EventAuthor } from './conversation-store.ts';
+import { noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation, type WarmConversation } from './conversation.ts';
 import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
@@ -34,6 +35,7 @@ function open(warm: WarmConversation): Opened {
   const warnings: Opened['warnings'] = [];
   const conversation = new Conversation(warm, 'Be brief.', {
     record: (event, author, stepId) => void recorded.push({ event, author, stepId }),
+    mask: noSecrets,
     warn: (text, author) => void warnings.push({ message: text, author }),
   });
   return { conversation, recorded, warnings, emit: (event) => conversation.emit(event, extension, 'step-0') };

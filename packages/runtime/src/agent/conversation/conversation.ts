@@ -15,8 +15,10 @@ import {
   type MessageEvent,
   type ModelMessage,
 } from '@goondan/types';
+import type { Mask } from '../../log/mask-secrets.ts';
 import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
+import { maskMessageEvent } from '../secrets/mask-message.ts';
 import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
@@ -24,6 +26,8 @@ import { LlmView } from './llm-view.ts';
 export interface ConversationPorts {
   /** Hears of every event that counts. */
   record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
+  /** What hides secrets: none gets into the conversation. */
+  readonly mask: Mask;
   /** Hears of events that were ignored. */
   warn(message: string, author: EventAuthor): void;
 }
@@ -75,7 +79,7 @@ export class Conversation {
   /** Checks, applies and records one event; gives it as it counts. Undefined when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
-    const checked = checkMessageEvent(event);
+    const checked = withoutSecrets(checkMessageEvent(event), this.ports.mask);
     this.refuseDuplicate(checked);
     if (!this.apply(checked)) {
       const target = 'targetId' in checked ? checked.targetId : '';
@@ -204,6 +208,12 @@ export class Conversation {
       toLlmMessages: (): ModelMessage[] => conversation.warm.view.messages(),
     });
   }
+}
+
+/** Frozen, like every event that counts. */
+function withoutSecrets(event: MessageEvent, mask: Mask): MessageEvent {
+  const masked = maskMessageEvent(event, mask);
+  return masked === event ? event : checkMessageEvent(masked);
 }
 
 function endedError(author: EventAuthor): GoondanError {

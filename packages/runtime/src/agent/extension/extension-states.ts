@@ -4,11 +4,16 @@
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
 import { copyJson, NotJson } from '../../json/copy-json.ts';
+import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 
 export class ExtensionStates {
   private states: Map<string, JsonValue>;
 
-  constructor(initial: Readonly<Record<string, JsonValue>>) {
+  constructor(
+    initial: Readonly<Record<string, JsonValue>>,
+    /** What hides secrets: none is kept. */
+    private readonly mask: Mask = noSecrets,
+  ) {
     this.states = new Map(Object.entries(initial));
   }
 
@@ -25,15 +30,17 @@ export class ExtensionStates {
     return Object.freeze({
       get: async () => copyJson(this.states.get(extension) ?? null),
       set: async (value: JsonValue) => {
-        this.states.set(extension, checkState(extension, value));
+        this.states.set(extension, checkState(extension, value, this.mask));
       },
     });
   }
 }
 
-function checkState(extension: string, value: unknown): JsonValue {
+function checkState(extension: string, value: unknown, mask: Mask): JsonValue {
   try {
-    return copyJson(value, { freeze: true });
+    const copy = copyJson(value, { freeze: true });
+    const masked = maskJson(copy, mask);
+    return masked === copy ? copy : copyJson(masked, { freeze: true });
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     throw new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${error.message}.`);

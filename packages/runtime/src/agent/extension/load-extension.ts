@@ -50,7 +50,7 @@ export async function loadExtension(
 async function importEntry(root: string, resource: ExtensionResource): Promise<unknown> {
   const { name } = resource.metadata;
   const { entry } = resource.spec;
-  const file = await resolveEntry(root, entry, `Extension/${name}`);
+  const file = await resolveEntry(root, entry, `Extension/${name}: entry`);
   if (file === undefined) {
     throw new GoondanError('E_EXT_LOAD', `Extension/${name}: there is no file "${entry}".`, {
       suggestion: 'Check spec.entry: it is relative to the folder of the bundle.',

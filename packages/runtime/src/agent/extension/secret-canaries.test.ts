@@ -1,7 +1,10 @@
 // Twenty secrets, planted in everything an extension or a tool can say, must show nowhere.
 import { describe, expect, test } from 'bun:test';
-import type { ExtensionRegister } from '@goondan/types';
+import { createAssistantMessage, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import type { Engine } from '../agents-api/engine.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const canaries = Array.from({ length: 20 }, (_, number) => `canary-${number} "p&ss"\\w+rd\n${'é'.repeat(number)}/end`);
@@ -103,4 +106,148 @@ describe('twenty canaries', () => {
       expect(JSON.stringify(agent.told)).not.toMatch(feather);
     }
   });
+
+  test('X-15 fly in no result that went well, whoever made it, and in nothing that is kept', async () => {
+    const { agent, turn, written } = await runLeaking();
+    expect(turn.text).toContain('***');
+    expect(written.map((each) => JSON.stringify(each)).filter((text) => text.includes('***')).length).toBeGreaterThan(
+      3,
+    );
+    const seen = { turn: turn.result, written, told: agent.told, logs: agent.logs };
+    for (const [what, value] of Object.entries(seen)) {
+      expect({ what, shows: feather.test(JSON.stringify(value)) }).toEqual({ what, shows: false });
+    }
+    expect(await agent.stateOf('keeper')).toEqual({ keys: forms.map(() => expect.stringContaining('***')) });
+  });
+
+  test('X-15 fly in no request to a model, whoever asked', async () => {
+    const { agent } = await runLeaking();
+    expect(agent.requests.length).toBeGreaterThanOrEqual(3);
+    // Not the reply, which is as the script has it.
+    const asked = agent.requests.map(({ messages, tools, params }) => ({ messages, tools, params }));
+    expect(JSON.stringify(asked)).toContain('***');
+    expect(JSON.stringify(asked)).not.toMatch(feather);
+  });
+
+  test('X-15 fly in no trace', async () => {
+    for (const { turn } of [await runLeaking(), await run([throwIn('toolCall')]), await run([throwIn('step')])]) {
+      expect(JSON.stringify(turn.trace)).toContain('***');
+      expect(JSON.stringify(turn.trace)).not.toMatch(feather);
+    }
+  });
+
+  test('X-15 fly to no other agent', async () => {
+    const sent: unknown[] = [];
+    const engine: Engine = {
+      deliver: async (_to, event) => {
+        sent.push(event);
+        return { accepted: true };
+      },
+      request: async (_to, event) => {
+        sent.push(event);
+        return { turnId: 't', finishReason: 'text_response' };
+      },
+      catalog: () => [],
+      list: async () => [],
+    };
+    const asker = extension('asker', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        const message = { target: 'b', input: everything, metadata: { keys: canaries } };
+        await ctx.agents.request(message);
+        await ctx.agents.send(message);
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({ secrets: canaries, extensions: [asker], engine });
+    await agent.say('go');
+    expect(sent).toHaveLength(2);
+    expect(JSON.stringify(sent)).toContain('***');
+    expect(JSON.stringify(sent)).not.toMatch(feather);
+  });
+
+  test('X-15 reach the handler of a tool, when a layer gives it one', async () => {
+    const given: unknown[] = [];
+    const agent = await scriptedAgent({
+      secrets: canaries,
+      tools: [
+        {
+          name: 'caller',
+          exports: [{ name: 'call', description: 'Calls.' }],
+          handlers: { call: (_ctx, input) => void given.push(input) },
+        },
+      ],
+      script: [{ when: 'go', call: { tool: 'caller__call' } }, { say: 'done' }],
+      extensions: [
+        extension('giver', ({ pipeline }) => {
+          pipeline.register('toolCall', (ctx) => {
+            ctx.args = { key: canaries[0] ?? '' };
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('go');
+    expect(given).toEqual([{ key: canaries[0] }]);
+    expect(JSON.stringify(await agent.messages())).not.toMatch(feather);
+  });
 });
+
+/** Everything an extension or a tool can leave in a conversation, in its state or in what a model is asked. */
+async function runLeaking() {
+  const written: unknown[] = [];
+  const leaker = extension('keeper', ({ pipeline, state }) => {
+    pipeline.register('turn', async (ctx) => {
+      await state.set({ keys: forms });
+      ctx.metadata.keys = canaries;
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(everything, { keys: canaries }) });
+      const messages = [createUserMessage(everything).data];
+      await ctx.model.generate({ messages, tools: [{ name: 'a__b', description: everything }] });
+      const result = await ctx.next();
+      return { ...result, responseMessage: createAssistantMessage(everything) };
+    });
+    pipeline.register('step', async (ctx) => {
+      ctx.toolCatalog.push({ name: 'odd__one', description: everything, parameters: { description: everything } });
+      const result = await ctx.next();
+      return { ...result, metadata: { keys: canaries } };
+    });
+    pipeline.register('model', async (ctx) => {
+      ctx.messages.unshift({ role: 'user', content: [{ type: 'text', text: everything }] });
+      return ctx.next();
+    });
+    pipeline.register('toolCall', async (ctx) => {
+      ctx.args = { keys: canaries };
+      const result = await ctx.next();
+      return { ...result, output: { was: result.output ?? null, keys: forms } };
+    });
+  });
+  const agent = await scriptedAgent({
+    secrets: canaries,
+    tools: [
+      {
+        name: 'giver',
+        exports: [{ name: 'give', description: 'Gives.' }],
+        handlers: { give: () => ({ text: everything, [canaries[0] ?? '']: canaries }) },
+      },
+    ],
+    script: [{ when: 'now', call: { tool: 'giver__give' } }, { say: `{{input}} ${everything}` }],
+    extensions: [leaker],
+    store: watched(memoryStore(), written),
+  });
+  const turn = await agent.say(`now ${everything}`);
+  return { agent, turn, written };
+}
+
+/** Everything that is written to the store goes to `written` too. */
+function watched(store: ConversationStore, written: unknown[]): ConversationStore {
+  return {
+    ...store,
+    append(...parameters) {
+      written.push(...parameters[3]);
+      return store.append(...parameters);
+    },
+    commit(...parameters) {
+      written.push(parameters);
+      return store.commit(...parameters);
+    },
+  };
+}

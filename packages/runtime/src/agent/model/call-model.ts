@@ -4,6 +4,7 @@ import type { ChainSpan } from '../../trace/layer-span.ts';
 import { valueOf } from '../effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
+import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
 import { refuseWhenOver } from '../turn/refuse-when-over.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
@@ -49,8 +50,8 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
-      messages: ownMessages ?? messages,
-      tools: tools.items,
+      messages: agent.cleanMessages.of(ownMessages ?? messages),
+      tools: maskTools(tools.items, agent.mask),
       params,
       signal: inner,
       turnId,
@@ -65,7 +66,7 @@ async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   const problem = problemWithModelReply(reply);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
   // problemWithModelReply has just looked at it.
-  return reply as ModelReply;
+  return maskReply(reply as ModelReply, agent.mask);
 }
 
 /** A model's error that has no code of its own gets one; whether it may be retried stays as it was. */

@@ -161,7 +161,7 @@ describe('a process whose turn waits for a person', () => {
   });
 
   test('does not go on with an answer, or a cancel, that comes when it is about to go', async () => {
-    const process = await launch();
+    const process = await launch({ unwindMs: 1 });
     await process.send(turn);
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'drain', graceMs: 600_000 });

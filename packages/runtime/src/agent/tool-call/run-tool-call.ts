@@ -5,6 +5,7 @@ import { CallApprovals } from '../approval/call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
+import { maskToolResult } from '../secrets/mask-result.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
@@ -46,13 +47,15 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     ask.parent,
   );
   try {
-    const result = await runChain<ToolCallResult>(run, {
+    const given = await runChain<ToolCallResult>(run, {
       kind: 'toolCall',
       span,
       contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
       core: () => invokeTool(run, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
     });
+    // Also what a layer has put in its place.
+    const result = maskToolResult(given, agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('tool.completed', () => ({
       ...named(),

@@ -13,6 +13,7 @@ import {
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
+import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult } from '../tool-call/error-result.ts';
 import type { RunningToolCall, ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
@@ -56,12 +57,8 @@ async function runHandler(
     const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
       tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
-    result = {
-      toolCallId: ask.toolCallId,
-      toolName: ask.toolName,
-      status: 'ok',
-      output: checkOutput(ask.toolName, output),
-    };
+    const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
+    result = maskToolResult({ ...checked, status: 'ok' }, agent.mask);
   } catch (error) {
     result = errorResult(run, ask, error, 'E_TOOL_FAILED');
   }

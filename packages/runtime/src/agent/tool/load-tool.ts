@@ -42,7 +42,8 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
 }
 
 async function importHandlers({ name, root, entry }: ToolDeclaration): Promise<Record<string, ToolHandler>> {
-  const file = root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}`);
+  const file =
+    root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}: entry`);
   if (file === undefined) throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: there is no file "${entry ?? ''}".`);
   const module = await importFile(name, file);
   const handlers: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'handlers') : undefined;

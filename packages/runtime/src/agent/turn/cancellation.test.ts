@@ -60,6 +60,7 @@ describe('a cancelled turn', () => {
     const agent = await scriptedAgent({ model, clock: manualClock() });
     const { result } = await agent.say('hi', { signal: cancel.signal });
     expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
+    expect(agent.logs.find(({ event }) => event === 'turn.failed')).toMatchObject({ level: 'info' });
     expect(told).toMatchObject({ code: 'E_CANCELLED' });
   });
 

@@ -1,5 +1,6 @@
 /** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
+import { maskedObserver } from '../secrets/masked-observer.ts';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
@@ -48,6 +49,7 @@ async function openConversation(
   const conversation = new Conversation(warm, agent.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
+    mask: agent.mask,
     warn: (message, author) =>
       agent.log('warn', message, {
         event: 'message.ignored',
@@ -104,7 +106,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     toolResults,
     usage: noUsage(),
     deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
-    observer: options.observer,
+    observer: options.observer && maskedObserver(options.observer, agent.mask),
     span: undefined,
     warn: (warning) => warn(agent, warning),
     metadata: {},

@@ -209,3 +209,36 @@ describe('P-13 what a failed step leaves', () => {
     expect(told(agent, 'tool.called')).toHaveLength(1);
   });
 });
+
+describe('L-06 a step layer decides about a failed model call', () => {
+  /** Catches what the model failed with, and throws it as `judge` says. */
+  const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
+    extension('judge', ({ pipeline }) => {
+      pipeline.register('step', (ctx) =>
+        ctx.next().catch((error: unknown) => {
+          throw Object.assign(new Error('judged', { cause: error }), judge);
+        }),
+      );
+    });
+
+  test('L-06 one that would be tried again is not', async () => {
+    const script = [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'here' }];
+    const agent = await scriptedAgent({ script, extensions: [judging({ retryable: false })] });
+    expect((await agent.say('hi')).result).toMatchObject({ finishReason: 'error', error: { message: 'judged' } });
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test('L-06 one that would not be is, after the delay that the layer asks for', async () => {
+    const clock = manualClock();
+    const script = [{ fail: { message: 'no', retryable: false, times: 1 } }, { say: 'here' }];
+    const extensions = [judging({ retryable: true, retryAfterMs: 5_000 })];
+    const agent = await scriptedAgent({ script, clock, extensions });
+    const turn = agent.say('hi');
+    while (agent.requests.length < 1) await clock.advance(0);
+    await clock.advance(4_000);
+    expect(agent.requests).toHaveLength(1);
+    await clock.advance(1_500);
+    expect((await turn).text).toBe('here');
+    expect(agent.requests).toHaveLength(2);
+  });
+});

@@ -4,10 +4,11 @@ import { sleep } from '../../ports/clock.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
+import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../step/running-step.ts';
 import { refuseWhenOver } from './refuse-when-over.ts';
-import { checkedMetadata } from './checked-metadata.ts';
+import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
 import { addUsage, type TurnRun } from './turn-run.ts';
 
@@ -126,7 +127,8 @@ function seal(run: TurnRun, step: RunningStep, ending: StepEnding): void {
     stepId: step.stepId,
     stepIndex: step.stepIndex,
     ...ending,
-    metadata: checkedMetadata(run.metadata),
+    ...(ending.result && { result: maskStepResult(ending.result, run.agent.mask) }),
+    metadata: recordedMetadata(run),
     extensionState: run.agent.states.snapshot(),
   });
   run.log.flushSoon();

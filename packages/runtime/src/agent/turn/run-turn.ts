@@ -1,12 +1,21 @@
 /** One turn: one event in, one result out, the conversation committed once. */
-import { type AgentEvent, createUserMessage, GoondanError, type TokenUsage, type TurnResult } from '@goondan/types';
+import {
+  type AgentEvent,
+  createUserMessage,
+  GoondanError,
+  type TokenUsage,
+  type TurnError,
+  type TurnResult,
+} from '@goondan/types';
+import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
+import { maskMessage } from '../secrets/mask-message.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { checkedMetadata } from './checked-metadata.ts';
+import { recordedMetadata } from './recorded-metadata.ts';
 import type { DeltaListener } from './delta-gate.ts';
 import { openTurn } from './open-turn.ts';
 import { refuseWhenOver } from './refuse-when-over.ts';
@@ -71,7 +80,7 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
     core: () => enterSteps(run),
     problemWith: problemWithTurnResult,
   });
-  checkedMetadata(run.metadata);
+  recordedMetadata(run);
   return withoutSecrets(run, result);
 }
 
@@ -107,7 +116,7 @@ async function enterSteps(run: TurnRun): Promise<TurnResult> {
   refuseWhenOver(run);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
-    run.log.write({ type: 'entered', metadata: checkedMetadata(run.metadata), extensionState });
+    run.log.write({ type: 'entered', metadata: recordedMetadata(run), extensionState });
   } else {
     restoreMetadata(run, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);
@@ -125,12 +134,20 @@ function restoreMetadata(run: TurnRun, metadata: Readonly<TurnRun['metadata']>):
   Object.assign(run.metadata, structuredClone(metadata));
 }
 
-/** A layer may return an error of its own making: it is shown like one that was thrown. */
-function withoutSecrets({ agent }: TurnRun, result: TurnResult): TurnResult {
-  if (result.error === undefined) return result;
-  const { extension } = result.error;
-  const error = toTurnError(result.error, undefined, agent.mask);
-  return { ...result, error: extension === undefined ? error : { ...error, extension } };
+/** A layer may return a message or an error of its own making. */
+function withoutSecrets({ agent: { mask } }: TurnRun, result: TurnResult): TurnResult {
+  const { responseMessage, error } = result;
+  return {
+    ...result,
+    ...(responseMessage && { responseMessage: maskMessage(responseMessage, mask) }),
+    ...(error && { error: maskTurnError(error, mask) }),
+  };
+}
+
+/** It is shown like one that was thrown. */
+function maskTurnError(error: TurnError, mask: Mask): TurnError {
+  const { extension } = error;
+  return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
 }
 
 function failed(run: TurnRun, error: unknown): TurnResult {
@@ -175,7 +192,8 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
-  agent.log('error', `Turn failed: ${error.message}`, {
+  // Who cancels a turn wanted that: nobody has to look into it.
+  agent.log(error.code === 'E_CANCELLED' ? 'info' : 'error', `Turn failed: ${error.message}`, {
     event: 'turn.failed',
     data: { code: error.code ?? null },
     ...(error.extension === undefined ? {} : { extension: error.extension }),

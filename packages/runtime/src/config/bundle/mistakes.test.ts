@@ -302,6 +302,13 @@ const agents: Mistake[] = [
     suggestion: 'Write `Kind/name`, for example `Tool/x`.',
   },
   {
+    title: 'a resource of a package, as npm writes packages',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [‸"Tool/dice@@acme/tools"]'),
+    code: 'E_REF_INVALID',
+    message: '"Tool/dice@@acme/tools" is not a reference.',
+    suggestion: 'Write `Kind/name`, for example `Tool/name`, and of a package `{ kind: Tool, name: …, package: … }`.',
+  },
+  {
     title: 'a tool that is not declared, as an object',
     yaml: documents(
       tool('weather'),
@@ -401,7 +408,7 @@ const agents: Mistake[] = [
     title: 'a prompt outside of the bundle',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸../../etc/passwd }'),
     code: 'E_PATH_OUTSIDE',
-    message: 'Agent/a: entry "../../etc/passwd" contains "..".',
+    message: 'spec.prompt.systemRef "../../etc/passwd" contains "..".',
   },
   {
     title: 'a limit of nothing',
@@ -504,19 +511,19 @@ const toolsAndExtensions: Mistake[] = [
     title: 'an entry above the bundle',
     yaml: `${head('Extension')}spec: { entry: ‸../x.ts }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Extension/a: entry "../x.ts" contains "..".',
+    message: 'spec.entry "../x.ts" contains "..".',
   },
   {
     title: 'an absolute entry',
     yaml: `${head('Connector')}spec: { entry: ‸/etc/passwd }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Connector/a: entry "/etc/passwd" is an absolute path.',
+    message: 'spec.entry "/etc/passwd" is an absolute path.',
   },
   {
     title: 'an entry with a NUL',
     yaml: `${head('Extension')}spec: { entry: ‸"./e.ts\\0.png" }\n`,
     code: 'E_PATH_OUTSIDE',
-    message: 'Extension/a: entry "./e.ts\\0.png" contains a NUL byte.',
+    message: 'spec.entry "./e.ts\\0.png" contains a NUL byte.',
   },
   {
     title: 'an entry that is a folder',
@@ -681,6 +688,13 @@ const toolsAndExtensions: Mistake[] = [
     yaml: tool('shell', ', configSchema: { required: ‸config }'),
     code: 'E_TOOL_CONFIG',
     message: 'spec.configSchema is no JSON Schema: required must be array.',
+  },
+  {
+    title: 'a config for the tools of the runtime, which have none',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: Tool/agents, ‸config: { target: x } }]'),
+    code: 'E_TOOL_CONFIG',
+    message: 'Tool/agents takes no config.',
+    suggestion: 'Leave `config` out.',
   },
   {
     title: 'a malformed value in the config of a tool',

@@ -148,6 +148,7 @@ describe('a question to a person', () => {
     expect(await approvals.decide(id, { decision: 'denied' })).toBe(false);
     expect(disk.kept.get(id)?.answer?.decision).toBe('approved');
     approvals.taken(other, id);
+    await settle();
     expect(disk.kept.has(id)).toBe(true);
     approvals.taken(at, id);
     await settle();

@@ -29,6 +29,10 @@ export class HeldInstances {
     this.#host = host;
   }
 
+  get size(): number {
+    return this.#held.size;
+  }
+
   has(address: AgentAddress): boolean {
     return this.#held.size > 0 && this.#held.has(addressKey(address));
   }

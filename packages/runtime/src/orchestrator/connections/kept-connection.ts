@@ -163,8 +163,8 @@ export class KeptConnection {
 
   #startChild(): ChildProcess<ToConnector, FromConnector> {
     const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput } = this.#host;
-    const { connection, environment, secrets } = this.#plan;
-    const mask = maskSecrets(Object.values(secrets));
+    const { connection, environment, secrets, masked = [] } = this.#plan;
+    const mask = maskSecrets([...Object.values(secrets), ...masked]);
     return spawn(connectorLanguage, {
       name: `connection ${connection}`,
       runner,

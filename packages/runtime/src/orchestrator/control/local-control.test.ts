@@ -57,6 +57,7 @@ describe('a delivery', () => {
       turnId: 'turn-mine',
     });
     await until(() => agents.started.length === 2);
+    expect(await control.deliver({ agent: 'b', instanceKey: 'k', id: 'mine' })).toMatchObject({ duplicate: true });
   });
 
   test.each([
@@ -160,6 +161,13 @@ describe('a cancel', () => {
     expect(control.cancel({ agent: 'a', instanceKey: 'default' })).toBe(true);
     expect(textOf((await first).result.responseMessage)).toBe('cancelled by a client');
     expect(textOf((await second).result.responseMessage)).toBe('not needed');
+    const elsewhere = control.ask({ agent: 'b', instanceKey: 'k' });
+    await until(() =>
+      control.status().instances.some(({ agentName, status }) => agentName === 'b' && status === 'working'),
+    );
+    expect([{}, { agent: 'b' }, { instanceKey: 'k' }].map((at) => control.cancel(at))).toEqual([false, false, false]);
+    expect(control.cancel({ agent: 'b', instanceKey: 'k' })).toBe(true);
+    expect(textOf((await elsewhere).result.responseMessage)).toBe('cancelled by a client');
     expect(() => control.cancel({ agent: 'z' })).toThrow(expect.objectContaining({ code: 'E_AGENT_UNKNOWN' }));
   });
 });
@@ -200,6 +208,28 @@ describe('what is told', () => {
 });
 
 describe('a restart', () => {
+  test('counts those that had a process', async () => {
+    const { control } = await open(echo);
+    await control.ask({ agent: 'a' });
+    await control.ask({ agent: 'b' });
+    expect(await control.restart()).toBe(2);
+    expect(await control.restart()).toBe(0);
+    await control.ask({ agent: 'b' });
+    expect(await control.restart()).toBe(1);
+  });
+
+  test('does not wait for what the crashes before it have earned', async () => {
+    const hour = 3_600_000;
+    const restart = { quickCrashes: 1, baseMs: hour, maxMs: hour, healthyMs: hour };
+    const { control, agents } = await open(echo, { restart });
+    agents.onStart = (child) => child.exit({ code: 3 });
+    await control.deliver({ id: 'one', input: 'x' });
+    await until(() => control.status().instances[0]?.status === 'waiting');
+    agents.onStart = undefined;
+    expect(await control.restart()).toBe(1);
+    expect(textOf((await control.ask({ id: 'one' })).result.responseMessage)).toBe('a/default: x');
+  });
+
   test('R-07 replaces processes between turns, of those that are meant, and loses nothing', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, swarm } = await open(async (turn) => {

@@ -26,6 +26,9 @@ export interface InstancesHost extends Omit<InstanceHost, 'post' | 'askSlot' | '
   isWaiting(address: AgentAddress): boolean;
   /** Whether somebody waits for its answer. */
   isAwaited(address: AgentAddress): boolean;
+  /** Whether it waits for people, itself or through somebody it asked. */
+  isHeld(address: AgentAddress): boolean;
+  isAnybodyHeld(): boolean;
 }
 
 const MOST_REMEMBERED = 10_000;
@@ -182,13 +185,11 @@ export class Instances {
 
   #plan(): void {
     if (this.#line.size === 0) return;
-    const { start, hibernate } = planSlots({
+    const { start, hibernate, leave } = planSlots({
       holders: this.#holders(),
       line: this.#line,
-      isAwaited: (key) => {
-        const instance = this.#instances.get(key);
-        return instance !== undefined && this.#host.isAwaited(instance.address);
-      },
+      isAwaited: (key) => this.#isSo(key, (address) => this.#host.isAwaited(address)),
+      ...(this.#host.isAnybodyHeld() ? { isHeld: (key) => this.#isHeld(key) } : {}),
       maxProcesses: this.#host.maxProcesses,
     });
     for (const key of start) {
@@ -196,6 +197,18 @@ export class Instances {
       this.#tell(key, { type: 'slot.granted' });
     }
     for (const key of hibernate) this.#tell(key, { type: 'hibernate' });
+    for (const key of leave) this.#tell(key, { type: 'leave' });
+  }
+
+  #isSo(key: string, isTrue: (address: AgentAddress) => boolean): boolean {
+    const instance = this.#instances.get(key);
+    return instance !== undefined && isTrue(instance.address);
+  }
+
+  /** One whose turn is cancelled does not wait for people any more. */
+  #isHeld(key: string): boolean {
+    const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
+    return !isCancelled && this.#isSo(key, (address) => this.#host.isHeld(address));
   }
 
   #tell(key: string, input: InstanceInput): void {
@@ -206,7 +219,7 @@ export class Instances {
   #holders(): SlotHolder[] {
     const holders: SlotHolder[] = [];
     for (const { address, key, state } of this.#withProcess) {
-      const condition = conditionOf(state, this.#host.isWaiting(address));
+      const condition = conditionOf(state, this.#host.isWaiting(address), this.#host.isHeld(address));
       if (condition === undefined) continue;
       const { phase } = state;
       holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });

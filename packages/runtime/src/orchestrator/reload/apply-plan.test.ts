@@ -62,6 +62,18 @@ describe('another plan', () => {
     expect(startsOf(opened, 'a')).toHaveLength(1);
   });
 
+  test('L-01 another entry agent changes the connections that reach it, and no others', async () => {
+    const opened = await open();
+    const about = { connector: 'web', root: '/', entry: 'web.ts', config: {}, secrets: {} };
+    const connections = [
+      { ...about, connection: 'entry', rules: [{ route: {} }] },
+      { ...about, connection: 'named', rules: [{ route: { agentRef: 'Agent/b' } }] },
+    ];
+    await applyPlan(opened.parts, { ...opened.plan, entryAgent: 'a', connections });
+    await applyPlan(opened.parts, { ...opened.plan, entryAgent: 'b', connections });
+    expect(opened.replaced).toEqual([[], ['entry']]);
+  });
+
   test('L-01 a running turn is finished by the process that began it, what waits goes to the next', async () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open(async ({ event, child }) => {
@@ -106,6 +118,7 @@ describe('another plan', () => {
       return event.input ?? '';
     });
     const slow = opened.send('a', 'slow');
+    await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.running !== undefined);
     const waits = fakeEvent('waits');
     await opened.swarm.accept({ agentName: 'a', instanceKey: 'default' }, waits, false);
     await applyPlan(opened.parts, without(opened, 'a'));

@@ -13,6 +13,7 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Connections } from '../connections/connections.ts';
+import { routedAgents } from '../ingress/routed-agents.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Plan, PlanInForce } from '../plan-in-force.ts';
 import type { Swarm } from '../swarm.ts';
@@ -45,9 +46,14 @@ export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promis
   return changes;
 }
 
-/** As the processes get it: what the swarm says about turns is part of every agent. */
-function asRun({ plan, agents }: Plan): SwarmPlan {
-  return { ...plan, agents: [...agents.values()] };
+/** As the processes get it: what the swarm says about turns is part of every agent, whom it reaches of a connection. */
+function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
+  const { connections = [] } = plan;
+  return {
+    ...plan,
+    agents: [...agents.values()],
+    connections: connections.map((each) => ({ ...each, agents: routedAgents(each.rules, entryAgent) })),
+  };
 }
 
 function namesOf(kind: 'Agent' | 'Connection', identities: readonly string[]): Set<string> {

@@ -6,10 +6,12 @@
  * 2. One instance's events go to its process in the order in which they were accepted.
  * 3. An event that was accepted before is not handled again. One that still waits, waits once; one that was handled is
  *    given to its process again only when somebody waits for the answer, which is then the one it had.
- * 4. Once it is closed, what nobody waits for is accepted and left for the next start.
+ * 4. No secret of the swarm is written down, whoever sent it.
+ * 5. Once it is closed, what nobody waits for is accepted and left for the next start.
  */
-import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { addressKey } from '../address-key.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
@@ -32,10 +34,17 @@ interface Accepting {
   count: number;
 }
 
+/** What it has to know of the swarm, at any time. */
+export interface MailboxWorld {
+  readonly agents: () => readonly string[];
+  /** Hides the secrets of all agents and connections. */
+  readonly mask: Mask;
+}
+
 export class Mailboxes {
   readonly #journal: Pick<Journal, 'accept'>;
   readonly #instances: Instances;
-  readonly #agents: () => readonly string[];
+  readonly #world: MailboxWorld;
   readonly #limits: MailboxLimits;
   readonly #accepting = new Map<string, Accepting>();
   #isClosed = false;
@@ -43,12 +52,12 @@ export class Mailboxes {
   constructor(
     journal: Pick<Journal, 'accept'>,
     instances: Instances,
-    agents: () => readonly string[],
+    world: MailboxWorld,
     limits: MailboxLimits = defaultMailboxLimits,
   ) {
     this.#journal = journal;
     this.#instances = instances;
-    this.#agents = agents;
+    this.#world = world;
     this.#limits = limits;
   }
 
@@ -56,8 +65,9 @@ export class Mailboxes {
    * Resolves when the event is durable; whether it was accepted before is the answer.
    * **Errors** — `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk.
    */
-  async accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+  async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
+    const event = withoutSecrets(sent, this.#world.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#journal.accept(to, event);
       const work = workOf(accepted, event, isAwaited);
@@ -76,7 +86,7 @@ export class Mailboxes {
   }
 
   #check({ agentName, instanceKey }: AgentAddress): void {
-    const unknown = findAgentProblem(agentName, this.#agents());
+    const unknown = findAgentProblem(agentName, this.#world.agents());
     if (unknown !== undefined) throw fromFrameError(unknown);
     const problem = findKeyProblem(instanceKey);
     if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);
@@ -93,6 +103,7 @@ export class Mailboxes {
       throw new GoondanError(
         'E_INBOX_FULL',
         `${line.count} events for agent "${to.agentName}" are being written already.`,
+        { retryable: true },
       );
     }
     this.#accepting.set(key, line);
@@ -106,6 +117,19 @@ export class Mailboxes {
       if (line.count === 0) this.#accepting.delete(key);
     }
   }
+}
+
+/** Invariant 4. What somebody wrote, not what the event is. */
+function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
+  const { input, metadata, auth } = event;
+  // An object with every text in it masked is an object.
+  const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
+  return {
+    ...event,
+    ...(input === undefined ? {} : { input: mask(input) }),
+    ...(metadata === undefined ? {} : { metadata: masked(metadata) }),
+    ...(auth === undefined ? {} : { auth: masked(auth) }),
+  };
 }
 
 /** Invariant 3. */

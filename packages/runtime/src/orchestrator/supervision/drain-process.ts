@@ -44,6 +44,14 @@ export interface Grace {
   readonly cleanUpMs?: number | undefined;
 }
 
+/** Its turn waits for people. Should it be answered meanwhile, or do something else besides, it finishes its turn. */
+export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
+  return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
+}
+
+/** Some 20 days: as long as a timer can be, with room for what the process itself adds. */
+const UNHURRIED_MS = 1_728_000_000;
+
 /** Asks the process to go. */
 export function leave(
   state: InstanceState,

@@ -285,6 +285,7 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   failStart: (world) => world.failStart(),
   finishTurn: (world) => world.finishTurn(),
   finishAnother: (world) => world.finishTurn(),
+  leave: (world) => world.input({ type: 'leave' }),
   leaveTurn: (world) => world.leaveTurn(),
   replaceAndLeave: (world, pick) => {
     world.drain(1 + (pick % 60), 'serve');

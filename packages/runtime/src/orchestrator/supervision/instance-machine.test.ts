@@ -440,6 +440,17 @@ describe('a drain', () => {
     expect(instance.state.queue[0]?.crashes).toBe(0);
   });
 
+  test('one whose turn waits for people makes room when it is asked to, and is not hurried', () => {
+    const instance = busy();
+    expect(conditionOf(instance.state, true, true)).toBe('held');
+    const [drain] = instance.acts({ type: 'leave' });
+    expect(drain).toMatchObject({ type: 'process.drain', process: 1, graceMs: 1_728_000_000 });
+    // It was answered meanwhile.
+    expect(instance.done('a')).toMatchObject([{ type: 'turn.finished' }]);
+    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(sent(instance.start())).toEqual(['b']);
+  });
+
   test('nobody leaves a turn who was not asked to go', () => {
     const instance = busy();
     expect(instance.do({ type: 'turn.left', process: 1 })).toMatchObject([{ event: 'frame.ignored' }]);

@@ -17,7 +17,7 @@
  * 11. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
  *     queue, and the end of that process is no crash.
  */
-import { drain, killLate, leave, leaveTurn } from './drain-process.ts';
+import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
@@ -45,6 +45,8 @@ export function stepInstance(
       return state.phase.name === 'ready'
         ? leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment)
         : stay(state);
+    case 'leave':
+      return leaveUnhurried(state, moment);
     case 'drain':
       return drain(state, input, moment);
     case 'forgive':

@@ -74,6 +74,8 @@ export type InstanceInput =
   | { readonly type: 'slot.granted' }
   /** `planSlots` wants its slot. Only an idle process follows. */
   | { readonly type: 'hibernate' }
+  /** The same, of one whose turn waits for people. */
+  | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
   /** Also when the spawn itself failed; then followed by `exited`. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
@@ -126,7 +128,11 @@ export type InstanceAction =
     };
 
 /** What its process means to `planSlots`; `undefined` when it holds no slot. */
-export function conditionOf({ phase }: InstanceState, hasOpenRequest: boolean): ProcessCondition | undefined {
+export function conditionOf(
+  { phase }: InstanceState,
+  hasOpenRequest: boolean,
+  isHeld = false,
+): ProcessCondition | undefined {
   switch (phase.name) {
     case 'absent':
     case 'backoff':
@@ -138,6 +144,7 @@ export function conditionOf({ phase }: InstanceState, hasOpenRequest: boolean): 
     case 'ready':
       return 'idle';
     case 'busy':
+      if (isHeld) return 'held';
       return hasOpenRequest ? 'waiting' : 'working';
     case 'draining':
       return phase.hasTurn && hasOpenRequest ? 'waiting' : 'stopping';

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { planSlots, refuseWhenLineFull, type ProcessCondition, type SlotHolder } from './process-slots.ts';
+import {
+  planSlots,
+  type ProcessCondition,
+  refuseWhenLineFull,
+  type SlotDemand,
+  type SlotHolder,
+  type SlotPlan,
+} from './process-slots.ts';
 
 const holder = (key: string, condition: ProcessCondition, idleSince?: number): SlotHolder => ({
   key,
@@ -8,8 +15,20 @@ const holder = (key: string, condition: ProcessCondition, idleSince?: number): S
   ...(idleSince === undefined ? {} : { idleSince }),
 });
 
-const plan = (holders: SlotHolder[], line: string[], maxProcesses: number, awaited: string[] = []) =>
-  planSlots({ holders, line: new Set(line), maxProcesses, isAwaited: (key) => awaited.includes(key) });
+/** Without `leave` when nobody has to. */
+function planned(demand: SlotDemand): Omit<SlotPlan, 'leave'> & Partial<SlotPlan> {
+  const { leave, ...rest } = planSlots(demand);
+  return leave.length === 0 ? rest : { ...rest, leave };
+}
+
+const plan = (holders: SlotHolder[], line: string[], maxProcesses: number, awaited: string[] = [], held?: string[]) =>
+  planned({
+    holders,
+    line: new Set(line),
+    maxProcesses,
+    isAwaited: (key) => awaited.includes(key),
+    ...(held === undefined ? {} : { isHeld: (key) => held.includes(key) }),
+  });
 
 describe('the slots', () => {
   test('R-01 a free slot goes to the first in line', () => {
@@ -61,20 +80,38 @@ describe('the slots', () => {
     expect(plan([holder('a', 'waiting')], ['root'], 1).start).toEqual([]);
   });
 
+  test('who waits for people lets everybody else go first, and is not in anybody’s way', () => {
+    const holders = [holder('a', 'held'), holder('b', 'idle', 1), holder('c', 'held')];
+    // Idle ones first, then as many as are missing.
+    expect(plan(holders, ['x'], 3, [], [])).toEqual({ start: [], hibernate: ['b'] });
+    expect(plan(holders, ['x', 'y'], 3, [], [])).toEqual({ start: [], hibernate: ['b'], leave: ['a'] });
+    expect(plan([...holders, holder('d', 'stopping')], ['x', 'y'], 4, [], [])).toEqual({ start: [], hibernate: ['b'] });
+    // One that waits itself moves none of them, but idle ones.
+    expect(plan(holders, ['p'], 3, [], ['p'])).toEqual({ start: [], hibernate: ['b'] });
+    expect(plan([holder('a', 'held')], ['p'], 1, [], ['p'])).toEqual({ start: [], hibernate: [] });
+    expect(plan([], ['p', 'x', 'y'], 2, [], ['p'])).toEqual({ start: ['x', 'y'], hibernate: [] });
+    expect(plan([], ['p', 'x'], 2, [], ['p'])).toEqual({ start: ['x', 'p'], hibernate: [] });
+  });
+
+  test('nor does it start beyond the limit, however much it is awaited', () => {
+    expect(plan([holder('a', 'waiting')], ['p'], 1, ['p'], ['p']).start).toEqual([]);
+    expect(plan([holder('a', 'waiting')], ['p'], 1, ['p'], []).start).toEqual(['p']);
+  });
+
   test('a full line refuses, with a code', () => {
     expect(() => refuseWhenLineFull(9, 10)).not.toThrow();
     expect(() => refuseWhenLineFull(10, 10)).toThrow(expect.objectContaining({ code: 'E_PROCESSES_FULL' }));
   });
 
-  test('a plan keeps the order of the line, the limit, and touches idle processes only', () => {
-    const conditions = fc.constantFrom<ProcessCondition>('starting', 'working', 'waiting', 'idle', 'stopping');
+  test('a plan keeps the order of the line, the limit, and touches idle processes, then those that are held', () => {
+    const conditions = fc.constantFrom<ProcessCondition>('starting', 'working', 'waiting', 'held', 'idle', 'stopping');
     const holders = fc.array(fc.record({ condition: conditions, idleSince: fc.nat(9) }), { maxLength: 12 });
     fc.assert(
       fc.property(holders, fc.nat(8), fc.integer({ min: 1, max: 10 }), fc.nat(255), (some, waiting, most, awaited) => {
         const all = some.map(({ condition, idleSince }, index) => holder(`h${index}`, condition, idleSince));
         const line = Array.from({ length: waiting }, (_, index) => `w${index}`);
         const awaitedKeys = line.filter((_, index) => (awaited >> index) % 2 === 1);
-        const { start, hibernate } = plan(all, line, most, awaitedKeys);
+        const { start, hibernate, leave = [] } = plan(all, line, most, awaitedKeys);
         const isBeyond = all.length + start.length > Math.max(most, all.length);
         if (isBeyond) {
           expect(all.every(({ condition }) => condition === 'waiting')).toBe(true);
@@ -85,6 +122,9 @@ describe('the slots', () => {
         const idle = all.filter(({ condition }) => condition === 'idle');
         const chosen = idle.filter(({ key }) => hibernate.includes(key));
         expect(chosen.length).toBe(hibernate.length);
+        const held = all.filter(({ condition }) => condition === 'held').map(({ key }) => key);
+        expect(leave).toEqual(held.slice(0, leave.length));
+        if (leave.length > 0) expect(chosen).toEqual(idle);
         const spared = idle.filter(({ key }) => !hibernate.includes(key));
         for (const { idleSince = 0 } of chosen) {
           expect(spared.every((other) => (other.idleSince ?? 0) >= idleSince)).toBe(true);

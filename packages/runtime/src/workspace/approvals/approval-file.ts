@@ -33,7 +33,8 @@ export class ApprovalFile {
   static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<ApprovalFile> {
     const path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
     const file = new ApprovalFile({ ...ports, fs: codedFs(ports.fs) }, path);
-    await file.#opened();
+    // Most swarms ask nobody, and have no such file.
+    if ((await file.#ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
 

@@ -2,10 +2,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
+import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
-import { listedAs, type ListItem, newNameOf, parseReference } from '../references.ts';
+import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import { findVariableProblem } from '../../variable-name.ts';
 
@@ -14,6 +15,7 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     const { tools, extensions, environment, workdir } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'tools', tools);
     yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkAgentTools(scope, loaded);
     yield* checkNewNames(loaded, extensions);
     yield* checkModelNames(loaded);
     yield* checkEnvironment(loaded, environment);
@@ -57,6 +59,19 @@ export function* checkNewNames(
     yield errorAt(place, 'E_RESOURCE_NAME', `${showJson(name)} is not a name for an extension.`, {
       resource: identity,
     });
+  }
+}
+
+/** They have nothing to set, and would not say so. */
+function* checkAgentTools(
+  scope: Scope,
+  { document, identity, resource }: LoadedResourceOf<'Agent'>,
+): Generator<Finding> {
+  for (const [index, item] of (resource.spec.tools ?? []).entries()) {
+    if (!meansAgentTools(scope, referenceOf(item)) || Object.keys(configOf(item)).length === 0) continue;
+    const place = document.placeOf(['spec', 'tools', index, 'config'], 'key');
+    const suggestion = 'Leave `config` out.';
+    yield errorAt(place, 'E_TOOL_CONFIG', 'Tool/agents takes no config.', { resource: identity, suggestion });
   }
 }
 

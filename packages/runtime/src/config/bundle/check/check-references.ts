@@ -1,6 +1,7 @@
 /** References that lead somewhere, to the kind that belongs there. */
 import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
+import { resourceNamePattern } from '../../resource-name.ts';
 import type { LoadedResource, Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
@@ -8,7 +9,7 @@ import { findResource } from '../find-resource.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
 import { listReferences, parseReference, type Reference, type ReferenceUse } from '../references.ts';
-import { AGENT_TOOLS } from '../agent-tools.ts';
+import { meansAgentTools } from '../agent-tools.ts';
 
 export function* checkReferences(scope: Scope): Generator<Finding> {
   for (const loaded of scope.resources) {
@@ -37,19 +38,21 @@ function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferencePr
     const message = `Here belongs ${withArticle(kind)}, not ${withArticle(reference.kind)}.`;
     return { code: 'E_REF_KIND', message, suggestion: suggestIn(scope, kind, reference.name) };
   }
-  if (findResource(scope, kind, written) !== undefined) return undefined;
+  if (findResource(scope, kind, written) !== undefined || meansAgentTools(scope, written)) return undefined;
   return findMissing(scope, kind, reference);
 }
 
 function malformed(written: WrittenReference, kind: string): ReferenceProblem {
   const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
-  const [before = '', name = ''] = shown.split('/');
-  const likely = name === '' ? `${kind}/${before}` : `${closestName(before, resourceKinds) ?? kind}/${name}`;
-  const meant = likely.length > 80 ? `${kind}/name` : likely;
+  const [before = '', after = ''] = shown.split('/');
+  const likely =
+    after === '' ? { kind, name: before } : { kind: closestName(before, resourceKinds) ?? kind, name: after };
+  const name = resourceNamePattern.test(likely.name) ? likely.name : 'name';
+  const ofPackage = shown.includes('@') ? `, and of a package \`{ kind: ${likely.kind}, name: …, package: … }\`` : '';
   return {
     code: 'E_REF_INVALID',
     message: `${showJson(shown)} is not a reference.`,
-    suggestion: `Write \`Kind/name\`, for example \`${meant}\`.`,
+    suggestion: `Write \`Kind/name\`, for example \`${likely.kind}/${name}\`${ofPackage}.`,
   };
 }
 
@@ -58,8 +61,7 @@ function findMissing(scope: Scope, kind: string, { name, package: from }: Refere
   // That the package is missing is said where it is looked for.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
-  if (home.declared.has(identity) || home.isIncomplete || (from === undefined && identity === AGENT_TOOLS))
-    return undefined;
+  if (home.declared.has(identity) || home.isIncomplete) return undefined;
   return {
     code: 'E_REF_MISSING',
     message: from === undefined ? `There is no ${identity}.` : `The package "${from}" has no ${identity}.`,

@@ -16,7 +16,7 @@ export async function findPreload(folder: string): Promise<Finding[]> {
 
 async function readText(folder: string): Promise<string> {
   try {
-    const path = await resolveEntry(folder, FILE, FILE);
+    const path = await resolveEntry(folder, FILE, 'The file');
     const read = path === undefined ? undefined : readTextFile(path, LARGEST);
     return read?.type === 'text' ? read.text : '';
   } catch (error) {

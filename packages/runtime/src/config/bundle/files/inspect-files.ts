@@ -102,7 +102,7 @@ async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Prom
 /** The real path of a file; it is inside the folder of the resource. */
 async function findFile(loaded: LoadedResource, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
   try {
-    const file = await resolveEntry(loaded.folder, name, loaded.identity);
+    const file = await resolveEntry(loaded.folder, name, path.join('.'));
     if (file === undefined) return refuse(loaded, path, code, `There is no file "${name}".`);
     if (!statSync(file).isFile()) return refuse(loaded, path, code, `"${name}" is not a regular file.`);
     return file;

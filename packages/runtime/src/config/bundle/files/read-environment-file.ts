@@ -27,7 +27,7 @@ export async function readEnvironmentFile(folder: string): Promise<EnvironmentFi
 async function readText(folder: string): Promise<string | Finding[]> {
   let problem: string;
   try {
-    const path = await resolveEntry(folder, FILE, FILE);
+    const path = await resolveEntry(folder, FILE, 'The file');
     const read = path === undefined ? undefined : readTextFile(path, LARGEST);
     if (read === undefined || read.type === 'missing') return [];
     if (read.type === 'text') return read.text;

@@ -81,7 +81,7 @@ async function readFile(folder: string, name: string, file: string): Promise<Fol
 
 async function readInside(folder: string, name: string, file: string): Promise<string | Finding> {
   try {
-    const path = await resolveEntry(folder, name, 'The bundle');
+    const path = await resolveEntry(folder, name, 'The file');
     const read = path === undefined ? undefined : readTextFile(path, yamlLimits.bytes);
     if (read?.type === 'text') return read.text;
     if (read?.type === 'bytes')

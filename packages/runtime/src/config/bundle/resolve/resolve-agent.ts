@@ -4,10 +4,10 @@ import { defined } from '../../../json/defined.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
 import type { DeclaredExtension, Tier } from '../../declared-extension.ts';
 import type { DeclaredTool } from '../../declared-tool.ts';
-import { AGENT_TOOLS } from '../agent-tools.ts';
+import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource, type FoundResource } from '../find-resource.ts';
-import { configOf, newNameOf, parseReference, referenceOf } from '../references.ts';
+import { configOf, newNameOf, referenceOf } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -38,7 +38,7 @@ export function resolveAgent({ scope, loaded }: FoundResource<'Agent'>, around: 
     modelRef,
     params: spec.modelConfig.params && defined(spec.modelConfig.params),
     tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item, values)),
-    agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, item)) || undefined,
+    agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, referenceOf(item))) || undefined,
     extensions: extensions.filter((extension) => extension !== undefined),
     policy: spec.policy && defined(spec.policy),
     bundleFolder: loaded.folder,
@@ -94,12 +94,4 @@ function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): Declare
       digest,
     }),
   ];
-}
-
-/** Nobody declares it, so the runtime's own are meant. */
-function meansAgentTools(scope: Scope, item: ToolItem): boolean {
-  const reference = parseReference(referenceOf(item));
-  if (reference === undefined || reference.package !== undefined) return false;
-  const identity = `${reference.kind}/${reference.name}`;
-  return identity === AGENT_TOOLS && !scope.declared.has(identity);
 }

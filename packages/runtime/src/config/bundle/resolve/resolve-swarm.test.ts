@@ -305,6 +305,24 @@ describe('references', () => {
     });
   });
 
+  test('R-05 the tool agents of the base library is the runtime’s own; that of another package is that package’s', async () => {
+    const using = (from: string) =>
+      documents(
+        `${head('Model', 'm')}${script}`,
+        agent(`{ modelConfig: { modelRef: Model/m }, tools: [{ kind: Tool, name: agents, package: '${from}' }] }`),
+        swarm(),
+      );
+    expect((await resolve({ 'goondan.yaml': using('@goondan/base') })).plan.agents[0]).toMatchObject({
+      agentTools: true,
+      tools: [],
+    });
+    const packaged = { 'node_modules/parts/goondan.yaml': `${head('Package', 'parts')}spec: { version: 1.0.0 }\n` };
+    expect(resolve({ 'goondan.yaml': using('parts'), ...packaged })).rejects.toMatchObject({
+      code: 'E_BUNDLE_INVALID',
+      message: expect.stringContaining('The package "parts" has no Tool/agents.'),
+    });
+  });
+
   test('R-05 Tool/agents is the runtime’s own unless somebody declares one', async () => {
     const base = [
       `${head('Model', 'm')}${script}`,

@@ -1,0 +1,158 @@
+/** One chat request, from its body to its answer, whole or in pieces. */
+import {
+  type ConnectorAcceptance,
+  type ConnectorAnswer,
+  type ConnectorAskOptions,
+  type ConnectorContext,
+  type ConnectorEvent,
+  GoondanError,
+} from '@goondan/types';
+import type { Caller } from '../../web/bearer-tokens.ts';
+import { EventStream } from '../../web/event-stream.ts';
+import { readJson } from '../../web/read-body.ts';
+import { Refusal, statusOf, statusOfCode } from '../../web/refusal.ts';
+import { traceParent } from '../../web/trace-parent.ts';
+import { Waiting } from '../../web/waiting.ts';
+import { chunk, completion, type CompletionHead, usageChunk } from './completion.ts';
+import { composeInput } from './compose-input.ts';
+import { type Conversations, DEFAULT_CLIENT, type Place } from './conversations.ts';
+import { errorShape } from './error-shape.ts';
+import type { OpenaiConfig } from './openai-config.ts';
+import { type ChatRequest, readChat } from './read-chat.ts';
+import { StreamedText } from './streamed-text.ts';
+
+const LONGEST_ID = 200;
+
+interface Chat {
+  readonly ctx: ConnectorContext<OpenaiConfig>;
+  readonly asked: ChatRequest;
+  readonly place: Place;
+  readonly event: ConnectorEvent;
+  readonly waiting: Waiting;
+}
+
+export async function answerChat(
+  ctx: ConnectorContext<OpenaiConfig>,
+  conversations: Conversations,
+  request: Request,
+  caller: Caller,
+): Promise<Response> {
+  const { client = DEFAULT_CLIENT } = caller;
+  const asked = readChat(await readJson(request), ctx.agents);
+  const named = readId(request, ctx.config.conversationHeader ?? 'x-conversation-id');
+  const key = readId(request, 'idempotency-key');
+  const place = conversations.find({ client, agent: asked.agent }, asked.earlier, asked.input, named);
+  const id = key === undefined ? place.id : JSON.stringify([client, key]);
+  const event: ConnectorEvent = {
+    name: 'chat',
+    input: place.isKnown ? asked.input : composeInput(asked.earlier, asked.input, ctx.config),
+    properties: {
+      agent: asked.agent,
+      conversation: place.conversation,
+      ...(asked.user === undefined ? {} : { user: asked.user }),
+    },
+    ...(caller.client === undefined ? {} : { auth: { client: caller.client } }),
+    ...(id === undefined ? {} : { id }),
+    ...traceParent(request),
+  };
+  const chat = { ctx, asked, place, event, waiting: new Waiting(request, ctx.config.timeoutSeconds) };
+  return asked.isStream ? streamChat(chat) : wholeChat(chat);
+}
+
+async function wholeChat(chat: Chat): Promise<Response> {
+  const { asked, place, waiting } = chat;
+  try {
+    const answer = await ask(chat, {});
+    if (answer.error !== undefined) {
+      const { code = 'turn_failed', message } = answer.error;
+      const status = statusOfCode(code);
+      // It was tried again inside already.
+      return Response.json(errorShape(status, code, message), { status, headers: { 'x-should-retry': 'false' } });
+    }
+    place.answered(answer.response);
+    return Response.json(completion(headOf(chat, answer), answer), { headers: headersOf(asked, answer) });
+  } finally {
+    waiting.end();
+  }
+}
+
+/** Refusals before it is accepted are ordinary ones; what goes wrong later is told in the stream. */
+async function streamChat(chat: Chat): Promise<Response> {
+  const { asked, place, waiting } = chat;
+  const { includesUsage } = asked;
+  const stream = new EventStream({ left: () => waiting.leave() });
+  const accepted = Promise.withResolvers<ConnectorAcceptance>();
+  const text = new StreamedText();
+  let head: CompletionHead | undefined;
+  const say = (content: string) => {
+    if (head !== undefined && content !== '') stream.send(chunk(head, { content }, { includesUsage }));
+  };
+  const turn = ask(chat, {
+    onAccepted(acceptance) {
+      head = headOf(chat, acceptance);
+      stream.send(chunk(head, { role: 'assistant', content: '' }, { includesUsage }));
+      accepted.resolve(acceptance);
+    },
+    onDelta: (delta) => say(text.add(delta)),
+  });
+  void turn
+    .then((answer) => {
+      if (answer.error !== undefined || head === undefined) {
+        const { code = 'turn_failed', message } = answer.error ?? { message: 'It was not accepted.' };
+        return stream.send(errorShape(statusOfCode(code), code, message));
+      }
+      say(text.finish(answer.response));
+      place.answered(text.sent);
+      stream.send(chunk(head, {}, { finishReason: answer.finishReason, includesUsage }));
+      if (includesUsage) stream.send(usageChunk(head, answer.usage));
+      stream.send('[DONE]');
+    })
+    .catch((error: unknown) => stream.send(shapeOf(error)))
+    .finally(() => {
+      waiting.end();
+      stream.end();
+    });
+  const first = await Promise.race([accepted.promise, turn]);
+  return stream.response(headersOf(asked, first));
+}
+
+/** Asks the swarm, and tells the conversation when its message was not answered. */
+async function ask(
+  { ctx, place, event, waiting }: Chat,
+  listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
+): Promise<ConnectorAnswer> {
+  const cancelOnAbort = ctx.config.cancelOnDisconnect ?? true;
+  try {
+    const answer = await ctx.ask(event, { ...listeners, signal: waiting.signal, cancelOnAbort });
+    if (answer.error !== undefined) place.failed();
+    return answer;
+  } catch (error) {
+    if (cancelOnAbort && waiting.signal.aborted) place.failed();
+    else place.left();
+    throw error;
+  }
+}
+
+function headOf({ asked }: Chat, { turnId }: ConnectorAcceptance): CompletionHead {
+  return { id: `chatcmpl-${turnId}`, created: Math.floor(Date.now() / 1_000), model: asked.model };
+}
+
+/** For people who look: where it went, and what was not obeyed. */
+function headersOf({ ignored }: ChatRequest, { instanceKey }: ConnectorAcceptance): Record<string, string> {
+  const names = ignored.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 20);
+  return {
+    'X-Goondan-Instance': encodeURIComponent(instanceKey),
+    ...(names.length === 0 ? {} : { 'X-Goondan-Ignored': names.join(', ') }),
+  };
+}
+
+function readId(request: Request, header: string): string | undefined {
+  const id = request.headers.get(header) ?? undefined;
+  if (id === undefined || (id !== '' && id.length <= LONGEST_ID && id.isWellFormed())) return id;
+  throw new Refusal(400, 'E_HTTP_BODY', `The header ${header} must be an id of 1 to ${LONGEST_ID} characters.`);
+}
+
+function shapeOf(error: unknown) {
+  if (error instanceof GoondanError) return errorShape(statusOf(error), error.code, error.message);
+  return errorShape(500, 'E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
+}

@@ -1,0 +1,53 @@
+/** Answers in the form of OpenAI's chat completions. */
+import type { ConnectorAnswer, TokenUsage } from '@goondan/types';
+
+export interface CompletionHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+export function completion(head: CompletionHead, { response, finishReason, usage }: ConnectorAnswer) {
+  const message = { role: 'assistant', content: response, refusal: null };
+  return {
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason: reasonOf(finishReason) }],
+    usage: usageOf(usage),
+  };
+}
+
+/** One piece. `usage` is null in all but the last when the client asked for it, and absent else. */
+export function chunk(
+  head: CompletionHead,
+  delta: { readonly role?: 'assistant'; readonly content?: string },
+  options: { readonly finishReason?: ConnectorAnswer['finishReason']; readonly includesUsage: boolean },
+) {
+  const { finishReason, includesUsage } = options;
+  const reason = finishReason === undefined ? null : reasonOf(finishReason);
+  return {
+    ...head,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+    ...(includesUsage ? { usage: null } : {}),
+  };
+}
+
+/** The piece after the last one. */
+export function usageChunk(head: CompletionHead, usage: TokenUsage) {
+  return { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(usage) };
+}
+
+function reasonOf(finishReason: ConnectorAnswer['finishReason']): 'stop' | 'length' {
+  return finishReason === 'max_steps' ? 'length' : 'stop';
+}
+
+function usageOf({ inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens }: TokenUsage) {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: totalTokens,
+    ...(cachedInputTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
+    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+  };
+}

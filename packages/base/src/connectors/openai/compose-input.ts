@@ -1,0 +1,27 @@
+/** What the agent is told: what the user says, and in a new conversation what came before it. */
+import type { ChatMessage } from './read-chat.ts';
+
+const CONTEXT_LIMIT = 20_000;
+
+export interface ComposeOptions {
+  readonly systemMessages?: 'ignore' | 'context';
+  readonly contextLimit?: number;
+}
+
+const names = { system: 'Instructions', user: 'User', assistant: 'Assistant' } as const;
+
+/** `earlier` is what the conversation does not know. The newest of it is kept when it is too long. */
+export function composeInput(
+  earlier: readonly ChatMessage[],
+  input: string,
+  { systemMessages = 'ignore', contextLimit = CONTEXT_LIMIT }: ComposeOptions,
+): string {
+  const told = earlier.filter(
+    ({ role, text }) => text.trim() !== '' && (role !== 'system' || systemMessages === 'context'),
+  );
+  if (told.length === 0) return input;
+  const text = told.map(({ role, text: words }) => `${names[role]}: ${words}`).join('\n\n');
+  const isCut = text.length > contextLimit;
+  const kept = isCut ? `…${text.slice(-contextLimit).toWellFormed()}` : text;
+  return `What was said before in this conversation:\n\n${kept}\n\nWhat is said now:\n\n${input}`;
+}

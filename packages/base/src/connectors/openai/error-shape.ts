@@ -1,0 +1,35 @@
+/** Refusals as clients of OpenAI's API know them: `{ "error": { message, type, param, code } }`. */
+import type { GoondanError } from '@goondan/types';
+import { headersOf, statusOf } from '../../web/refusal.ts';
+
+export interface ErrorShape {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: null;
+    readonly code: string;
+  };
+}
+
+/** Their names for what programs look for; ours for everything else. */
+const theirCodes: Readonly<Record<string, string>> = {
+  E_HTTP_AUTH: 'invalid_api_key',
+  E_AGENT_UNKNOWN: 'model_not_found',
+};
+
+export function errorShape(status: number, code: string, message: string): ErrorShape {
+  return { error: { message, type: typeOf(status), param: null, code: theirCodes[code] ?? code } };
+}
+
+export function refuseAsOpenai(error: GoondanError): Response {
+  const status = statusOf(error);
+  const message = `${error.message} ${error.suggestion}`.trim();
+  return Response.json(errorShape(status, error.code, message), { status, headers: headersOf(error) });
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}

@@ -1,0 +1,14 @@
+/** The config of `openai`, as its schema in connectors.yaml has it. */
+import type { ListenConfig } from '../../web/listen-config.ts';
+
+export interface OpenaiConfig extends ListenConfig {
+  readonly path?: string;
+  /** The header with the client's own id of a conversation. */
+  readonly conversationHeader?: string;
+  /** What becomes of the client's own system messages: nothing, or they go before what is said first. */
+  readonly systemMessages?: 'ignore' | 'context';
+  /** Characters of an earlier conversation that a new instance is told. */
+  readonly contextLimit?: number;
+  readonly timeoutSeconds?: number;
+  readonly cancelOnDisconnect?: boolean;
+}

@@ -1,0 +1,53 @@
+/** `openai`: a swarm for every client of OpenAI's chat completions. Its agents are the models. */
+import type { Connector } from '@goondan/types';
+import { bearerTokens } from '../../web/bearer-tokens.ts';
+import { listen } from '../../web/listen.ts';
+import { Refusal } from '../../web/refusal.ts';
+import { answerChat } from './answer-chat.ts';
+import { Conversations } from './conversations.ts';
+import { refuseAsOpenai } from './error-shape.ts';
+import type { OpenaiConfig } from './openai-config.ts';
+import { findAgent } from './read-chat.ts';
+
+const openai: Connector<OpenaiConfig> = async (ctx) => {
+  const { config, secrets, agents, folder, logger } = ctx;
+  const checkCaller = bearerTokens(config, secrets);
+  const conversations = new Conversations(folder);
+  const path = (config.path ?? '/v1').replace(/\/$/, '');
+  const created = Math.floor(Date.now() / 1_000);
+  const modelOf = (agent: string) => ({ id: agent, object: 'model', created, owned_by: 'goondan' });
+  return listen(config, {
+    logger,
+    refuse: refuseAsOpenai,
+    async answer(request, { pathname }) {
+      const caller = checkCaller(request);
+      if (pathname === `${path}/chat/completions`) {
+        checkMethod(request, 'POST');
+        return answerChat(ctx, conversations, request, caller);
+      }
+      if (pathname !== `${path}/models` && !pathname.startsWith(`${path}/models/`)) throw noPath(path);
+      checkMethod(request, 'GET');
+      if (pathname === `${path}/models`) return Response.json({ object: 'list', data: agents.map(modelOf) });
+      return Response.json(modelOf(findAgent(readName(pathname.slice(`${path}/models/`.length)), agents)));
+    },
+  });
+};
+
+export default openai;
+
+function checkMethod({ method }: Request, wanted: string): void {
+  if (method === wanted) return;
+  throw new Refusal(405, 'E_HTTP_METHOD', `This takes ${wanted}, not ${method}.`, { Allow: wanted });
+}
+
+function noPath(path: string): Refusal {
+  return new Refusal(404, 'E_HTTP_PATH', `There are ${path}/chat/completions and ${path}/models.`);
+}
+
+function readName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,116 @@
+/** The body of a chat request, checked: what is asked of whom, and what came before. */
+import { Refusal } from '../../web/refusal.ts';
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly text: string;
+}
+
+export interface ChatRequest {
+  /** As the client wrote it. */
+  readonly model: string;
+  readonly agent: string;
+  /** What came before, tool messages left out. */
+  readonly earlier: readonly ChatMessage[];
+  /** What the user says now. */
+  readonly input: string;
+  readonly isStream: boolean;
+  readonly includesUsage: boolean;
+  readonly user?: string;
+  /** Settings that are not obeyed here: the agent has its own. */
+  readonly ignored: readonly string[];
+}
+
+const PREFIX = 'goondan/';
+const LONGEST_USER = 200;
+const MOST_MESSAGES = 10_000;
+const understood = new Set(['model', 'messages', 'stream', 'stream_options', 'user', 'n', 'response_format']);
+/** Nothing is lost by leaving these out. */
+const harmless = new Set(['metadata', 'store']);
+
+/** Throws a `Refusal`: 404 for a model that is none of `agents`, else 400. */
+export function readChat(body: Readonly<Record<string, unknown>>, agents: readonly string[]): ChatRequest {
+  const { model, messages, stream, stream_options: options, user } = body;
+  if (typeof model !== 'string') throw invalid('`model` must be a text.');
+  const agent = findAgent(model, agents);
+  checkSupported(body);
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    throw invalid('`stream` must be true or false.');
+  const { earlier, input } = readMessages(messages);
+  return {
+    model,
+    agent,
+    earlier,
+    input,
+    isStream: stream === true,
+    includesUsage: isRecord(options) && options.include_usage === true,
+    ...(typeof user === 'string' && user !== '' && user.length <= LONGEST_USER ? { user } : {}),
+    ignored: Object.keys(body).filter((key) => !understood.has(key) && !harmless.has(key)),
+  };
+}
+
+/** `coder` or `goondan/coder`. Throws a `Refusal` with 404. */
+export function findAgent(model: string, agents: readonly string[]): string {
+  const name = model.startsWith(PREFIX) ? model.slice(PREFIX.length) : model;
+  if (agents.includes(name)) return name;
+  throw new Refusal(
+    404,
+    'E_AGENT_UNKNOWN',
+    `There is no model "${model.slice(0, 100)}". There are: ${agents.join(', ')}.`,
+  );
+}
+
+/** What a client must not believe to have got. */
+function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
+  if (n !== undefined && n !== null && n !== 1) throw invalid('There is one answer: `n` must be 1.');
+  if (isRecord(format) && format.type !== 'text')
+    throw invalid('The agent answers in text: `response_format` must be of the type text.');
+}
+
+function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'> {
+  if (!Array.isArray(messages) || messages.length === 0) throw invalid('`messages` must be a list of messages.');
+  if (messages.length > MOST_MESSAGES) throw invalid(`There are more than ${MOST_MESSAGES} messages.`);
+  const last: unknown = messages.at(-1);
+  if (!isRecord(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
+  const input = textOf(last.content, (type) => {
+    throw invalid(`Of what the user says only text is understood, not ${type}.`);
+  });
+  return { earlier: messages.slice(0, -1).flatMap(readEarlier), input };
+}
+
+function readEarlier(message: unknown): ChatMessage[] {
+  if (!isRecord(message)) throw invalid('A message must be an object with `role` and `content`.');
+  const { role, content } = message;
+  switch (role) {
+    case 'user':
+    case 'assistant':
+      return [{ role, text: textOf(content ?? '', (type) => `[${type}]`) }];
+    case 'system':
+    case 'developer':
+      return [{ role: 'system', text: textOf(content ?? '', (type) => `[${type}]`) }];
+    case 'tool':
+    case 'function':
+      return [];
+    default:
+      throw invalid(`There is no role ${JSON.stringify(role) ?? 'of no name'}.`);
+  }
+}
+
+function textOf(content: unknown, other: (type: string) => string): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) throw invalid('`content` must be a text, or a list of parts.');
+  return content
+    .map((part: unknown) => {
+      if (!isRecord(part) || typeof part.type !== 'string') throw invalid('A part of a message must have a `type`.');
+      return part.type === 'text' && typeof part.text === 'string' ? part.text : other(part.type.slice(0, 40));
+    })
+    .join('');
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal(400, 'E_HTTP_BODY', message);
+}

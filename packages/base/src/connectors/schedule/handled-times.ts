@@ -1,0 +1,64 @@
+/**
+ * Up to when the times of each entry are dealt with, in `schedule.json` of the connection's folder: how a restart knows what
+ * was missed. A file that cannot be read counts as none, and nothing was missed then.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenEntry } from './open-entries.ts';
+
+interface Handled {
+  readonly rule: string;
+  readonly until: number;
+}
+
+export class HandledTimes {
+  readonly #file: string;
+  readonly #handled = new Map<string, Handled>();
+
+  /** What has no record, or one of another rule, begins now. Records of entries that are gone go too. */
+  constructor(folder: string, entries: readonly OpenEntry[], now: number) {
+    this.#file = join(folder, 'schedule.json');
+    const recorded = readRecords(this.#file);
+    for (const { entry, rule } of entries) {
+      const known = recorded.get(entry.name);
+      // A clock that was set back must not stop it until it has caught up.
+      const until = known?.rule === rule ? Math.min(known.until, now) : now;
+      this.#handled.set(entry.name, { rule, until });
+    }
+    this.#write();
+  }
+
+  until({ entry }: OpenEntry): number {
+    return this.#handled.get(entry.name)?.until ?? 0;
+  }
+
+  /** Durable enough: what is lost of it is emitted again, under an id that was accepted. */
+  settle({ entry, rule }: OpenEntry, until: number): void {
+    this.#handled.set(entry.name, { rule, until });
+    this.#write();
+  }
+
+  #write(): void {
+    writeFileSync(`${this.#file}.new`, JSON.stringify(Object.fromEntries(this.#handled)), { mode: 0o600 });
+    renameSync(`${this.#file}.new`, this.#file);
+  }
+}
+
+function readRecords(file: string): Map<string, Handled> {
+  const records = new Map<string, Handled>();
+  for (const [name, record] of Object.entries(readObject(file))) {
+    if (typeof record !== 'object' || record === null) continue;
+    const { rule, until } = record as Record<string, unknown>;
+    if (typeof rule === 'string' && typeof until === 'number') records.set(name, { rule, until });
+  }
+  return records;
+}
+
+function readObject(file: string): object {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

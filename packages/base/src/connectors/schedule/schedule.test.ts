@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectorEvent, type EmitEvent, GoondanError } from '@goondan/types';
+import { type RunningConnector, runConnector } from '../../testing/run-connector.ts';
+import { startExample } from '../../testing/start-example.ts';
+import { openEntries } from './open-entries.ts';
+import { planDue } from './plan-due.ts';
+import type { ScheduleConfig, ScheduleEntry } from './schedule-config.ts';
+import { runSchedule, type ScheduleClock } from './schedule.ts';
+
+setDefaultTimeout(60_000);
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const at = (text: string) => Date.parse(text);
+const iso = (times: readonly number[]) => times.map((time) => new Date(time).toISOString().slice(0, 16));
+
+/** Time that passes only while somebody waits for it, and ends at `until`. */
+function playedClock(from: string, until: string) {
+  const state = { now: at(from) };
+  const over = Promise.withResolvers<void>();
+  const clock: ScheduleClock = {
+    now: () => state.now,
+    async wait(ms) {
+      state.now += ms;
+      if (state.now < at(until)) return;
+      over.resolve();
+      await new Promise(() => undefined);
+    },
+  };
+  return { clock, over: over.promise, state };
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Everything that is emitted between two moments. */
+async function play(
+  config: ScheduleConfig,
+  from: string,
+  until: string,
+  { folder = newFolder(), emit }: { folder?: string; emit?: EmitEvent } = {},
+): Promise<RunningConnector> {
+  const { clock, over } = playedClock(from, until);
+  const running = await runConnector(
+    // It is left where its time ends, as by a kill -9.
+    (ctx) => Promise.race([runSchedule(ctx, clock), over]),
+    { config, folder, ...(emit === undefined ? {} : { emit }) },
+  );
+  cleanups.push(() => running.stop());
+  return running;
+}
+
+const idsOf = (events: readonly ConnectorEvent[]) => events.map(({ id }) => id?.replace(':00.000Z', ''));
+const daily: ScheduleEntry = { name: 'daily', cron: '0 9 * * *' };
+
+describe('a schedule', () => {
+  test('emits an event when it is time, with an id of its own', async () => {
+    const entry = { ...daily, input: 'It is {{time}}.', properties: { team: 'red', entry: 'mine' } };
+    const { events } = await play(
+      { entries: [entry], timeZone: 'Europe/Berlin' },
+      '2026-06-01T00:00Z',
+      '2026-06-03T12:00Z',
+    );
+    expect(idsOf(events)).toEqual(['daily@2026-06-01T07:00', 'daily@2026-06-02T07:00', 'daily@2026-06-03T07:00']);
+    expect(events[0]).toEqual({
+      name: 'tick',
+      id: 'daily@2026-06-01T07:00:00.000Z',
+      createdAt: new Date('2026-06-01T07:00Z'),
+      input: 'It is 2026-06-01T07:00:00.000Z.',
+      properties: { team: 'red', entry: 'daily' },
+    });
+  });
+
+  test('has several entries, each in its own time zone', async () => {
+    const entries: ScheduleEntry[] = [
+      { name: 'tokyo', cron: '0 9 * * *', timeZone: 'Asia/Tokyo' },
+      { name: 'home', cron: '30 0 * * *' },
+      { name: 'often', every: '30m' },
+    ];
+    const { events } = await play({ entries }, '2026-06-01T00:00Z', '2026-06-01T01:01Z');
+    expect(idsOf(events)).toEqual(['home@2026-06-01T00:30', 'often@2026-06-01T00:30', 'often@2026-06-01T01:00']);
+    const tokyo = await play({ entries: entries.slice(0, 1) }, '2026-05-31T23:00Z', '2026-06-01T01:00Z');
+    expect(idsOf(tokyo.events)).toEqual(['tokyo@2026-06-01T00:00']);
+  });
+
+  test('a restart never doubles and never leaves out: not before, at, or after a time', async () => {
+    const config = { entries: [daily] };
+    for (const stop of ['2026-06-01T08:59Z', '2026-06-01T09:00Z', '2026-06-01T09:00:30Z', '2026-06-01T09:05Z']) {
+      const folder = newFolder();
+      const first = await play(config, '2026-06-01T08:00Z', stop, { folder });
+      const second = await play(config, stop, '2026-06-01T10:00Z', { folder });
+      expect([stop, ...new Set(idsOf([...first.events, ...second.events]))]).toEqual([stop, 'daily@2026-06-01T09:00']);
+    }
+  });
+
+  test('a crash between the event and the record means the same id again', async () => {
+    const folder = newFolder();
+    const config = { entries: [daily] };
+    await play(config, '2026-06-01T08:00Z', '2026-06-01T08:59:30Z', { folder });
+    const before = readFileSync(join(folder, 'schedule.json'), 'utf8');
+    const first = await play(config, '2026-06-01T08:59:30Z', '2026-06-01T09:00:10Z', { folder });
+    writeFileSync(join(folder, 'schedule.json'), before);
+    const second = await play(config, '2026-06-01T09:00:20Z', '2026-06-01T10:00Z', { folder });
+    expect(idsOf([...first.events, ...second.events])).toEqual(['daily@2026-06-01T09:00', 'daily@2026-06-01T09:00']);
+  });
+
+  test.each<[catchUp: ScheduleConfig['catchUp'], ids: string[]]>([
+    ['none', ['daily@2026-06-05T09:00']],
+    ['last', ['daily@2026-06-04T09:00', 'daily@2026-06-05T09:00']],
+  ])('what was missed, with catchUp %p', async (catchUp, ids) => {
+    const folder = newFolder();
+    const config = { entries: [daily], ...(catchUp === undefined ? {} : { catchUp }) };
+    await play(config, '2026-06-01T10:00Z', '2026-06-01T10:05Z', { folder });
+    const { events, lines } = await play(config, '2026-06-04T20:00Z', '2026-06-05T20:00Z', { folder });
+    expect(idsOf(events)).toEqual(ids);
+    expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === 'none' ? 1 : 0);
+  });
+
+  test('nothing is missed at its first start, nor under another rule, nor when its record is broken', async () => {
+    const folder = newFolder();
+    const config = { entries: [daily], catchUp: 'last' } as const;
+    await play(config, '2026-06-01T10:00Z', '2026-06-01T10:05Z', { folder });
+    const changed = { ...config, entries: [{ ...daily, cron: '0 8 * * *' }] };
+    expect((await play(changed, '2026-06-04T20:00Z', '2026-06-04T21:00Z', { folder })).events).toEqual([]);
+    writeFileSync(join(folder, 'schedule.json'), '{"daily":');
+    expect((await play(changed, '2026-06-08T20:00Z', '2026-06-08T21:00Z', { folder })).events).toEqual([]);
+  });
+
+  test('a machine that slept is no different from a restart', async () => {
+    const { clock, over, state } = playedClock('2026-06-01T08:00Z', '2026-06-03T12:00Z');
+    let isAsleep = false;
+    const sleepy: ScheduleClock = {
+      now: () => clock.now(),
+      wait: async (ms, signal) => {
+        await clock.wait(ms, signal);
+        if (!isAsleep && state.now > at('2026-06-01T08:30Z')) state.now = at('2026-06-02T20:00Z');
+        isAsleep ||= state.now > at('2026-06-02T00:00Z');
+      },
+    };
+    const running = await runConnector((ctx) => Promise.race([runSchedule(ctx, sleepy), over]), {
+      config: { entries: [daily], catchUp: 'last' as const },
+      folder: newFolder(),
+    });
+    cleanups.push(() => running.stop());
+    expect(idsOf(running.events)).toEqual(['daily@2026-06-02T09:00', 'daily@2026-06-03T09:00']);
+  });
+
+  test('an event that cannot be accepted now is tried again, one that never can is not', async () => {
+    let tries = 0;
+    const busy: EmitEvent = async () => {
+      if ((tries += 1) < 4) throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
+    };
+    const later = await play({ entries: [daily] }, '2026-06-01T08:59Z', '2026-06-01T10:00Z', { emit: busy });
+    expect([tries, idsOf(later.events)]).toEqual([4, ['daily@2026-06-01T09:00']]);
+    tries = 0;
+    const never: EmitEvent = async () => {
+      tries += 1;
+      throw new GoondanError('E_INGRESS_RULE', 'no');
+    };
+    const { lines } = await play({ entries: [daily] }, '2026-06-01T08:59Z', '2026-06-01T10:00Z', { emit: never });
+    expect(tries).toBe(1);
+    expect(lines.join('\n')).toContain('E_INGRESS_RULE');
+  });
+
+  test('ends when it has to', async () => {
+    const { clock } = playedClock('2026-06-01T08:00Z', '2026-06-01T08:00:01Z');
+    const stopping = new AbortController();
+    let isOver = false;
+    const run = runConnector(
+      (ctx) =>
+        runSchedule(
+          { ...ctx, signal: stopping.signal },
+          {
+            ...clock,
+            wait: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+          },
+        ),
+      { config: { entries: [daily] }, folder: newFolder() },
+    ).then(() => (isOver = true));
+    await Bun.sleep(10);
+    expect(isOver).toBe(false);
+    stopping.abort();
+    expect(await run).toBe(true);
+  });
+});
+
+describe('a schedule refuses to start', () => {
+  test.each<[entry: Partial<ScheduleEntry>, problem: string]>([
+    [{}, 'The entry "x" of the schedule: it needs `cron` or `every`, and not both.'],
+    [{ cron: '@daily', every: '1h' }, 'it needs `cron` or `every`, and not both'],
+    [{ cron: '0 25 * * *' }, '"0 25 * * *" is no cron expression: the hour "25" is not between 0 and 23'],
+    [{ cron: '@daily', timeZone: 'Mars/Olympus' }, 'there is no time zone "Mars/Olympus"'],
+    [{ every: '0s' }, '"0s" is not a time such as 30s'],
+    [{ every: '15' }, '"15" is not a time such as 30s'],
+    [{ every: '1.5h' }, '"1.5h" is not a time such as 30s'],
+    [{ every: '400d' }, '"400d" is not a time such as 30s'],
+  ])('%j', (entry, problem) => {
+    expect(() => openEntries({ entries: [{ name: 'x', ...entry }] })).toThrow(
+      expect.objectContaining({ code: 'E_CONNECTOR_CONFIG', message: expect.stringContaining(problem) }),
+    );
+  });
+
+  test('with two entries of one name', () => {
+    expect(() => openEntries({ entries: [daily, daily] })).toThrow('there are two of this name');
+  });
+});
+
+describe('what is due', () => {
+  const [often] = openEntries({ entries: [{ name: 'often', every: '10s' }] });
+  if (often === undefined) throw new Error('It is not there.');
+  const now = at('2026-06-01T12:00Z');
+
+  test('is everything of the last minute, and nothing older', () => {
+    const { times, hasMissed } = planDue(often, now - 90_000, now);
+    expect([times.length, times[0], times.at(-1), hasMissed]).toEqual([6, now - 50_000, now, true]);
+    expect(iso(planDue(often, now - 10_000, now).times)).toEqual(['2026-06-01T12:00']);
+    expect(planDue(often, now, now)).toEqual({ times: [], until: now, hasMissed: false });
+  });
+
+  test('is nothing while a clock that was set back catches up', () => {
+    expect(planDue(often, now + 3_600_000, now).times).toEqual([]);
+  });
+});
+
+describe('the example, in real processes', () => {
+  test('ticks, each time once, also over a restart of its connector', async () => {
+    const example = await startExample('schedule');
+    cleanups.push(() => example.stop());
+    const turns: string[] = [];
+    example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
+      if (notice.type === 'turn.ended') turns.push(notice.end.eventId);
+    });
+    const until = async (count: number) => {
+      while (turns.length < count) await Bun.sleep(20);
+    };
+    await until(2);
+    const { pid } = example.swarm.status().connections[0] ?? {};
+    process.kill(pid ?? 0, 'SIGKILL');
+    await until(5);
+    expect(new Set(turns).size).toBe(turns.length);
+    expect(await example.swarm.instances()).toMatchObject([{ agentName: 'clock', instanceKey: 'pulse' }]);
+  });
+});

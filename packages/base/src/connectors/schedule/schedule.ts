@@ -1,0 +1,118 @@
+/**
+ * `schedule`: an event when it is time.
+ *
+ * Invariants: 1. The id of an event is its entry and the time it was due: however often it is tried, it counts once.
+ * 2. What was accepted is written down after it was: a crash in between means trying again, never leaving out.
+ */
+import {
+  type Connector,
+  type ConnectorContext,
+  type ConnectorEvent,
+  type ErrorCode,
+  GoondanError,
+} from '@goondan/types';
+import { HandledTimes } from './handled-times.ts';
+import { openEntries, type OpenEntry } from './open-entries.ts';
+import { planDue } from './plan-due.ts';
+import type { ScheduleConfig, ScheduleEntry } from './schedule-config.ts';
+
+/** Time, for tests. */
+export interface ScheduleClock {
+  now(): number;
+  /** Resolves after `ms`, or when `signal` aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** How long it ever waits: clocks are set, and machines sleep. */
+const LONGEST_WAIT_MS = 30_000;
+const RETRY_MS = 5_000;
+
+const schedule: Connector<ScheduleConfig> = (ctx) => runSchedule(ctx, systemClock);
+
+export default schedule;
+
+/** Stays pending until its signal aborts. */
+export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: ScheduleClock): Promise<void> {
+  const entries = openEntries(ctx.config);
+  const handled = new HandledTimes(ctx.folder, entries, clock.now());
+  ctx.logger.info(`${entries.length} entries.`);
+  while (!ctx.signal.aborted) {
+    let isHeldUp = false;
+    for (const open of entries) isHeldUp = !(await emitDue(ctx, open, handled, clock.now())) || isHeldUp;
+    const now = clock.now();
+    const dues = entries.map(({ next }) => (next(now) ?? Infinity) - now);
+    await clock.wait(Math.min(...dues, isHeldUp ? RETRY_MS : LONGEST_WAIT_MS), ctx.signal);
+  }
+}
+
+/** False when something has to be tried again. */
+async function emitDue(
+  ctx: ConnectorContext<ScheduleConfig>,
+  open: OpenEntry,
+  handled: HandledTimes,
+  now: number,
+): Promise<boolean> {
+  const { times, until, hasMissed } = planDue(open, handled.until(open), now);
+  if (hasMissed) ctx.logger.warn(`Times of "${open.entry.name}" were missed and are left out.`);
+  for (const time of times) {
+    if (!(await emitOne(ctx, open.entry, time))) return false;
+    handled.settle(open, time);
+  }
+  if (times.length === 0 && hasMissed) handled.settle(open, until);
+  return true;
+}
+
+async function emitOne(
+  { emit, logger }: ConnectorContext<ScheduleConfig>,
+  entry: ScheduleEntry,
+  time: number,
+): Promise<boolean> {
+  try {
+    await emit(eventOf(entry, time));
+    return true;
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    if (!refusedForGood.has(error.code)) return false;
+    logger.error(
+      `"${entry.name}" of ${new Date(time).toISOString()} was not accepted: ${error.code}: ${error.message}`,
+    );
+    return true;
+  }
+}
+
+/** About the event itself: it would be refused again. Anything else may pass, and the same id is never accepted twice. */
+const refusedForGood: ReadonlySet<string> = new Set<ErrorCode>([
+  'E_AGENT_UNKNOWN',
+  'E_CONNECTOR_EVENT',
+  'E_EVENT_INVALID',
+  'E_INGRESS_KEY',
+  'E_INGRESS_RULE',
+  'E_INSTANCE_KEY',
+  'E_IPC_SIZE',
+]);
+
+function eventOf({ name, input, properties }: ScheduleEntry, time: number): ConnectorEvent {
+  const due = new Date(time);
+  return {
+    name: 'tick',
+    id: `${name}@${due.toISOString()}`,
+    createdAt: due,
+    properties: { ...properties, entry: name },
+    ...(input === undefined ? {} : { input: input.replaceAll('{{time}}', due.toISOString()) }),
+  };
+}
+
+const systemClock: ScheduleClock = {
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(over, Math.max(0, ms));
+      signal.addEventListener('abort', over, { once: true });
+      if (signal.aborted) over();
+      function over() {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', over);
+        resolve();
+      }
+    }),
+};

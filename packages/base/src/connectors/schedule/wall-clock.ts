@@ -1,0 +1,72 @@
+/**
+ * The clocks on the walls of a time zone. A wall time is a number too: the milliseconds that UTC would have at that date
+ * and time, so that counting days and comparing needs no calendar of its own.
+ *
+ * Invariants: 1. A wall time that comes twice, because clocks go back, is the first of the two. 2. A wall time that never
+ * comes, because clocks go forward, is the moment at which they do. So each wall time is one moment, and later ones are
+ * never earlier moments.
+ */
+export interface WallClock {
+  toWall(moment: number): number;
+  toMoment(wall: number): number;
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** Of looked-up minutes; past it they are looked up again. */
+const MOST_KNOWN = 20_000;
+
+/** Throws a `RangeError` for a zone that is none. */
+export function wallClock(timeZone: string): WallClock {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  const known = new Map<number, number>();
+
+  /** What has to be added to a moment. Constant within a minute. */
+  const offsetAt = (moment: number): number => {
+    const minute = Math.floor(moment / MINUTE) * MINUTE;
+    const found = known.get(minute);
+    if (found !== undefined) return found;
+    if (known.size >= MOST_KNOWN) known.clear();
+    const offset = readWall(format, minute) - minute;
+    known.set(minute, offset);
+    return offset;
+  };
+
+  const toWall = (moment: number): number => moment + offsetAt(moment);
+
+  const toMoment = (wall: number): number => {
+    // No zone is further from UTC than a day.
+    const [before, after] = [offsetAt(wall - DAY), offsetAt(wall + DAY)];
+    const moments = [wall - before, wall - after].toSorted((a, b) => a - b);
+    return moments.find((moment) => toWall(moment) === wall) ?? firstAfterGap(toWall, wall, moments[0] ?? wall);
+  };
+
+  return { toWall, toMoment };
+}
+
+/** The first minute whose wall time is later. `from` is before it, or at it. */
+function firstAfterGap(toWall: WallClock['toWall'], wall: number, from: number): number {
+  let [early, late] = [from - 2 * DAY, from + 2 * DAY];
+  while (late - early > MINUTE) {
+    const middle = early + Math.floor((late - early) / 2 / MINUTE) * MINUTE;
+    if (toWall(middle) > wall) late = middle;
+    else early = middle;
+  }
+  return late;
+}
+
+function readWall(format: Intl.DateTimeFormat, moment: number): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(moment)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}

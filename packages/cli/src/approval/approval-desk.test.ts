@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test';
+import type { ApprovalNotice, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
+
+function call(id: string, agent = 'helper'): ApprovalSummary {
+  return {
+    id,
+    agent,
+    instanceKey: 'default',
+    eventId: 'e1',
+    traceId: 't1',
+    toolCallId: 'call_1',
+    toolName: 'bash__exec',
+    args: {},
+    digest: 'd',
+    reason: 'Why not?',
+    askedAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+  };
+}
+
+async function open(
+  pending: readonly ApprovalSummary[],
+  concerns: (approval: ApprovalSummary) => boolean = () => true,
+) {
+  const asked: { readonly id: string; readonly signal: AbortSignal; answer(answer?: PersonAnswer): void }[] = [];
+  const given: string[] = [];
+  const told: string[] = [];
+  let hear: (notice: SwarmNotice) => void = () => undefined;
+  let isWatching = false;
+  const world = { fails: undefined as Error | undefined, isKnown: true };
+  const tell = (state: ApprovalNotice['state'], approval: ApprovalSummary, outcome?: ApprovalNotice['outcome']) =>
+    hear({
+      type: 'approval',
+      state,
+      at: { agentName: approval.agent, instanceKey: approval.instanceKey },
+      approval,
+      ...(outcome === undefined ? {} : { outcome }),
+    });
+  const give = (what: string) => async (id: string, options?: { by?: string; note?: string }) => {
+    if (world.fails !== undefined) throw world.fails;
+    given.push([what, id, options?.note].filter((part) => part !== undefined).join(' '));
+    // As a swarm does: whoever watches hears of it before whoever answered.
+    if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
+    return world.isKnown;
+  };
+  const desk = await ApprovalDesk.open({
+    swarm: {
+      approvals: async () => pending,
+      approve: give('approve'),
+      deny: give('deny'),
+      watch(_, listener) {
+        hear = listener;
+        isWatching = true;
+        return { end: () => void (isWatching = false) };
+      },
+    },
+    concerns,
+    ask: ({ id }, signal) => {
+      const { promise, resolve } = Promise.withResolvers<PersonAnswer | undefined>();
+      asked.push({ id, signal, answer: resolve });
+      signal.addEventListener('abort', () => resolve(undefined));
+      return promise;
+    },
+    tell: (text) => told.push(text),
+  });
+  return { desk, asked, given, told, world, tell, ids: () => asked.map(({ id }) => id), isWatching: () => isWatching };
+}
+
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+describe('the desk of a person at a terminal', () => {
+  test('asks one after the other: what waits already, then what comes', async () => {
+    const { asked, given, tell, ids } = await open([call('one'), call('two')]);
+    tell('asked', call('three'));
+    expect(ids()).toEqual(['one']);
+    asked[0]?.answer({ isApproved: true });
+    await settle();
+    asked[1]?.answer({ isApproved: false, note: 'Not today.' });
+    await settle();
+    expect(ids()).toEqual(['one', 'two', 'three']);
+    expect(given).toEqual(['approve one', 'deny two Not today.']);
+  });
+
+  test('asks nobody about what does not concern them, until it does', async () => {
+    let whose = 'helper';
+    const { desk, asked, ids } = await open([call('one', 'other'), call('two')], ({ agent }) => agent === whose);
+    expect(ids()).toEqual(['two']);
+    asked[0]?.answer({ isApproved: true });
+    await settle();
+    expect(ids()).toEqual(['two']);
+    whose = 'other';
+    desk.look();
+    expect(ids()).toEqual(['two', 'one']);
+  });
+
+  test('what was answered elsewhere, or is over, is not asked any more, and said if it was', async () => {
+    const { asked, given, told, tell, ids } = await open([call('one'), call('two'), call('three')]);
+    tell('withdrawn', call('two'));
+    tell('decided', call('one'), { decision: 'denied', by: 'ann' });
+    await settle();
+    expect(asked[0]?.signal.aborted).toBe(true);
+    expect(ids()).toEqual(['one', 'three']);
+    tell('withdrawn', call('three'));
+    await settle();
+    expect(told).toEqual([
+      'one needs no answer any more: denied by ann.',
+      'three needs no answer any more: its turn is over.',
+    ]);
+    expect(given).toEqual([]);
+  });
+
+  test('does not say that of its own answers, nor ask twice what the person left open', async () => {
+    const { desk, asked, told, ids } = await open([call('one'), call('two')]);
+    asked[0]?.answer({ isApproved: true });
+    await settle();
+    asked[1]?.answer(undefined);
+    await settle();
+    desk.look();
+    expect(ids()).toEqual(['one', 'two']);
+    expect(told).toEqual([]);
+  });
+
+  test('says what became of an answer that did not count', async () => {
+    const { asked, told, world } = await open([call('one'), call('two')]);
+    world.isKnown = false;
+    asked[0]?.answer({ isApproved: true });
+    await settle();
+    world.fails = new GoondanError('E_CONTROL_CLOSED', 'It is gone.');
+    asked[1]?.answer({ isApproved: true });
+    await settle();
+    expect(told).toEqual(['one had been answered before.', 'two is not answered. E_CONTROL_CLOSED: It is gone.']);
+  });
+
+  test('is over when it is closed: nobody is asked any more', async () => {
+    const { desk, asked, given, tell, ids, isWatching } = await open([call('one')]);
+    expect(desk.isAsking).toBe(true);
+    desk.close();
+    asked[0]?.answer({ isApproved: true });
+    await settle();
+    tell('asked', call('two'));
+    expect([ids(), given, isWatching(), desk.isAsking]).toEqual([['one'], [], false, false]);
+  });
+});

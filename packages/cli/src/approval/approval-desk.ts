@@ -1,0 +1,112 @@
+/**
+ * Where a person who sits at a terminal answers: the tool calls that concern them, one after the other, for as long as
+ * the desk is open.
+ *
+ * 1. One question at a time. What was answered elsewhere, or is over, is not asked any more.
+ * 2. A question that the person leaves open stays open, for everybody; it is not asked here a second time.
+ */
+import { userInfo } from 'node:os';
+import type { ApprovalNotice, ApprovalSummary } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import type { ApprovalSwarm } from './approval-swarm.ts';
+
+/** What a person says. */
+export interface PersonAnswer {
+  readonly isApproved: boolean;
+  /** For the agent to read. */
+  readonly note?: string;
+}
+
+export interface DeskParts {
+  readonly swarm: ApprovalSwarm;
+  /** Whether it is for the person here. May change: see `look`. */
+  readonly concerns: (approval: ApprovalSummary) => boolean;
+  /** `undefined` when they leave it open. Aborted when nobody needs to answer any more, and then not heard. */
+  readonly ask: (approval: ApprovalSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
+  /** Says something about a call that was asked about here. */
+  readonly tell: (text: string) => void;
+}
+
+export class ApprovalDesk {
+  readonly #parts: DeskParts;
+  /** Those that wait for an answer, by id, in the order they were asked. */
+  readonly #waiting = new Map<string, ApprovalSummary>();
+  readonly #seen = new Set<string>();
+  #asking: { readonly id: string; readonly over: AbortController } | undefined;
+  #unwatch: () => void = () => undefined;
+  #isClosed = false;
+
+  private constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** **Errors** — those of the swarm. */
+  static async open(parts: DeskParts): Promise<ApprovalDesk> {
+    const desk = new ApprovalDesk(parts);
+    const watch = await parts.swarm.watch({ types: ['approval'] }, (notice) => {
+      if (notice.type === 'approval') desk.#hear(notice);
+    });
+    desk.#unwatch = typeof watch === 'function' ? watch : () => watch.end();
+    for (const approval of await parts.swarm.approvals()) desk.#waiting.set(approval.id, approval);
+    desk.look();
+    return desk;
+  }
+
+  /** Somebody is being asked. */
+  get isAsking(): boolean {
+    return this.#asking !== undefined;
+  }
+
+  /** To be called when other calls may concern the person than before. */
+  look(): void {
+    if (this.#asking !== undefined || this.#isClosed) return;
+    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#parts.concerns(approval);
+    const next = [...this.#waiting.values()].find(isNext);
+    if (next !== undefined) void this.#ask(next);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unwatch();
+    this.#asking?.over.abort();
+  }
+
+  #hear({ state, approval, outcome }: ApprovalNotice): void {
+    if (state === 'asked') this.#waiting.set(approval.id, approval);
+    else this.#waiting.delete(approval.id);
+    if (state !== 'asked' && this.#asking?.id === approval.id) {
+      this.#asking.over.abort();
+      const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
+      this.#parts.tell(`${approval.id} needs no answer any more: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+    }
+    this.look();
+  }
+
+  async #ask(approval: ApprovalSummary): Promise<void> {
+    const { id } = approval;
+    const over = new AbortController();
+    this.#seen.add(id);
+    this.#asking = { id, over };
+    try {
+      const answer = await this.#parts.ask(approval, over.signal);
+      if (over.signal.aborted || answer === undefined) return;
+      // From here on the notice of it is our own.
+      this.#asking = { id: '', over };
+      await this.#give(id, answer);
+    } catch (error) {
+      // The swarm is gone, or the disk full: the question stays.
+      const problem = error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error);
+      if (!this.#isClosed) this.#parts.tell(`${id} is not answered. ${problem}`);
+    } finally {
+      this.#asking = undefined;
+      this.look();
+    }
+  }
+
+  async #give(id: string, { isApproved, note }: PersonAnswer): Promise<void> {
+    const { swarm, tell } = this.#parts;
+    const options = { by: userInfo().username, ...(note === undefined ? {} : { note }) };
+    const isGiven = await (isApproved ? swarm.approve(id, options) : swarm.deny(id, options));
+    if (!isGiven) tell(`${id} had been answered before.`);
+  }
+}

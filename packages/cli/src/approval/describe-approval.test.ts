@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'bun:test';
+import type { ApprovalSummary } from '@goondan/runtime';
+import pc from 'picocolors';
+import { describeApproval } from './describe-approval.ts';
+import { showText } from './show-text.ts';
+
+const approval: ApprovalSummary = {
+  id: '3fa9c1d2',
+  agent: 'helper',
+  instanceKey: 'default',
+  eventId: 'e1',
+  traceId: 't1',
+  toolCallId: 'call_1',
+  toolName: 'bash__exec',
+  args: { command: 'ls\nrm -rf /' },
+  digest: 'd',
+  reason: 'It is a shell.',
+  askedAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-02T00:00:00.000Z',
+};
+const plain = pc.createColors(false);
+
+describe('a call, as a person is shown it', () => {
+  test('has everything that is to be judged', () => {
+    expect(describeApproval(approval, plain)).toBe(
+      [
+        '3fa9c1d2  helper (default)  bash__exec',
+        '    {"command":"ls\\nrm -rf /"}',
+        '    It is a shell.',
+        '    asked 2026-01-01T00:00:00.000Z, expires 2026-01-02T00:00:00.000Z',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('hides nothing: what cannot be seen is written out, what is too long is counted', () => {
+    const tricky = {
+      ...approval,
+      reason: 'ok\u001b[2K\u001b[1A',
+      args: { command: `echo \u202e hi \u200b\u{e0041}`, x: 'y'.repeat(5_000) },
+    };
+    const shown = describeApproval(tricky, plain);
+    expect(shown).toContain('ok\\u001b[2K\\u001b[1A');
+    expect(shown).toContain('echo \\u202e hi \\u200b\\u{e0041}');
+    expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);
+    // oxlint-disable-next-line no-control-regex
+    expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/u);
+  });
+
+  test('leaves the letters of all people as they are', () => {
+    expect(showText('Grüße, 안녕 🙂 مرحبا')).toBe('Grüße, 안녕 🙂 مرحبا');
+  });
+});

@@ -1,0 +1,91 @@
+// The chat asks about tool calls, as a person has it: `gdn run` in a real terminal (tmux).
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectControl } from '@goondan/runtime';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(180_000);
+
+const script = `
+- { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
+- { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }`.trim();
+
+const bundle = {
+  'goondan.yaml': sampleBundle({
+    script,
+    agent: 'tools: [Tool/shelf]',
+    swarm: "extensions: [{ ref: { kind: Extension, name: approval, package: '@goondan/base' } }]",
+    more: 'kind: Tool\nmetadata: { name: shelf }\nspec: { entry: ./shelf.ts, exports: [{ name: put, description: Puts it. }] }',
+  }),
+  'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
+};
+
+describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the person', () => {
+  let place: GdnPlace;
+  let terminal: TmuxTerminal;
+  beforeEach(async () => {
+    place = new GdnPlace();
+    await place.write('bundle', bundle);
+    const env = { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' };
+    terminal = await TmuxTerminal.open({ cwd: place.folder, env, columns: 160 });
+  });
+  afterEach(async () => {
+    await terminal.close();
+    expect(await place.remove()).toEqual([]);
+  });
+
+  async function say(text: string): Promise<void> {
+    await terminal.type(text);
+    await terminal.press('Enter');
+  }
+
+  async function quit(): Promise<number> {
+    await terminal.press('C-d');
+    await terminal.see(/\$$/);
+    return terminal.exitCode();
+  }
+
+  test('asks: y lets it run, a reason is for the agent, and an answer from elsewhere takes the question away', async () => {
+    await terminal.run('run', 'bundle', '--trust');
+    await terminal.see('/help lists what you can type.\n>');
+    await say('put a book');
+    const screen = await terminal.see('Let it run? [y/N, or why not]');
+    expect(screen).toContain('{"what":"a book"}');
+    await say('y');
+    await terminal.see('Put: a book');
+
+    await say('put a lamp');
+    await terminal.see('{"what":"a lamp"}');
+    await terminal.see('Let it run? [y/N, or why not]');
+    await say('it is dark');
+    await terminal.see('They say: it is dark');
+
+    await say('put a cat');
+    await terminal.see('{"what":"a cat"}');
+    const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
+    const swarm = await connectControl({ stateRoot: place.stateRoot, workspaceId });
+    const [{ id } = { id: '' }] = await swarm.approvals();
+    expect(await swarm.approve(id, { by: 'ann' })).toBe(true);
+    await terminal.see(`${id} needs no answer any more: approved by ann.`);
+    await terminal.see('Put: a cat');
+    await terminal.see(/\n>\s*$/);
+    expect(await quit()).toBe(0);
+  });
+
+  test('Ctrl-C leaves it open, and once more cancels the turn', async () => {
+    await terminal.run('run', 'bundle', '--trust');
+    await terminal.see('/help lists what you can type.\n>');
+    await say('put a book');
+    await terminal.see('Let it run? [y/N, or why not]');
+    await terminal.press('C-c');
+    await terminal.see('is left open.');
+    await terminal.press('C-c');
+    await terminal.see(/cancelled/i);
+    await terminal.see(/\n>\s*$/);
+    expect(await quit()).toBe(0);
+  });
+});

@@ -1,0 +1,36 @@
+/** The desk of a chat: tool calls that wait for the person are asked about between the lines of the conversation. */
+import type { ApprovalSummary } from '@goondan/runtime';
+import pc from 'picocolors';
+import { ApprovalDesk, type PersonAnswer } from '../approval/approval-desk.ts';
+import { describeApproval } from '../approval/describe-approval.ts';
+import type { Chat } from './chat.ts';
+import type { ChatSwarm } from './open-chat-swarm.ts';
+import { linesOf } from './screen/line.ts';
+
+const LABEL = 'Let it run? [y/N, or why not] ';
+const plain = pc.createColors(false);
+
+/** A swarm that was started for this chat has nobody else to ask. */
+export function askInChat(swarm: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
+  const isAlone = swarm.stop !== undefined;
+  return ApprovalDesk.open({
+    swarm,
+    concerns: (approval) => isAlone || chat.isAbout(approval),
+    ask: async (approval, signal) => {
+      const lines = linesOf(describeApproval(approval, plain).trimEnd(), 'yellow');
+      const text = await chat.ask(lines, LABEL, signal);
+      return signal.aborted ? undefined : readAnswer(text, approval, chat);
+    },
+    tell: (text) => chat.note(text),
+  });
+}
+
+function readAnswer(text: string | undefined, { id }: ApprovalSummary, chat: Chat): PersonAnswer | undefined {
+  if (text === undefined) {
+    chat.note(`${id} is left open. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
+    return undefined;
+  }
+  const said = text.trim();
+  if (/^y(es)?$/i.test(said)) return { isApproved: true };
+  return /^(no?)?$/i.test(said) ? { isApproved: false } : { isApproved: false, note: said };
+}

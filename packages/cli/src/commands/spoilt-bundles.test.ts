@@ -1,0 +1,139 @@
+// In one process: what `gdn` prints about bundles that were spoilt. (`mutated-bundles.test.ts` of the runtime has the
+// thousand that are only loaded.) `GOONDAN_SEED=n` runs one of them again.
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCatalogue } from '@goondan/types';
+import { completeBundle, temporaryBundle } from '../../../runtime/src/testing/temporary-bundle.ts';
+import { createProgram } from '../create-program.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { reportError } from '../report-error.ts';
+import { openTerminal } from '../terminal.ts';
+
+const TIMES = 60;
+const commands = ['explain', 'status', 'instance list', 'logs', 'stop', 'run --input x', 'reload'];
+const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
+
+test('R-04 spoilt bundles: every command says what is wrong, with a code, and never shows a stack', async () => {
+  using bundle = temporaryBundle(completeBundle);
+  const only = process.env['GOONDAN_SEED'];
+  const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];
+  const ended = new Map<ExitCode, number>();
+  for (const seed of seeds) {
+    for (const file of files) writeFileSync(join(bundle.folder, file), completeBundle[file] ?? '');
+    const file = files[seed % files.length] ?? '';
+    writeFileSync(join(bundle.folder, file), spoil(completeBundle[file] ?? '', seed));
+    const { exitCode } = await checkValidate(bundle.folder, seed);
+    ended.set(exitCode, (ended.get(exitCode) ?? 0) + 1);
+    const command = commands[seed % commands.length] ?? '';
+    const said = await gdn(
+      ...command.split(' '),
+      '--bundle',
+      bundle.folder,
+      '--state-root',
+      join(bundle.folder, 'state'),
+    );
+    expect(findFaults(said), `${command}, seed ${seed}`).toEqual([]);
+    expect([0, 3, 4]).toContain<number>(said.exitCode);
+  }
+  // If everything passes, nothing was spoilt.
+  if (only === undefined) expect(ended.get(exitCodes.invalid)).toBeGreaterThan(TIMES / 2);
+}, 120_000);
+
+async function checkValidate(folder: string, seed: number): Promise<Said> {
+  const text = await gdn('validate', folder);
+  const json = await gdn('validate', folder, '--json');
+  expect([...findFaults(text), ...findFaults(json)], `seed ${seed}`).toEqual([]);
+  const { valid, errors, warnings }: Report = JSON.parse(json.stdout);
+  const expected = valid ? exitCodes.ok : exitCodes.invalid;
+  expect([text.exitCode, json.exitCode], `seed ${seed}`).toEqual([expected, expected]);
+  expect([text.stderr, json.stderr], `seed ${seed}`).toEqual(['', '']);
+  for (const { code, file, line, column } of errors) {
+    expect(Object.keys(errorCatalogue)).toContain(code);
+    expect(text.stdout).toContain(`${join(folder, file)}:${line}:${column} ${code} `);
+  }
+  for (const { code, file, line, column } of warnings) {
+    expect(text.stdout).toContain(`${join(folder, file)}:${line}:${column} warning ${code} `);
+  }
+  return text;
+}
+
+interface Report {
+  readonly valid: boolean;
+  readonly errors: readonly Place[];
+  readonly warnings: readonly Place[];
+}
+
+interface Place {
+  readonly code: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface Said {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: ExitCode;
+}
+
+/** What `main.ts` does, without a process for each. */
+async function gdn(...args: string[]): Promise<Said> {
+  let [stdout, stderr] = ['', ''];
+  const terminal = openTerminal({
+    stdout: { write: (text) => void (stdout += text) },
+    stderr: { write: (text) => void (stderr += text) },
+    env: {},
+  });
+  let exitCode: ExitCode = exitCodes.ok;
+  try {
+    await createProgram(terminal, (code) => void (exitCode = code)).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    exitCode = reportError(error, terminal);
+  }
+  return { stdout, stderr, exitCode };
+}
+
+function findFaults({ stdout, stderr, exitCode }: Said): string[] {
+  const all = `${stdout}${stderr}`;
+  const faults: string[] = [];
+  if (/^\s+at .+:\d+:\d+\)?$/m.test(all)) faults.push(`a stack: ${all}`);
+  if (/\bundefined\b|\[object |\bNaN\b/.test(all)) faults.push(`no words: ${all}`);
+  if (/[\p{Cc}\p{Cf}]/u.test(all.replaceAll('\n', ''))) faults.push(`what a terminal obeys: ${JSON.stringify(all)}`);
+  if (exitCode !== 0 && stdout === '' && !/^E_[A-Z_]+: .+\n.+$/m.test(stderr)) faults.push(`no code: ${all}`);
+  return faults;
+}
+
+/** A piece is cut out, doubled, or replaced by something strange. */
+function spoil(text: string, seed: number): string {
+  const at = hash(seed, 1) % text.length;
+  const length = 1 + (hash(seed, 2) % 30);
+  const scrap = scraps[hash(seed, 3) % scraps.length] ?? '';
+  const [before, piece, after] = [text.slice(0, at), text.slice(at, at + length), text.slice(at + length)];
+  return [before + after, before + piece.repeat(9) + after, before + scrap + piece + after, before + scrap + after][
+    hash(seed, 4) % 4
+  ] as string;
+}
+
+const scraps = [
+  '[',
+  '{',
+  '"',
+  ': ',
+  '- ',
+  '&a ',
+  '*a ',
+  '!x ',
+  '---\n',
+  '\t',
+  '|\n',
+  '\u{0}',
+  '\u{1B}[2J',
+  '\u{202E}',
+  '__proto__: 1\n',
+  '\n  x: { y: [1] }\n',
+];
+
+function hash(seed: number, salt: number): number {
+  return Number(Bun.hash(`${seed} ${salt}`) % 1_000_003n);
+}

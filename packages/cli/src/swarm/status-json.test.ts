@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import { statusJson } from './status-json.ts';
+
+const swarm = {
+  swarm: 'default',
+  workspaceId: 'default-1',
+  version: '0.1.0',
+  pid: 7,
+  startedAt: '2026-06-05T08:04:00.000Z',
+  entryAgent: 'host',
+  agents: ['host', 'helper'],
+  connections: [],
+};
+const at = { instanceKey: 'default', queued: 0, crashes: 0 };
+
+test('every agent has a pid, null without a process', () => {
+  const instances = [
+    { ...at, agentName: 'host', status: 'idle', pid: 8 } as const,
+    { ...at, agentName: 'helper', status: 'waiting', problem: 'It does not start.' } as const,
+  ];
+  expect(statusJson({ ...swarm, instances })).toEqual({
+    running: true,
+    pid: 7,
+    swarm: 'default',
+    startedAt: '2026-06-05T08:04:00.000Z',
+    agents: [
+      { ...at, agent: 'host', status: 'idle', pid: 8 },
+      { ...at, agent: 'helper', status: 'waiting', pid: null, problem: 'It does not start.' },
+    ],
+    connections: [],
+  });
+});
+
+test('a swarm that does not run has none', () => {
+  expect(statusJson(undefined)).toEqual({ running: false, agents: [] });
+});

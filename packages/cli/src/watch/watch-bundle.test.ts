@@ -1,0 +1,50 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PlanReconcile } from '@goondan/runtime';
+import { watchBundle } from './watch-bundle.ts';
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0).toReversed()) cleanup();
+});
+
+/** Tells what is heard when the file of a bundle is written, `reload` being what each writing comes to. */
+function watch(reload: () => Promise<PlanReconcile>) {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const heard: string[] = [];
+  const end = watchBundle({
+    folder,
+    stateRoot: join(folder, 'state'),
+    reload,
+    onReloaded: ({ changed }) => void heard.push(`changed ${changed.join()}`),
+    onRefused: (error) => void heard.push(`refused: ${String(error)}`),
+    onTakenBack: () => void heard.push('taken back'),
+  });
+  cleanups.push(end);
+  return { heard, write: () => writeFileSync(join(folder, 'goondan.yaml'), crypto.randomUUID()) };
+}
+
+const same = { kept: ['Agent/a'], changed: [], added: [], removed: [] };
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await Bun.sleep(5);
+};
+
+test('what was refused and is taken back is told, once; a file that changes nothing is not', async () => {
+  const results = [same, 'wrong', same, same, { ...same, changed: ['Agent/b'] }];
+  let reloads = 0;
+  const { heard, write } = watch(async () => {
+    const result = results[reloads];
+    reloads += 1;
+    if (typeof result !== 'object') throw new Error(result);
+    return result;
+  });
+  for (let times = 1; times <= results.length; times += 1) {
+    write();
+    await until(() => reloads === times);
+  }
+  await until(() => heard.length >= 3);
+  expect(heard).toEqual(['refused: Error: wrong', 'taken back', 'changed Agent/b']);
+});

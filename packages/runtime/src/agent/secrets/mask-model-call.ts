@@ -1,0 +1,47 @@
+/** What a model is sent, and what it answers, without secrets. */
+import type { ModelMessage, ModelReply, ToolCatalogItem } from '@goondan/types';
+import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import { maskModelMessage, maskParts } from './mask-message.ts';
+
+/**
+ * Messages are frozen and shown again in every step, so each is looked at once: what is known to hold no secret is not
+ * searched again.
+ */
+export class CleanMessages {
+  readonly #mask: Mask;
+  readonly #known = new WeakMap<ModelMessage, ModelMessage>();
+
+  constructor(mask: Mask) {
+    this.#mask = mask;
+  }
+
+  of(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+    if (this.#mask === noSecrets) return messages;
+    return messages.map((message) => this.#clean(message));
+  }
+
+  #clean(message: ModelMessage): ModelMessage {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const clean = maskModelMessage(message, this.#mask);
+    // A layer's own may still be changed by it.
+    if (Object.isFrozen(message)) this.#known.set(message, clean);
+    return clean;
+  }
+}
+
+export function maskTools(tools: readonly ToolCatalogItem[], mask: Mask): readonly ToolCatalogItem[] {
+  if (mask === noSecrets) return tools;
+  return tools.map((tool) => {
+    const { description, parameters } = tool;
+    const masked = { description: mask(description), ...(parameters && { parameters: maskJson(parameters, mask) }) };
+    const isClean = masked.description === description && masked.parameters === parameters;
+    // A schema with every text in it masked is an object still.
+    return isClean ? tool : ({ ...tool, ...masked } as ToolCatalogItem);
+  });
+}
+
+export function maskReply(reply: ModelReply, mask: Mask): ModelReply {
+  const content = maskParts(reply.content, mask);
+  return content === reply.content ? reply : { ...reply, content };
+}

@@ -1,0 +1,15 @@
+import { GoondanError, type JsonObject } from '@goondan/types';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { maskJson } from '../../log/mask-secrets.ts';
+import type { TurnRun } from './turn-run.ts';
+
+/** A copy of a turn's metadata, as it is recorded: without secrets. Throws `E_METADATA_NOT_JSON` naming the key. */
+export function recordedMetadata({ metadata, agent }: Pick<TurnRun, 'metadata' | 'agent'>): JsonObject {
+  try {
+    // An object with every text in it masked is an object.
+    return maskJson(copyJsonObject(metadata, { omitUndefined: true }), agent.mask) as JsonObject;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new GoondanError('E_METADATA_NOT_JSON', `ctx.metadata: ${error.message}.`);
+  }
+}

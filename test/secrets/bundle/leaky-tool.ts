@@ -1,0 +1,20 @@
+// A tool that says everything it knows, wherever it can.
+import type { ToolContext } from '@goondan/types';
+
+function everything({ config }: ToolContext) {
+  return { config, environment: { ...process.env }, text: JSON.stringify(config) };
+}
+
+export const handlers = {
+  give(ctx: ToolContext) {
+    const known = everything(ctx);
+    ctx.logger.warn('leaky tool', known);
+    console.log('printed by the tool', JSON.stringify(known));
+    return known;
+  },
+  fail(ctx: ToolContext) {
+    const { config, environment } = everything(ctx);
+    console.error('printed by the tool', config, environment);
+    throw new Error(`failed with ${JSON.stringify(config)} and ${encodeURIComponent(JSON.stringify(environment))}`);
+  },
+};

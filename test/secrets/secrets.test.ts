@@ -1,0 +1,165 @@
+// Twenty secrets in a real swarm whose parts say everything they know: none shows on disk, in what a model is sent, in
+// what is printed, or in the environment of a process that it was not declared for.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
+import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
+import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
+import { canaries, type CanaryName, findCanaries, names } from './canaries.ts';
+import { readProcesses } from './read-processes.ts';
+
+const place = new GdnPlace();
+const model = startWireServer(openaiWire);
+/** Says what it was sent, headers and all. */
+const echo = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: (request) => Response.json({ headers: Object.fromEntries(request.headers) }),
+});
+const bundle = join(place.folder, 'bundle');
+const { FROM_FILE, ...declared } = canaries;
+const env = { ...declared, MODEL_ENDPOINT: model.url, GOONDAN_DEBUG: '' };
+let swarm: ReturnType<GdnPlace['start']>;
+const printed: string[] = [];
+
+beforeAll(async () => {
+  cpSync(join(import.meta.dir, 'bundle'), bundle, { recursive: true });
+  await Bun.write(join(bundle, '.env'), `FROM_FILE=${FROM_FILE}\n`);
+  swarm = place.startWith({ env }, 'run', bundle, '--trust');
+  void keep(swarm.stdout);
+  void keep(swarm.stderr);
+  await until(async () => (await gdn('status')).exitCode === 0);
+}, 60_000);
+
+afterAll(async () => {
+  swarm.kill('SIGTERM');
+  await swarm.exited;
+  await Promise.all([model[Symbol.asyncDispose](), echo.stop(true)]);
+  expect(await place.remove()).toEqual([]);
+}, 60_000);
+
+async function keep(stream: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const chunk of stream) printed.push(new TextDecoder().decode(chunk));
+}
+
+const gdn = async (command: string, ...args: string[]) => {
+  const ended = await place.runWith({ env }, command, '--bundle', bundle, ...args);
+  printed.push(ended.stdout, ended.stderr);
+  return ended;
+};
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 45_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error('It did not come to that.');
+    await Bun.sleep(100);
+  }
+}
+
+const usage = { input: 1, output: 1, cached: 0 };
+let calls = 0;
+const call = (name: string, args: JsonObject = {}) => ({
+  reply: { calls: [{ id: `call-${++calls}`, name, args }], usage },
+});
+const say = (text: string) => ({ reply: { text: [text], usage } });
+
+/** Everything under the state root, and what commands have left to read: path and which canaries it shows. */
+function findOnDisk(): { path: string; shows: CanaryName[] }[] {
+  const spilled = readdirSync(tmpdir()).filter((name) => name.startsWith('goondan-bash-') && !name.includes('test'));
+  return [place.stateRoot, ...spilled.map((name) => join(tmpdir(), name))]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => ({ path, shows: findCanaries(readFileSync(path, 'utf8')) }))
+    .filter(({ shows }) => shows.length > 0);
+}
+
+describe('twenty planted secrets', () => {
+  test('X-15 are twenty', () => {
+    expect(new Set(names).size).toBe(20);
+  });
+
+  test('X-15 show nowhere when every part says what it knows', async () => {
+    const command =
+      'env; echo "$TOKEN"; tr "\\0" "\\n" < /proc/self/environ; echo "$TOKEN" > leaked.txt; seq 1 9000; echo "$TOKEN"';
+    model.answer(
+      call('leaky__give'),
+      call('leaky-extension__tell'),
+      call('bash__exec', { command, timeoutMs: 20_000 }),
+      call('file-system__read', { path: 'leaked.txt' }),
+      call('file-system__search', { pattern: 'can.ry' }),
+      call('http-fetch__get', { url: `http://127.0.0.1:${echo.port}/` }),
+      call('leaky__fail'),
+      call('agents__request', { target: 'librarian', input: 'hello' }),
+      say('done'),
+    );
+    const { exitCode, stdout } = await gdn(
+      'send',
+      '--wait',
+      '--input',
+      `My key is ${canaries.TOOL_KEY}, and ${canaries.AWKWARD}`,
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'done\n' });
+    // The command did what it was told: the secret is where the bundle has let it go, and nowhere else.
+    expect(readFileSync(join(place.folder, 'leaked.txt'), 'utf8')).toBe(`${canaries.BASH_TOKEN}\n`);
+
+    const asked = model.requests.map(({ body }) => JSON.stringify(body));
+    expect(asked).toHaveLength(9);
+    // All of it was seen, only masked.
+    const last = asked.at(-1) ?? '';
+    for (const said of ['stdoutFile', 'leaked.txt', 'authorization', 'failed with', 'You said: hello', 'Remember']) {
+      expect(last).toContain(said);
+    }
+    expect(last.split('***').length).toBeGreaterThan(20);
+    expect(asked.flatMap(findCanaries)).toEqual([]);
+    expect(model.requests[0]?.headers.get('authorization')).toBe(`Bearer ${canaries.MODEL_KEY}`);
+
+    await until(async () => (await gdn('logs', '--last', '1000')).stdout.includes('printed by the connector'));
+    await until(() => findFile('librarian~told', 'archive.jsonl') !== undefined);
+    await until(() => findFile('librarian~heard', 'archive.jsonl') !== undefined);
+    expect(findOnDisk()).toEqual([]);
+    expect(printed.flatMap(findCanaries)).toEqual([]);
+    // What should be there is: the disk was not merely empty.
+    const log = (await gdn('logs', '--last', '1000')).stdout;
+    for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
+    expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
+  }, 120_000);
+
+  test('X-15 are in the environment of what they were declared for, and of nobody else', async () => {
+    const mark = `7${process.pid}.5`;
+    model.answer(call('bash__exec', { command: `sleep ${mark}`, timeoutMs: 60_000 }), say('done'));
+    await gdn('send', '--input', 'wait', '--instance', 'waiting');
+    await until(() => readProcesses(swarm.pid).some(({ command }) => command.startsWith(`sleep ${mark}`)));
+    const found = new Map<string, Set<string>>();
+    for (const { command, environment, isOperators } of readProcesses(swarm.pid)) {
+      if (isOperators) continue;
+      const kind = environment.includes('GOONDAN_COMMAND=') ? 'a command of bash' : 'a child';
+      const key = `${kind}: ${findCanaries(environment).join(' ')}`;
+      found.set(key, (found.get(key) ?? new Set()).add(command));
+    }
+    expect([...found.keys()].filter((key) => !allowed.includes(key))).toEqual([]);
+    for (const key of ['a command of bash: BASH_TOKEN', 'a child: AGENT_VARIABLE', 'a child: CONNECTION_VARIABLE']) {
+      expect(found.has(key)).toBe(true);
+    }
+    // And when the turn is cancelled, the command goes.
+    await gdn('cancel', '--instance', 'waiting');
+    await until(() => readProcesses(swarm.pid).every(({ command }) => !command.includes(mark)));
+  }, 120_000);
+});
+
+const allowed = [
+  'a command of bash: BASH_TOKEN',
+  'a child: AGENT_VARIABLE',
+  'a child: OTHER_AGENT_VARIABLE',
+  'a child: CONNECTION_VARIABLE',
+  // The guardian, and a process that waits to become an agent.
+  'a child: ',
+];
+
+function findFile(folder: string, name: string): string | undefined {
+  return readdirSync(place.stateRoot, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.includes(folder) && path.endsWith(name))
+    .map((path) => join(place.stateRoot, path))[0];
+}
