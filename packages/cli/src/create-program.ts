@@ -8,6 +8,7 @@ import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
+import { addForkCommand } from './commands/fork.ts';
 import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
@@ -61,6 +62,7 @@ const commands = [
   addInstanceCommand,
   addHistoryCommand,
   addBlameCommand,
+  addForkCommand,
   addDeadletterCommand,
   addPackageCommand,
   addMcpCommand,

@@ -35,6 +35,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_ENV_MISSING: exitCodes.setup,
   E_HISTORY_RANGE: exitCodes.setup,
   E_INIT_FOLDER: exitCodes.setup,
+  E_INSTANCE_EXISTS: exitCodes.setup,
   E_INSTANCE_KEY: exitCodes.usage,
   E_INSTANCE_UNKNOWN: exitCodes.setup,
   E_MCP_EXISTS: exitCodes.setup,

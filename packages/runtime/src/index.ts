@@ -68,11 +68,13 @@ export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefi
 export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
+export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
+export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export type { StoppedSwarm } from './orchestrator/with-stopped-workspace.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
@@ -99,6 +101,7 @@ export {
   readHistory,
 } from './workspace/history/read-history.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';

@@ -41,6 +41,8 @@ export interface EventOrigin {
   readonly turnId: string;
   /** As `gdn history` numbers them there. */
   readonly seq: number;
+  /** What it had taken the place of there. */
+  readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
 /**
@@ -102,6 +104,8 @@ async function* archiveFiles(
     yield { file, bytes };
     if (file === path) return;
     given.add(file);
+    // Files are large, and reading ends in the page cache: without this nothing else would run until the last one is read.
+    await new Promise((resolve) => void setImmediate(resolve));
   }
 }
 

@@ -88,11 +88,18 @@ export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }
 
-export function isDeletedFolder(name: string): boolean {
-  return name.startsWith(DELETED);
+/** Where an instance is written that comes whole, before it takes its place. */
+export function draftFolder(instances: string, id: string): string {
+  return `${instances}/${DRAFT}${id}`;
+}
+
+/** It is no instance, any more or yet. */
+export function isAside(name: string): boolean {
+  return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }
 
 const DELETED = '.deleted-';
+const DRAFT = '.draft-';
 
 /** What a file is written as before it takes its place. */
 export function nextOf(path: string): string {
