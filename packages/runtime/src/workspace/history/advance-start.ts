@@ -13,12 +13,11 @@ import { encodeStart, readStart } from './history-start.ts';
  */
 export async function advanceStart(ports: StorePorts, paths: InstancePaths, oldest: string): Promise<boolean> {
   try {
-    const start = await readStart(ports, paths.historyStart);
-    const fold = new HistoryFold(start);
+    const fold = new HistoryFold(await readStart(ports, paths.historyStart));
     const bytes = (await ports.fs.read(oldest)) ?? new Uint8Array();
     // A crash may have come before it was deleted the last time.
     for await (const turn of readArchiveFile(ports, oldest, bytes)) if (turn.version > fold.version) fold.apply(turn);
-    if (fold.version > start.version) await replaceFile(ports.fs, paths.historyStart, encodeStart(fold.toStart()));
+    await replaceFile(ports.fs, paths.historyStart, encodeStart(fold.toStart()));
     return true;
   } catch (error) {
     if (!(error instanceof GoondanError) || error.code !== 'E_STORE_CORRUPT') throw error;
