@@ -11,6 +11,7 @@ export const sharedRooms: readonly string[] = [
   'ipc',
   'json',
   'log',
+  'messages',
   'ports',
   'trace',
   'workspace',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/runtime';
 import { startOnDisk } from './agent.ts';
+import { lookBack } from './look-back.ts';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-on-disk-'));
 try {
@@ -15,13 +16,22 @@ try {
   const second = await startOnDisk(stateRoot);
   await second.say('1', 'Good morning');
   await second.say('2', 'And good night');
-  const { messages } = await second.store.read(second.agent.parts.address);
+  const { store } = second;
+  const { address } = second.agent.parts;
+  const { messages } = await store.read(address);
   assert.deepEqual(messages.map(textOf), [
     'Good morning',
     'You said: Good morning',
     'And good night',
     'You said: And good night',
   ]);
+
+  const { last, turns, asItWas, blamed } = await lookBack(store, address);
+  assert.deepEqual([last, turns.length, asItWas.length], [4, 2, 2]);
+  assert.deepEqual(
+    blamed.map(({ seq, author }) => `${seq} ${author.kind}`),
+    ['1 input', '2 model', '3 input', '4 model'],
+  );
   await second.close();
 
   // On disk it is JSON lines: the messages, and nothing else, in base.jsonl.

@@ -2,11 +2,14 @@
 import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addApproveCommands } from './commands/approve.ts';
+import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
+import { addForkCommand } from './commands/fork.ts';
+import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
@@ -59,6 +62,9 @@ const commands = [
   addLogsCommand,
   addTraceCommand,
   addInstanceCommand,
+  addHistoryCommand,
+  addBlameCommand,
+  addForkCommand,
   addDeadletterCommand,
   addPackageCommand,
   addMcpCommand,

@@ -6,6 +6,8 @@ export type {
   BaseDelta,
   ConversationSnapshot,
   ConversationStore,
+  EventAuthor,
+  InputOrigin,
   OpenTurn,
   TurnRecord,
 } from './agent/conversation/conversation-store.ts';
@@ -67,11 +69,13 @@ export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefi
 export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { deleteStoppedInstance, type StoppedSwarm } from './orchestrator/delete-stopped-instance.ts';
+export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
+export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export type { StoppedSwarm } from './orchestrator/with-stopped-workspace.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
@@ -93,9 +97,23 @@ export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
 export type { MissingRecords, TracedChain, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
-export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
+export type { ArchivedEvent, ArchivedTurn, EventOrigin } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
+export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
+export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
+export type { Moment } from './workspace/history/fold-history.ts';
+export type { KeptHistory } from './workspace/history/kept-history.ts';
+export { type ConversationAt, readConversationAt } from './workspace/history/read-conversation-at.ts';
+export {
+  type HistoryEvent,
+  type HistoryPage,
+  type HistoryQuestion,
+  type HistorySource,
+  type HistoryTurn,
+  readHistory,
+} from './workspace/history/read-history.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';

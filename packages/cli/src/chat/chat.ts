@@ -14,7 +14,7 @@ import { Questions } from './questions.ts';
 import { type ChatCommand, readInput } from './read-command.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
-import { shorten } from './screen/shorten.ts';
+import { shorten } from '../shorten.ts';
 import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
 

@@ -3,7 +3,7 @@ import { textOf } from '@goondan/runtime';
 import type { Message } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
-import { shorten } from './screen/shorten.ts';
+import { shorten } from '../shorten.ts';
 
 export interface MessageBounds {
   /** The last so many. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Message } from '@goondan/types';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { addInstanceDeleteCommand } from './instance-delete.ts';
@@ -57,15 +57,9 @@ async function showInstance(agent: string, instanceKey: string, options: BundleO
   const at = { agentName: agent, instanceKey };
   const { messages, extensionState: extensions } = await readInstance(await placeOfSwarm(options), at);
   if (options.json === true) return printJson({ agent, instanceKey, messages, extensions }, terminal);
-  for (const message of messages) terminal.print(`${terminal.colors.bold(message.data.role)}  ${textIn(message)}\n`);
+  printMessages(messages, terminal);
 }
 
 function imports() {
   return Promise.all([import('../swarm/reach-swarm.ts'), import('../instance/read-instances.ts')]);
-}
-
-/** Words as they are, everything else as JSON. */
-function textIn({ data: { content } }: Message): string {
-  if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part))).join(' ');
 }

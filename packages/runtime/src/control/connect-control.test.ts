@@ -42,6 +42,9 @@ describe('the client of a control socket', () => {
     expect(await client.deny('x', { by: 'ann', note: 'No.' })).toBe(false);
     expect(await client.deleteInstance(address, { force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
+    const made = { seq: 7, messages: 4, unknownStates: ['notes'] };
+    expect(await client.forkInstance(address, { as: 'c/d', at: 7 })).toEqual(made);
+    expect(await client.forkInstance(address, { as: 'e', at: 'turn-x' })).toEqual(made);
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
     expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
@@ -58,6 +61,8 @@ describe('the client of a control socket', () => {
       ['deny', 'x', { by: 'ann', note: 'No.' }],
       ['deleteInstance', address, { force: true }],
       ['deleteInstance', address, {}],
+      ['forkInstance', address, { as: 'c/d', at: 7 }],
+      ['forkInstance', address, { as: 'e', at: 'turn-x' }],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
       ['reload'],

@@ -14,6 +14,7 @@ import {
   deleteAnswer,
   denyAnswer,
   dropAnswer,
+  forkAnswer,
   instancesAnswer,
   reloadAnswer,
   restartAnswer,
@@ -72,6 +73,14 @@ function controlClient(socket: ControlSocket): ControlClient {
         patient: true,
       });
       return gone;
+    },
+    async forkInstance({ agentName, instanceKey }, options) {
+      const body = { agent: agentName, instanceKey, ...options };
+      const { forked: _, ...made } = await callSocket(socket, endpoints.forkInstance, forkAnswer, {
+        body,
+        patient: true,
+      });
+      return made;
     },
     async deadLetters({ agent, instanceKey } = {}) {
       const query = { agent, instanceKey };

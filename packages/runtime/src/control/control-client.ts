@@ -1,6 +1,7 @@
 /** A running swarm, as whoever talks to its control socket sees it: `SwarmControl`, with a wire in between. */
 import type { AgentAddress } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance } from '../workspace/journal/journal.ts';
 import type { SwarmGreeting } from './endpoints.ts';
 import type {
@@ -33,6 +34,7 @@ export interface ControlClient {
   status(): Promise<SwarmStatus>;
   instances(): Promise<readonly InstanceStatus[]>;
   deleteInstance(...parameters: Parameters<SwarmControl['deleteInstance']>): Promise<DeletedInstance>;
+  forkInstance(...parameters: Parameters<SwarmControl['forkInstance']>): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
   dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;

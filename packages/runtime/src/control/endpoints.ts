@@ -14,6 +14,7 @@ export const endpoints = {
   status: { method: 'GET', path: '/v1/status' },
   instances: { method: 'GET', path: '/v1/instances' },
   deleteInstance: { method: 'POST', path: '/v1/instances/delete' },
+  forkInstance: { method: 'POST', path: '/v1/instances/fork' },
   deliver: { method: 'POST', path: '/v1/deliver' },
   ask: { method: 'POST', path: '/v1/ask' },
   events: { method: 'GET', path: '/v1/events' },

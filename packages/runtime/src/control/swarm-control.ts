@@ -13,6 +13,7 @@ import type {
 } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { LogLine } from '../ports/log-line.ts';
+import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
 
 /** Input for an agent. */
@@ -181,6 +182,11 @@ export interface SwarmControl {
    * event begins a new conversation, also one whose id was known before.
    */
   deleteInstance(at: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
+  /**
+   * Makes another instance of the same agent, whose conversation goes on from a moment of this one's. Refuses when there is
+   * one under that key.
+   */
+  forkInstance(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;

@@ -1,39 +1,12 @@
-/** Deletes an instance of a workspace that nobody runs, as its orchestrator would. */
 import type { AgentAddress } from '@goondan/types';
-import { systemClock } from '../ports/clock.ts';
-import { durableStore, type DurableStoreOptions } from '../workspace/durable-store.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
-import { ownWorkspace } from '../workspace/own-workspace.ts';
-import { endLeftovers } from './guardian/end-leftovers.ts';
-import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
+import { type StoppedSwarm, withStoppedWorkspace } from './with-stopped-workspace.ts';
 
-export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
-  /** Its name, for whoever is refused meanwhile. */
-  readonly swarm: string;
-}
-
-/**
- * Owns the workspace for as long as it takes, so that no swarm starts meanwhile; what is left of one that died is ended
- * first, because it may still write.
- *
- * **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`.
- */
-export async function deleteStoppedInstance(
-  { swarm, ...place }: StoppedSwarm,
+/** Deletes an instance of a workspace that nobody runs. **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`. */
+export function deleteStoppedInstance(
+  place: StoppedSwarm,
   at: AgentAddress,
   options: DeleteOptions = {},
 ): Promise<DeletedInstance> {
-  const owner = await ownWorkspace(place, { swarm, runTag: newTag(RUN_VARIABLE) });
-  try {
-    await endLeftovers(owner, systemClock);
-    const journal = await durableStore(place);
-    try {
-      await journal.sweep();
-      return await journal.delete(at, options);
-    } finally {
-      await journal.close();
-    }
-  } finally {
-    await owner.release();
-  }
+  return withStoppedWorkspace(place, (journal) => journal.delete(at, options));
 }

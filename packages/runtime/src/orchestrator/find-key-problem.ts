@@ -1,3 +1,5 @@
+import { GoondanError } from '@goondan/types';
+
 /** Characters; keys are kept in files, in every event and in logs. */
 const LONGEST_KEY = 1_024;
 
@@ -10,4 +12,10 @@ export function findKeyProblem(key: string): string | undefined {
   if (key.length > LONGEST_KEY) return `has ${key.length} characters; ${LONGEST_KEY} are allowed`;
   if (!key.isWellFormed()) return 'is not valid Unicode';
   return undefined;
+}
+
+/** **Errors** — `E_INSTANCE_KEY`. */
+export function refuseKey(key: string): void {
+  const problem = findKeyProblem(key);
+  if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);
 }

@@ -156,6 +156,16 @@ export class Swarm {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
+  /** An instance comes: `make` puts it on the disk while it has no process and accepts nothing. */
+  async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
+    const takeIn = async () => {
+      const made = await make();
+      this.#remember(address);
+      return made;
+    };
+    return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
   /**
    * What was accepted before this orchestrator started, or before these agents were there, is handled now. Returns how
    * many events that are.

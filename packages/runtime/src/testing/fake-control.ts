@@ -132,6 +132,10 @@ export function fakeControl(): FakeControl {
       enter('deleteInstance', at, options);
       return { inputs: 1 };
     },
+    async forkInstance(from: AgentAddress, options) {
+      enter('forkInstance', from, options);
+      return { seq: 7, messages: 4, unknownStates: ['notes'] };
+    },
     async deadLetters(choice) {
       enter('deadLetters', choice);
       const letter = { agent: 'entry', instanceKey: 'default', eventId: 'dead', input: 'hi', crashes: 3 };

@@ -14,6 +14,10 @@ export const storeErrors = {
     meaning: 'Another process took over this agent instance while this one was still writing.',
     suggestion: 'Nothing was overwritten. Let the newer process go on.',
   },
+  E_HISTORY_RANGE: {
+    meaning: 'A conversation has no such event or turn, or what it was at that moment is no longer kept.',
+    suggestion: 'See which ones there are, with `gdn history`.',
+  },
   E_INBOX_FULL: {
     meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
     suggestion: 'Send it again later, or find out why the agent does not keep up.',

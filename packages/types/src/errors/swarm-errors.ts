@@ -164,6 +164,10 @@ export const swarmErrors = {
     meaning: 'The conversation was deleted before the input was handled.',
     suggestion: 'Nothing of it is left. Send it again if it is still wanted: that begins a new conversation.',
   },
+  E_INSTANCE_EXISTS: {
+    meaning: 'A conversation was not made, because there is one under this key.',
+    suggestion: 'Choose another key, or delete the one that is there with `gdn instance delete`.',
+  },
   E_INSTANCE_KEY: {
     meaning: 'An instance key is empty, too long, or not valid text.',
     suggestion: 'Use a key of 1 to 1024 characters.',

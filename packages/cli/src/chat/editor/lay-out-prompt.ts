@@ -1,6 +1,6 @@
 /** The prompt as rows, and where in them the cursor is. Of a long text only what is around the cursor is looked at. */
 import { widthOf } from '../screen/graphemes.ts';
-import { harmlessText } from '../screen/harmless-text.ts';
+import { harmlessText } from '../../harmless-text.ts';
 import { type Line, line, span } from '../screen/line.ts';
 import { type Row, wrapLine } from '../screen/wrap-line.ts';
 import type { EditedText } from './edit-text.ts';

@@ -1,5 +1,5 @@
 import type { Colors } from '../../terminal.ts';
-import { harmlessText } from './harmless-text.ts';
+import { harmlessText } from '../../harmless-text.ts';
 import type { Line } from './line.ts';
 
 /** What a terminal gets of a line: harmless, and in colour where there are colours. */

@@ -2,7 +2,7 @@
  * What happens inside a turn, in this agent and in those it asks: tool calls and turns of other agents, shown while they
  * run and, when they are over, as a line that stays.
  */
-import { shorten } from '../screen/shorten.ts';
+import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
 import type { SwarmNotice } from '@goondan/runtime';
 import { formatDuration, formatElapsed } from './format-duration.ts';

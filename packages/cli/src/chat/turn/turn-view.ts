@@ -2,7 +2,7 @@
 import { type SwarmNotice, textOf, type TurnEnd } from '@goondan/runtime';
 import { GoondanError, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
-import { shorten } from '../screen/shorten.ts';
+import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
 import { formatElapsed } from './format-duration.ts';
 import { RunningCalls } from './running-calls.ts';

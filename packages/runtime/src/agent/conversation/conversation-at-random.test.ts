@@ -13,7 +13,7 @@ import { noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation, type ConversationMark } from './conversation.ts';
 import { fold } from './fold.ts';
 import { LlmView } from './llm-view.ts';
-import { MessageList } from './message-list.ts';
+import { MessageList } from '../../messages/message-list.ts';
 import { pairToolCalls } from './pair-tool-calls.ts';
 
 test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {

@@ -19,11 +19,21 @@ import type {
 
 /** Who made a change, for blame and replay. */
 export type EventAuthor =
-  | { readonly kind: 'input' }
-  | { readonly kind: 'model' }
+  /** `from` is absent where nobody knows any more. */
+  | { readonly kind: 'input'; readonly from?: InputOrigin }
+  /** `ref`: which one, `Model/name`. */
+  | { readonly kind: 'model'; readonly ref?: string }
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'extension'; readonly name: string }
   | { readonly kind: 'runtime' };
+
+/** Who sent the input of a turn. */
+export interface InputOrigin {
+  readonly kind: 'agent' | 'connector' | 'cli';
+  readonly name: string;
+  /** Of the agent that asked: which of its conversations. */
+  readonly instanceKey?: string;
+}
 
 export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 

@@ -11,7 +11,7 @@ import type { EventAuthor } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation, type WarmConversation } from './conversation.ts';
 import { LlmView } from './llm-view.ts';
-import { MessageList } from './message-list.ts';
+import { MessageList } from '../../messages/message-list.ts';
 
 const extension: EventAuthor = { kind: 'extension', name: 'polite' };
 const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });

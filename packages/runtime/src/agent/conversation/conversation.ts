@@ -16,12 +16,12 @@ import {
   type ModelMessage,
 } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
+import { followReplace } from '../../messages/follow-replace.ts';
+import { MessageList } from '../../messages/message-list.ts';
 import { maskMessageEvent } from '../secrets/mask-message.ts';
 import { checkMessageEvent } from './check-message-event.ts';
-import type { BaseDelta, EventAuthor } from './conversation-store.ts';
-import { followReplace } from './fold.ts';
+import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
-import { MessageList } from './message-list.ts';
 
 export interface ConversationPorts {
   /** Hears of every event that counts. */
@@ -70,10 +70,10 @@ export class Conversation {
   }
 
   /** The turn's input: its first event, spared by `truncate`. */
-  appendInput(message: Message): void {
+  appendInput(message: Message, from?: InputOrigin): void {
     this.firstInputId = message.id;
     this.inputId = message.id;
-    this.emit({ type: 'append', message }, { kind: 'input' }, undefined);
+    this.emit({ type: 'append', message }, from === undefined ? { kind: 'input' } : { kind: 'input', from }, undefined);
   }
 
   /** Checks, applies and records one event; gives it as it counts. Undefined when it was ignored. */

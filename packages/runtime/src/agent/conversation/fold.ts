@@ -1,5 +1,6 @@
 import type { Message, MessageEvent } from '@goondan/types';
-import { MessageList } from './message-list.ts';
+import { followReplace } from '../../messages/follow-replace.ts';
+import { MessageList } from '../../messages/message-list.ts';
 
 /**
  * `base + SUM(events)`, from scratch. The definition the running conversation is tested against, and what recovery
@@ -12,9 +13,4 @@ export function fold(base: readonly Message[], events: readonly MessageEvent[], 
     if (list.apply(event, input)) input = followReplace(input, event);
   }
   return list.snapshot();
-}
-
-/** Where a message is found after an event: a replaced one goes by its new id. */
-export function followReplace(id: string | undefined, event: MessageEvent): string | undefined {
-  return event.type === 'replace' && event.targetId === id ? event.message.id : id;
 }

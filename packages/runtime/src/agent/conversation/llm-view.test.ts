@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check';
 import { checkMessage } from './check-message-event.ts';
 import { LlmView } from './llm-view.ts';
-import { MessageList } from './message-list.ts';
+import { MessageList } from '../../messages/message-list.ts';
 import { pairToolCalls } from './pair-tool-calls.ts';
 
 const prompt: ModelMessage = { role: 'system', content: 'Be brief.' };

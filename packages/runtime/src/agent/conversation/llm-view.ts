@@ -5,7 +5,7 @@
  * without it, goes back to the beginning.
  */
 import type { ModelMessage } from '@goondan/types';
-import type { MessageList } from './message-list.ts';
+import type { MessageList } from '../../messages/message-list.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
 interface Checkpoint {

@@ -27,6 +27,7 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
     span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, run.span),
     spanIds,
     catalog: new ToolCatalog(run.agent.tools.items()),
+    modelRef: run.agent.modelRef,
     replyId: undefined,
     toolStarted: false,
   };
@@ -67,20 +68,23 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
   };
 }
 
-function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
-  return callModel(run, {
-    call: {
-      messages,
-      tools: new ToolCatalog(step.catalog.items),
-      params: { ...run.agent.params },
-      modelRef: run.agent.modelRef,
-      stepIndex: step.stepIndex,
-      extensionName: undefined,
-    },
+async function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
+  const call = {
+    messages,
+    tools: new ToolCatalog(step.catalog.items),
+    params: { ...run.agent.params },
+    modelRef: run.agent.modelRef,
+    stepIndex: step.stepIndex,
+    extensionName: undefined,
+  };
+  const reply = await callModel(run, {
+    call,
     key: `${step.stepIndex}/model`,
     parent: step.span,
     onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
   });
+  step.modelRef = call.modelRef;
+  return reply;
 }
 
 /** Calls the provider ran itself come with their results. */

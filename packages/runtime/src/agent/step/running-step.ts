@@ -10,6 +10,8 @@ export interface RunningStep {
   readonly spanIds: SpanIds;
   /** What was registered when it began; its layers may change it. */
   readonly catalog: ToolCatalog;
+  /** Who is asked: the layers of the model call may choose another one. */
+  modelRef: string;
   /** The id the reply was appended under. */
   replyId: string | undefined;
   /** A tool's handler has begun: what it did cannot be dropped with the step. */

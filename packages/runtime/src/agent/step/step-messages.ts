@@ -14,7 +14,7 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
     createdAt: run.agent.clock.now(),
     source: { type: 'assistant', stepId: step.stepId },
   };
-  run.conversation.emit({ type: 'append', message }, { kind: 'model' }, step.stepId);
+  run.conversation.emit({ type: 'append', message }, { kind: 'model', ref: step.modelRef }, step.stepId);
   return run.conversation.get(step.replyId);
 }
 

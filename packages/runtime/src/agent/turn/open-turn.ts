@@ -5,7 +5,7 @@ import type { AgentParts } from '../agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { LlmView } from '../conversation/llm-view.ts';
-import { MessageList } from '../conversation/message-list.ts';
+import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import { Effects } from '../effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';

@@ -10,6 +10,7 @@ import {
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
+import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
@@ -93,9 +94,16 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
 async function appendInput(run: TurnRun): Promise<void> {
   if (run.before.inputId === undefined && run.event.input !== undefined) {
     const id = `${run.turnId}.input`;
-    run.conversation.appendInput(createUserMessage(run.event.input, {}, { id, createdAt: run.event.createdAt }));
+    const message = createUserMessage(run.event.input, {}, { id, createdAt: run.event.createdAt });
+    run.conversation.appendInput(message, originOf(run.event));
   }
   await run.log.flush();
+}
+
+/** Of the agents that wait for the answer the last one asked; one that only sent does not say for which conversation. */
+function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigin {
+  const caller = kind === 'agent' ? callChain?.at(-1) : undefined;
+  return { kind, name, ...(caller === undefined ? {} : { instanceKey: caller.instanceKey }) };
 }
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */

@@ -10,6 +10,7 @@ import {
   deadLetterBody,
   deleteBody,
   deliveryBody,
+  forkBody,
   nothing,
   readQuery,
   restartBody,
@@ -35,6 +36,13 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
     async ({ control }, { body: { agent, instanceKey, ...options } }) => ({
       deleted: true,
       ...(await control.deleteInstance({ agentName: agent, instanceKey }, options)),
+    }),
+  ),
+  forkInstance: post(
+    { query: nothing, body: forkBody },
+    async ({ control }, { body: { agent, instanceKey, ...options } }) => ({
+      forked: true,
+      ...(await control.forkInstance({ agentName: agent, instanceKey }, options)),
     }),
   ),
   events: get(watchQuery, (host, { query, request }) => watchEvents(host, query, request.signal)),

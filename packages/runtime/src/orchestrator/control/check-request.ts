@@ -35,6 +35,9 @@ const choice = { agent: optional(name), instanceKey: optional(name) } satisfies 
 
 export const cancelBody = exactObject({ ...choice, eventId: optional(name), reason: optional(text) });
 export const deleteBody = exactObject({ agent: name, instanceKey: name, force: optional(flag) });
+/** An event's number, or a turn's id. */
+const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
+export const forkBody = exactObject({ agent: name, instanceKey: name, as: name, at: optional(moment) });
 export const deadLetterBody = exactObject({ agent: name, instanceKey: name, eventId: name });
 export const restartBody = exactObject({ ...choice, fresh: optional(flag) });
 export const answerBody = exactObject({ id: name, by: optional(name), note: optional(text) });

@@ -365,6 +365,33 @@ describe('a deletion', () => {
   });
 });
 
+describe('a fork', () => {
+  const at = { agentName: 'a', instanceKey: 'default' };
+
+  test('is known at once, and gets what is sent to it; one that is there is not touched', async () => {
+    const { control, agents, journal } = await open(echo);
+    await journal.recover(at);
+    await journal.close(at);
+    expect(await control.forkInstance(at, { as: 'copy' })).toEqual({ seq: 0, messages: 0, unknownStates: [] });
+    expect((await control.instances()).map(({ instanceKey }) => instanceKey)).toEqual(['copy']);
+    expect(await journal.has({ ...at, instanceKey: 'copy' })).toBe(true);
+    const answer = await control.ask({ agent: 'a', instanceKey: 'copy', input: 'hi' });
+    expect(textOf(answer.result.responseMessage)).toBe('a/copy: hi');
+    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_EXISTS' });
+    await control.ask({ agent: 'a', instanceKey: 'copy', input: 'again' });
+    expect(agents.started).toHaveLength(1);
+  });
+
+  test('waits for nothing and is refused where it cannot be', async () => {
+    const { control } = await open(echo);
+    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+    expect(await failure(control.forkInstance(at, { as: 'x'.repeat(2000) }))).toMatchObject({ code: 'E_INSTANCE_KEY' });
+    expect(await control.instances()).toEqual([]);
+    await control.stop();
+    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  });
+});
+
 test('a swarm that stops takes no more input, and says so', async () => {
   const { control, graces } = await open(echo);
   await control.stop({ graceMs: 7 });

@@ -5,11 +5,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
-import { pendingInputs } from '../../workspace/journal/instance-refusals.ts';
+import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-instance.ts';
+import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../ask-agent.ts';
 import { cancelTurn } from '../cancel-turn.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
+import { refuseKey } from '../find-key-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Swarm } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
@@ -65,6 +67,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       });
     },
     deleteInstance,
+    forkInstance,
     deadLetters,
     retryDeadLetter,
     dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
@@ -133,6 +136,17 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     // Else its process would be ended first, and refused would be all the same.
     if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
     return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
+  }
+
+  async function forkInstance(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance> {
+    if (isStopping) throw stopped('nothing is forked any more');
+    const to = { agentName: from.agentName, instanceKey: options.as };
+    refuseKey(to.instanceKey);
+    // Else the process of the one that is there would be ended first, and refused would be all the same.
+    if (await journal.has(to)) throw takenKey(to);
+    const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, () => journal.fork(from, options));
+    swarm.report('info', 'instance.forked', `Its conversation is that of "${from.instanceKey}" at ${forked.seq}.`, to);
+    return forked;
   }
 
   async function deadLetters(choice: InstanceChoice = {}): Promise<readonly DeadLetterSummary[]> {

@@ -80,6 +80,8 @@ describe('the control socket', () => {
     });
     const deletion = { agent: 'helper', instanceKey: 'a/b', force: true };
     expect(await answerTo('POST', '/v1/instances/delete', { body: deletion })).toEqual({ deleted: true, inputs: 1 });
+    const fork = { agent: 'helper', instanceKey: 'a/b', as: 'c' };
+    expect(await answerTo('POST', '/v1/instances/fork', { body: fork })).toMatchObject({ forked: true, seq: 7 });
     expect(await answerTo('POST', '/v1/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
     expect(await answerTo('POST', '/v1/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
     expect(await answerTo('POST', '/v1/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
@@ -91,6 +93,7 @@ describe('the control socket', () => {
       ['retryDeadLetter', address, 'dead'],
       ['dropDeadLetter', address, 'x'],
       ['deleteInstance', { agentName: 'helper', instanceKey: 'a/b' }, { force: true }],
+      ['forkInstance', { agentName: 'helper', instanceKey: 'a/b' }, { as: 'c' }],
       ['restart', { agent: 'helper', fresh: true }],
       ['reload'],
       ['stop', { graceMs: 5 }],

@@ -15,7 +15,7 @@ import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { addressKey } from '../address-key.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
-import { findKeyProblem } from '../find-key-problem.ts';
+import { refuseKey } from '../find-key-problem.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
@@ -88,8 +88,7 @@ export class Mailboxes {
   #check({ agentName, instanceKey }: AgentAddress): void {
     const unknown = findAgentProblem(agentName, this.#world.agents());
     if (unknown !== undefined) throw fromFrameError(unknown);
-    const problem = findKeyProblem(instanceKey);
-    if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);
+    refuseKey(instanceKey);
     const instance = this.#instances.find({ agentName, instanceKey });
     const hasPlace = instance !== undefined && instance.status !== 'asleep';
     if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, this.#limits.waitingInstances);

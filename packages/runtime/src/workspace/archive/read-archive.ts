@@ -1,12 +1,13 @@
 /** The whole history of an instance that is still kept, turn by turn, across the files it was put away in. */
-import type { MessageEvent, TurnResult } from '@goondan/types';
+import type { MessageEvent } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import { reviveEvent, type StoredEventLine } from '../journal/logged-record.ts';
+import type { ForkOrigin } from '../journal/metadata.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines, type StoredLine } from '../lines/read-lines.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { readEndLine, reviveResult, type EndLine } from './archive-lines.ts';
+import { type ArchivedResult, type ChangedStates, type EndLine, readEndLine, reviveResult } from './archive-lines.ts';
 
 export interface ArchivedTurn {
   readonly turnId: string;
@@ -14,8 +15,12 @@ export interface ArchivedTurn {
   readonly version: number;
   readonly committedAt: Date;
   readonly events: readonly ArchivedEvent[];
-  /** `reset`: it was no turn, but the conversation was started anew. */
-  readonly result: TurnResult | 'reset';
+  /** `reset`: it was no turn, but the conversation was started anew. `fork`: it was begun with what another one had. */
+  readonly result: ArchivedResult;
+  /** Present when the result is `fork`. */
+  readonly fork?: ForkOrigin;
+  /** What it did to the states of extensions; absent when nothing. */
+  readonly states?: ChangedStates;
 }
 
 export interface ArchivedEvent {
@@ -26,6 +31,18 @@ export interface ArchivedEvent {
   readonly event: MessageEvent;
   /** False for what was undone: a dropped step, or the part of a step that a crash cut off. */
   readonly counts: boolean;
+  /** Where a message that a fork brought came from. */
+  readonly origin?: EventOrigin;
+}
+
+/** The event that first put a message into a conversation, before that was forked. */
+export interface EventOrigin {
+  readonly instanceKey: string;
+  readonly turnId: string;
+  /** As `gdn history` numbers them there. */
+  readonly seq: number;
+  /** What it had taken the place of there. */
+  readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
 /**
@@ -34,24 +51,42 @@ export interface ArchivedEvent {
  * **Errors** — `E_STORE_CORRUPT` at the turn that is damaged or missing, after giving those before it.
  */
 export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
-  let version: number | undefined;
-  let eventLines: StoredLine[] = [];
+  let before: number | undefined;
   for await (const { file, bytes } of archiveFiles(ports, path)) {
-    const { lines, damage } = readLines(bytes);
-    for (const line of lines) {
-      const end = readEndLine(line);
-      if (!end) {
-        eventLines.push(line);
-        continue;
-      }
-      const turn = readTurn(end, eventLines, version);
-      if (!turn) throw await corruptStore(ports, file, `lines are missing before number ${end.seq}`);
+    for await (const turn of readArchiveFile(ports, file, bytes, before)) {
       yield turn;
-      version = end.version;
-      eventLines = [];
+      before = turn.version;
     }
-    if (damage) throw await corruptStore(ports, file, damage);
   }
+}
+
+/**
+ * The turns of one of its files: no turn is in two of them. `before`: the version of the turn before, when it is known.
+ *
+ * **Errors** — as `readArchive`.
+ */
+export async function* readArchiveFile(
+  ports: StorePorts,
+  file: string,
+  bytes: Uint8Array,
+  before?: number,
+): AsyncGenerator<ArchivedTurn> {
+  let version = before;
+  let eventLines: StoredLine[] = [];
+  const { lines, damage } = readLines(bytes);
+  for (const line of lines) {
+    const end = readEndLine(line);
+    if (!end) {
+      eventLines.push(line);
+      continue;
+    }
+    const turn = readTurn(end, eventLines, version);
+    if (!turn) throw await corruptStore(ports, file, `lines are missing before number ${end.seq}`);
+    yield turn;
+    version = end.version;
+    eventLines = [];
+  }
+  if (damage) throw await corruptStore(ports, file, damage);
 }
 
 /** Oldest first, one at a time, and all of them although the one that is being written may be put away meanwhile. */
@@ -69,6 +104,8 @@ async function* archiveFiles(
     yield { file, bytes };
     if (file === path) return;
     given.add(file);
+    // Files are large, and reading ends in the page cache: without this nothing else would run until the last one is read.
+    await new Promise((resolve) => void setImmediate(resolve));
   }
 }
 
@@ -77,14 +114,24 @@ function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undef
   const result = reviveResult(end, eventLines);
   const isNext = before === undefined || end.version === before + 1;
   if (!result || !isNext || eventLines.length !== end.events) return undefined;
-  const committedAt = new Date(end.at);
-  return { turnId: end.turn, version: end.version, committedAt, events: eventLines.map(readEvent), result };
+  const { turn: turnId, version, at, fork, states } = end;
+  const events = eventLines.map(readEvent);
+  return {
+    turnId,
+    version,
+    committedAt: new Date(at),
+    events,
+    result,
+    ...(fork && { fork }),
+    ...(states && { states }),
+  };
 }
 
 function readEvent({ fields }: StoredLine): ArchivedEvent {
   // Sealed by archiveTexts from a line of events.jsonl.
   const line = fields as unknown as StoredEventLine & { readonly void?: true };
   const step = line.step === undefined ? {} : { stepId: line.step };
-  const { seq, author } = line;
-  return { seq, at: new Date(line.at), ...step, author, event: reviveEvent(line.event), counts: !line.void };
+  const { seq, author, origin } = line;
+  const event = reviveEvent(line.event);
+  return { seq, at: new Date(line.at), ...step, author, event, counts: !line.void, ...(origin && { origin }) };
 }

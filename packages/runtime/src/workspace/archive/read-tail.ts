@@ -67,7 +67,7 @@ function lastTurns(lines: readonly StoredLine[], turns: number): Map<string, Tur
       continue;
     }
     const result = reviveResult(end, eventLines);
-    if (result && result !== 'reset') finished.push([end.turn, result]);
+    if (typeof result === 'object') finished.push([end.turn, result]);
     eventLines = [];
   }
   return new Map(finished.slice(-turns));

@@ -199,7 +199,7 @@ test('what cannot be removed is told of and tried again; it is deleted all the s
   const journal = await openJournal(machine, simulatedLocation);
   await journal.delete(coder);
   expect(await journal.instances()).toEqual([]);
-  expect(machine.warnings).toMatchObject([{ message: expect.stringContaining('left of a deleted conversation') }]);
+  expect(machine.warnings).toMatchObject([{ message: expect.stringContaining('left of a deletion or a fork') }]);
   isBroken = false;
   await journal.sweep();
   expect(await disk.list(instances)).toEqual([]);

@@ -7,7 +7,7 @@
  * 2. What was begun is finished: whoever owns the workspace next sweeps what is left.
  */
 import { dirname } from 'node:path';
-import { deletedFolder, isDeletedFolder, type InstancePaths } from '../layout/instance-paths.ts';
+import { deletedFolder, type InstancePaths, isAside } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
 
 /** Resolves with the folder that is left to remove. Whoever calls it has the lock of the instance, which goes with it. */
@@ -23,13 +23,13 @@ export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): P
 export async function removeAside(ports: StorePorts, aside: string): Promise<void> {
   await ports.fs.removeFolder(aside).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    ports.warn({ path: aside, message: `is left of a deleted conversation and could not be removed: ${reason}` });
+    ports.warn({ path: aside, message: `is left of a deletion or a fork and could not be removed: ${reason}` });
   });
 }
 
-/** Removes what deletions left that were interrupted. Only for whoever owns the workspace. */
-export async function sweepDeleted(ports: StorePorts, instances: string): Promise<void> {
-  const left = ((await ports.fs.list(instances)) ?? []).filter(isDeletedFolder);
+/** Removes what was left aside by deletions, and by forks, that were interrupted. Only for whoever owns the workspace. */
+export async function sweepAside(ports: StorePorts, instances: string): Promise<void> {
+  const left = ((await ports.fs.list(instances)) ?? []).filter(isAside);
   if (left.length === 0) return;
   // Invariant 1: whoever renamed them may have died before it could.
   await ports.fs.syncFolder(instances);

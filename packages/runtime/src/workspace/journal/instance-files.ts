@@ -1,4 +1,5 @@
 /** The open files of one instance, for its one writer. */
+import { advanceStart } from '../history/advance-start.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { AppendLog } from '../lines/append-log.ts';
@@ -16,15 +17,17 @@ export interface InstanceFiles {
 
 /** Makes those that are missing. */
 export async function openInstanceFiles(
-  { fs }: StorePorts,
+  ports: StorePorts,
   paths: InstancePaths,
   limits: StoreLimits,
 ): Promise<InstanceFiles> {
+  const { fs } = ports;
+  const letGo = (oldest: string) => advanceStart(ports, paths, oldest);
   return {
     events: await AppendLog.open(fs, paths.events),
     turn: await AppendLog.open(fs, paths.turn),
     base: await AppendLog.open(fs, paths.base),
-    archive: await RotatingLog.open(fs, paths.archive, limits.archive),
+    archive: await RotatingLog.open(fs, paths.archive, limits.archive, letGo),
   };
 }
 

@@ -1,8 +1,15 @@
-/** Why an instance is not deleted, in the same words wherever it is asked. */
+/** Why an instance is not deleted, or not made, in the same words wherever it is asked. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 export function unknownInstance({ agentName, instanceKey }: AgentAddress): GoondanError {
   return new GoondanError('E_INSTANCE_UNKNOWN', `${agentName} has no conversation ${JSON.stringify(instanceKey)}.`);
+}
+
+export function takenKey({ agentName, instanceKey }: AgentAddress): GoondanError {
+  return new GoondanError(
+    'E_INSTANCE_EXISTS',
+    `${agentName} has a conversation ${JSON.stringify(instanceKey)} already.`,
+  );
 }
 
 export function pendingInputs({ agentName, instanceKey }: AgentAddress, count: number): GoondanError {

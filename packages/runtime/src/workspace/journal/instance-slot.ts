@@ -9,6 +9,7 @@ import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
 
 /** The folder of all instances is there and durable. */
@@ -111,6 +112,20 @@ export class InstanceSlot {
         // Where the folder is gone there is nothing to give back.
         await this.#releaseLock();
       }
+    };
+    return this.#using(() => this.#inTurn(act));
+  }
+
+  /**
+   * Runs `action`, which makes the folder as a whole, while nothing of it is there or in use.
+   *
+   * **Errors** — `E_INSTANCE_EXISTS`; those of `action`.
+   */
+  arrive<T>(action: () => Promise<T>): Promise<T> {
+    const act = async () => {
+      const { ports, paths, address } = this.#context;
+      if (await ports.fs.stat(paths.folder)) throw takenKey(address);
+      return action();
     };
     return this.#using(() => this.#inTurn(act));
   }

@@ -7,9 +7,11 @@
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
-import { readArchive, type ArchivedTurn } from '../archive/read-archive.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { readCommittedTurns } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
+import { type KeptHistory, keptHistory } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
@@ -21,12 +23,15 @@ import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox, type Outbox } from '../outbox/outbox.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
-import { putAside, removeAside, sweepDeleted } from './delete-instance.ts';
+import { putAside, removeAside, sweepAside } from './delete-instance.ts';
+import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasWork } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
 import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
+import { placeInstance } from './place-instance.ts';
+import { planFork } from './plan-fork.ts';
 import { readCommitted } from './read-committed.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 
@@ -69,12 +74,23 @@ export interface Journal extends ConversationStore {
    * `E_LOCKED` while a process owns it, `E_STORE_ORDER` while a turn runs in this one; those of the disk, and without `force` those of an inbox that cannot be read.
    */
   delete(instance: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
-  /** Removes what deletions left that were interrupted. Only for whoever owns the workspace. */
+  /**
+   * Makes another instance of the same agent whose conversation goes on from a moment of this one's: its messages, with who
+   * put them there, and the states of its extensions, as its first commit. Nothing else of it goes along: no input that
+   * waits, no answers, dead letters, finished turns or `scratch/`. A crash leaves all of it or nothing. For whoever owns the
+   * workspace, while there is no process for the new one.
+   *
+   * **Errors** — `E_INSTANCE_UNKNOWN`, `E_INSTANCE_EXISTS`, `E_HISTORY_RANGE`; those of reading and of the disk.
+   */
+  fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
+  /** Removes what deletions and forks left that were interrupted. Only for whoever owns the workspace. */
   sweep(): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
   /** Committed turns that are still kept, oldest first. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
+  /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
+  history(instance: AgentAddress): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
   /** What was recorded of its turns, layer by layer. For people, like the runtime events. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
@@ -118,7 +134,7 @@ export async function openJournal(
     return writer ? writer.pending() : readPending(ports, slot.paths, instance);
   }
 
-  return {
+  const journal: Journal = {
     open: async (instance, turnId) => (await slots.of(instance).openWriter()).open(turnId),
     append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
     commit: async (instance, epoch, turnId, delta, extensionState, result) =>
@@ -156,12 +172,23 @@ export async function openJournal(
       await removeAside(ports, aside);
       return inputs === undefined ? {} : { inputs };
     },
-    sweep: () => sweepDeleted(ports, folder),
+    async fork(from, { as: instanceKey, at }) {
+      if (!(await ports.fs.stat(slots.pathsOf(from).folder))) throw unknownInstance(from);
+      const { conversation, forked } = await readFork(journal, from, at);
+      const to = { agentName: from.agentName, instanceKey };
+      const plan = planFork(to, conversation, ports.clock.now());
+      const slot = slots.of(to);
+      await slot.arrive(() => placeInstance(ports, slot.paths, to, plan, limits));
+      await slots.closeUnused();
+      return forked;
+    },
+    sweep: () => sweepAside(ports, folder),
     instances: () => listInstances(ports, folder),
     summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
-    archive: (instance) => readArchive(ports, slots.of(instance).paths.archive),
+    archive: (instance) => readCommittedTurns(ports, slots.pathsOf(instance), instance),
+    history: (instance) => keptHistory(ports, slots.pathsOf(instance), instance),
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).paths;
       await makeFolders(ports.fs, stateRoot, messages);
@@ -175,6 +202,7 @@ export async function openJournal(
     scratchFolder: (instance) => slots.of(instance).paths.scratch,
     close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
   };
+  return journal;
 }
 
 /** **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of reading. */

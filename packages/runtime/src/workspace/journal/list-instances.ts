@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
-import { type InstancePaths, isDeletedFolder, pathsIn } from '../layout/instance-paths.ts';
+import { type InstancePaths, isAside, pathsIn } from '../layout/instance-paths.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from './read-metadata.ts';
@@ -10,7 +10,7 @@ import { readMetadata } from './read-metadata.ts';
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
-    if (isDeletedFolder(name)) continue;
+    if (isAside(name)) continue;
     const paths = pathsIn(join(folder, name));
     try {
       const address = await readAddress(ports, paths);

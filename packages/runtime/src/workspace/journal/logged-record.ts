@@ -4,6 +4,7 @@
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { EventOrigin } from '../archive/read-archive.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
 import { encodeMessage, reviveMessage, type StoredMessage } from './message-text.ts';
 
@@ -97,6 +98,8 @@ export interface StoredEventLine {
   readonly step?: string;
   readonly author: Extract<TurnRecord, { type: 'message' }>['author'];
   readonly event: StoredMessageEvent;
+  /** Only in an archive that begins with a fork. */
+  readonly origin?: EventOrigin;
 }
 
 /** A MessageEvent as JSON has it. */

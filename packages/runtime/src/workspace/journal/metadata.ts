@@ -59,10 +59,20 @@ export interface CommittedTurn {
    * was written to `base.jsonl.next` before the commit.
    */
   readonly base: 'rewrite' | readonly (number | StoredMessage)[];
-  /** `reset`: it was no turn, but the conversation was started anew. */
-  readonly result: StoredResult | 'reset';
+  /** `reset`: it was no turn, but the conversation was started anew. `fork`: it was begun with what another one had. */
+  readonly result: StoredResult | 'reset' | 'fork';
+  /** Names of the extensions whose state became another one, or went. Absent when none did. */
+  readonly states?: { readonly changed: readonly string[]; readonly removed: readonly string[] };
+  /** Present when the result is `fork`. */
+  readonly fork?: ForkOrigin;
   /** Somebody waits for the answer. */
   readonly replyTo?: ReplyAddress;
+}
+
+/** What a conversation was begun with: that of this key of the same agent, as it was after this event. */
+export interface ForkOrigin {
+  readonly instanceKey: string;
+  readonly seq: number;
 }
 
 /** The response message by the number of the record that brought it, or itself when none did. */

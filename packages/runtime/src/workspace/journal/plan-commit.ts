@@ -7,14 +7,23 @@ import { checksum } from '../lines/checksum.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { encodeMessage, type StoredMessage } from './message-text.ts';
 import type { LoggedRecord } from './logged-record.ts';
-import { logStart, type CommittedTurn, type FileMark, type InstanceMetadata, type StoredResult } from './metadata.ts';
+import {
+  logStart,
+  type CommittedTurn,
+  type FileMark,
+  type ForkOrigin,
+  type InstanceMetadata,
+  type StoredResult,
+} from './metadata.ts';
 
 export interface TurnToCommit {
   readonly turnId: string;
   readonly log: readonly LoggedRecord[];
   readonly delta: BaseDelta;
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  readonly result: TurnResult | 'reset';
+  readonly result: TurnResult | 'reset' | 'fork';
+  /** Present when the result is `fork`. */
+  readonly fork?: ForkOrigin;
   /** The event it handled, when that came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
@@ -47,6 +56,7 @@ export function planCommit(
   const baseBytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
   const extensions = new Map(Object.entries(turn.extensionState).map(([name, state]) => [name, JSON.stringify(state)]));
   const changed = [...extensions.keys()].filter((name) => extensions.get(name) !== committed.get(name));
+  const removed = [...committed.keys()].filter((name) => !extensions.has(name));
 
   const brought = messagesBrought(log);
   const committedTurn: CommittedTurn = {
@@ -55,7 +65,9 @@ export function planCommit(
     after: start,
     events: log.filter(({ record }) => record.type === 'message').length,
     base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
-    result: result === 'reset' ? result : storeResult(result, brought),
+    result: typeof result === 'string' ? result : storeResult(result, brought),
+    ...(changed.length + removed.length > 0 && { states: { changed, removed } }),
+    ...(turn.fork && { fork: turn.fork }),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
   };
   const commit = {
@@ -67,15 +79,15 @@ export function planCommit(
     inbox: entry?.seq ?? before.commit.inbox,
     extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),
   };
-  const isFailed = result !== 'reset' && result.finishReason === 'error';
+  const isFailed = typeof result === 'object' && result.finishReason === 'error';
   return {
     metadata: { ...before, status: isFailed ? 'failed' : 'idle', updatedAt: now.toISOString(), commit },
     baseBytes,
     isRewrite,
-    archiveBytes: sealLines(archiveTexts(commit, log, previous.seq)),
+    archiveBytes: sealLines(archiveTexts(commit, log, previous.seq, extensions)),
     extensions,
     changed,
-    removed: [...committed.keys()].filter((name) => !extensions.has(name)),
+    removed,
   };
 }
 

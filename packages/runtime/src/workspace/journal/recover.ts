@@ -17,6 +17,7 @@ import { putInPlace } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { committedLog, isWholeLog } from './committed-log.ts';
 import { placeExtensions, readExtensionFiles, removeStrayExtensions, type ExtensionFiles } from './extension-files.ts';
 import { FinishedTurns } from './finished-turns.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
@@ -25,7 +26,6 @@ import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.
 import { mergeLog, type MergedLog } from './merge-log.ts';
 import { logStart, type CommitRecord, type InstanceMetadata } from './metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
-import { resetLog } from './plan-reset.ts';
 
 export interface RecoveredInstance {
   readonly files: InstanceFiles;
@@ -85,19 +85,13 @@ async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecor
   if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is gone');
   if (archive.read.damage) throw await corruptStore(ports, paths.archive, archive.read.damage);
 
-  const after = commit.turn?.after ?? 0;
   const eventRecords = events.lines.map(readEventLine);
   const turnRecords = turn.lines.map(readTurnLine);
-  const committed =
-    commit.turn?.result === 'reset'
-      ? resetLog(commit.turn)
-      : [...eventRecords, ...turnRecords]
-          .filter(({ seq }) => seq > after && seq <= commit.base.seq)
-          .toSorted((a, b) => a.seq - b.seq);
+  const committed = committedLog(commit, eventRecords, turnRecords);
   const open = mergeLog(eventRecords, turnRecords, logStart(commit));
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
   if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
-  if (archive.last < commit.base.seq && committed.length !== commit.base.seq - after - 1) {
+  if (archive.last < commit.base.seq && !isWholeLog(commit, committed)) {
     throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
   }
   const base = planBase({ base: baseBytes, next: await fs.read(nextOf(paths.base)) }, commit, committed);
@@ -150,9 +144,9 @@ async function finishArchive(
   found: Found,
   commit: CommitRecord,
 ): Promise<void> {
-  const { archive, committed } = found;
+  const { archive, committed, extensions } = found;
   await mendTail(ports, files.archive.current, archive.read);
-  const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last) : [];
+  const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last, extensions.texts) : [];
   // Never into a new file: the first lines of this turn may be in the current one.
   if (texts.length > 0) await files.archive.current.write(sealLines(texts));
   await files.archive.sync();
@@ -166,7 +160,7 @@ async function lastResults(
   { turn }: CommitRecord,
 ): Promise<FinishedTurns> {
   const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
-  if (tail && (!turn || turn.result === 'reset' || tail.finished.has(turn.id)))
+  if (tail && (!turn || typeof turn.result === 'string' || tail.finished.has(turn.id)))
     return new FinishedTurns(limits, tail.finished);
   const last = await readTail(fs, paths.archive, 1, Number.POSITIVE_INFINITY);
   return new FinishedTurns(limits, [...(tail?.finished ?? []), ...(last?.finished ?? [])]);

@@ -63,7 +63,7 @@ test('the archive keeps everything, and gives the conversation at every point, a
   const replayed: (readonly Message[])[] = [];
   const names: string[] = [];
   for await (const { turnId, version, events, result } of journal.archive(coder)) {
-    names.push(`${version} ${turnId} ${result === 'reset' ? 'reset' : result.finishReason}`);
+    names.push(`${version} ${turnId} ${typeof result === 'string' ? result : result.finishReason}`);
     if (result === 'reset') {
       expect(events).toMatchObject([{ event: { type: 'truncate' }, author: { kind: 'runtime' }, counts: true }]);
     }

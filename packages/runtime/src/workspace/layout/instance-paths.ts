@@ -16,6 +16,7 @@ export interface InstancePaths {
   readonly events: string;
   readonly turn: string;
   readonly archive: string;
+  readonly historyStart: string;
   readonly runtimeEvents: string;
   /** A file for each turn. */
   readonly traces: string;
@@ -77,6 +78,7 @@ export function pathsIn(folder: string): InstancePaths {
     events: `${messages}/events.jsonl`,
     turn: `${messages}/turn.jsonl`,
     archive: `${messages}/archive.jsonl`,
+    historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
     traces: `${folder}/traces`,
     extensions,
@@ -89,11 +91,18 @@ export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }
 
-export function isDeletedFolder(name: string): boolean {
-  return name.startsWith(DELETED);
+/** Where an instance is written that comes whole, before it takes its place. */
+export function draftFolder(instances: string, id: string): string {
+  return `${instances}/${DRAFT}${id}`;
+}
+
+/** It is no instance, any more or yet. */
+export function isAside(name: string): boolean {
+  return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }
 
 const DELETED = '.deleted-';
+const DRAFT = '.draft-';
 
 /** What a file is written as before it takes its place. */
 export function nextOf(path: string): string {

@@ -4,19 +4,29 @@ import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
 import { AppendLog } from './append-log.ts';
 
+/** Asked before an old file is deleted; false when it must stay, and with it all that are younger. */
+export type LetGo = (path: string) => Promise<boolean>;
+
 export class RotatingLog {
   readonly #fs: Fs;
   readonly #limits: RotationLimits;
+  readonly #letGo: LetGo;
   #log: AppendLog;
 
-  private constructor(fs: Fs, limits: RotationLimits, log: AppendLog) {
+  private constructor(fs: Fs, limits: RotationLimits, letGo: LetGo, log: AppendLog) {
     this.#fs = fs;
     this.#limits = limits;
+    this.#letGo = letGo;
     this.#log = log;
   }
 
-  static async open(fs: Fs, path: string, limits: RotationLimits): Promise<RotatingLog> {
-    return new RotatingLog(fs, limits, await AppendLog.open(fs, path));
+  static async open(
+    fs: Fs,
+    path: string,
+    limits: RotationLimits,
+    letGo: LetGo = async () => true,
+  ): Promise<RotatingLog> {
+    return new RotatingLog(fs, limits, letGo, await AppendLog.open(fs, path));
   }
 
   /** The file that is being written. */
@@ -50,7 +60,12 @@ export class RotatingLog {
     // What is written to the new file is durable only with its name.
     await this.#fs.syncFolder(folder);
     const tooMany = Math.max(0, older.length + 1 - this.#limits.files);
-    for (const old of older.slice(0, tooMany)) await this.#fs.remove(old);
+    for (const old of older.slice(0, tooMany)) {
+      if (!(await this.#letGo(old))) return;
+      await this.#fs.remove(old);
+      // In their order: a loss of power must not bring an older one back alone.
+      if (tooMany > 1) await this.#fs.syncFolder(folder);
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 /** The one checker: what must hold after any number of crashes, once everything pending was handled. */
 import type { AgentAddress, JsonValue, Message, TurnResult } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { HistoryFold } from '../history/history-fold.ts';
+import { emptyStart } from '../history/history-start.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 import { decodeReply } from '../outbox/reply.ts';
@@ -34,7 +36,7 @@ export async function check(ports: StorePorts, workload: Workload, world: World)
 type Turn = ArchivedTurn & { readonly result: TurnResult };
 
 function isTurn(archived: ArchivedTurn): archived is Turn {
-  return archived.result !== 'reset';
+  return typeof archived.result === 'object';
 }
 
 /** Those that were acknowledged, and the one that was sent and not acknowledged if it was handled nevertheless. */
@@ -157,6 +159,7 @@ async function checkConversation(
   const summary = await journal.summary(instance);
   expect([summary.messages, summary.pending], [messages.length, 0], 'messages and pending events of the summary');
   expect(committed, messages, 'the base and the fold of the archive');
+  expect(foldHistory(archive).messages(), messages, 'the newest moment of the history');
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const bytes = await fs.read(instancePaths(workspace, instance).base);
   const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1);
@@ -165,6 +168,12 @@ async function checkConversation(
     messages.map((message) => JSON.stringify(message)),
     'the lines of base.jsonl',
   );
+}
+
+function foldHistory(archive: readonly ArchivedTurn[]): HistoryFold {
+  const fold = new HistoryFold(emptyStart);
+  for (const turn of archive) fold.apply(turn);
+  return fold;
 }
 
 function foldTurn(messages: readonly Message[], { turnId, events }: ArchivedTurn): readonly Message[] {
@@ -181,11 +190,12 @@ async function checkExtensionState(
   let state: Record<string, JsonValue> = {};
   for (const { turnId, result } of archive) {
     const input = inputs.find(({ event }) => turnId === `turn-${event.id}`);
-    if (result === 'reset') state = {};
+    if (typeof result === 'string') state = {};
     else if (input && !result.error) state = stateAfter(state, input.script, turnId);
   }
   const { extensionState } = await journal.read(instance);
   expect(sorted(extensionState), sorted(state), 'extension state');
+  expect(sorted(foldHistory(archive).states().known), sorted(state), 'extension state in the archive');
 }
 
 /** An answer is there until it was fetched, and not after. */

@@ -1,7 +1,7 @@
 /** The trace files of a workspace, by their names alone. */
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
-import { instancesFolder, isDeletedFolder, pathsIn } from '../layout/instance-paths.ts';
+import { instancesFolder, isAside, pathsIn } from '../layout/instance-paths.ts';
 import { readTraceName, type TraceName } from './trace-names.ts';
 
 export interface TraceFile extends TraceName {
@@ -13,7 +13,7 @@ export async function listTraceFiles(fs: Fs, workspace: string): Promise<TraceFi
   const instances = instancesFolder(workspace);
   const files: TraceFile[] = [];
   for (const instance of (await fs.list(instances)) ?? []) {
-    if (isDeletedFolder(instance)) continue;
+    if (isAside(instance)) continue;
     const { traces } = pathsIn(join(instances, instance));
     for (const name of (await fs.list(traces)) ?? []) {
       const named = readTraceName(name);

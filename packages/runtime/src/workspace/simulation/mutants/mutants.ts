@@ -201,8 +201,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'add the whole turn to the archive again',
     file: 'journal/recover.ts',
-    find: 'archiveTexts(commit, committed, archive.last)',
-    replace: 'archiveTexts(commit, committed, commit.previous.seq)',
+    find: 'archiveTexts(commit, committed, archive.last,',
+    replace: 'archiveTexts(commit, committed, commit.previous.seq,',
+  },
+  {
+    name: 'redo the archive without the states of extensions',
+    file: 'journal/recover.ts',
+    find: 'archive.last, extensions.texts)',
+    replace: 'archive.last, new Map())',
+    isQuick: true,
   },
   {
     name: 'forget the answer of a commit that was cut off',
@@ -298,9 +305,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'forget a reset that was cut off',
-    file: 'journal/recover.ts',
-    find: '? resetLog(commit.turn)',
-    replace: '? []',
+    file: 'journal/committed-log.ts',
+    find: 'return resetLog(commit.turn);',
+    replace: 'return [];',
     isQuick: true,
   },
   {

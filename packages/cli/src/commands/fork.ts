@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import type { AgentAddress } from '@goondan/types';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+interface ForkOptions extends BundleOptions {
+  readonly as: string;
+  readonly at?: string;
+}
+
+export function addForkCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('fork')
+    .argument('<agent>', 'whose conversation')
+    .argument('<instance>', 'its key, as `gdn instance list` shows it')
+    .summary('go on from a moment of a conversation, in another one')
+    .description(
+      'Makes another conversation of the same agent that goes on from a moment of this one, with its messages and the ' +
+        'states of its extensions as they were. This one stays as it is. A running swarm does it itself.',
+    )
+    .requiredOption('--as <key>', 'the key of the new conversation')
+    .option(
+      '--at <event>',
+      'after the event of this number, or after the turn of this id (default: the newest moment)',
+    );
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn fork helper default --at 12 --as second-try --bundle my-swarm')
+    .action(async (agentName: string, instanceKey: string, options: ForkOptions) => {
+      await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal));
+      finish(exitCodes.ok);
+    });
+}
+
+async function forkConversation(from: AgentAddress, options: ForkOptions, terminal: Terminal, signal: AbortSignal) {
+  const [{ placeOfSwarm }, { withInstance }, { forkInstance }, { readMoment }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../instance/read-instances.ts'),
+    import('../instance/fork-instance.ts'),
+    import('../history/read-moment.ts'),
+  ]);
+  const { as, at, json } = options;
+  const place = await placeOfSwarm(options);
+  // So that a name that was mistyped is answered with what there is.
+  await withInstance(place, from, async () => undefined);
+  const moment = at === undefined ? {} : { at: readMoment(at) };
+  const forked = await forkInstance({ place, from, as, ...moment, signal });
+  const { agentName: agent, instanceKey } = from;
+  if (json === true) return printJson({ forked: true, agent, instanceKey: as, from: instanceKey, ...forked }, terminal);
+  const { seq, messages, unknownStates } = forked;
+  const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
+  terminal.print(`Conversation "${as}" of ${agent} goes on from "${instanceKey}" after event ${seq}: ${count}.\n`);
+  if (unknownStates.length === 0) return;
+  const names = unknownStates.join(', ');
+  terminal.printError(`warn: These extensions begin without a state, it was too long for the archive: ${names}.\n`);
+}

@@ -1,0 +1,261 @@
+// Real processes: what `gdn` says of the past of a conversation, and how one goes on from there.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+/** `host` answers with everything the user has said so far, and how many turns its extension remembers. */
+const remembering = {
+  'goondan.yaml': sampleBundle({
+    agent: 'extensions: [Extension/recall]',
+    more: 'kind: Extension\nmetadata: { name: recall }\nspec: { entry: ./recall.ts }',
+  }),
+  'recall.ts': `
+import type { ExtensionRegister } from '@goondan/types';
+export const register: ExtensionRegister = (api) => {
+  api.pipeline.register('turn', async (ctx) => {
+    await api.state.set({ turns: ((await api.state.get())?.turns ?? 0) + 1 });
+    return ctx.next();
+  });
+  api.pipeline.register('model', async (ctx) => {
+    const reply = await ctx.next();
+    const said = ctx.messages.filter(({ role }) => role === 'user').map(({ content }) => content).join(', ');
+    const { turns } = await api.state.get();
+    return { ...reply, content: [{ type: 'text', text: \`\${turns}: \${said}\` }] };
+  });
+};
+`,
+};
+
+/** Without ids and dates, which are others each time. */
+const table = (text: string) =>
+  text
+    .replaceAll(/turn-event-[0-9a-f-]{36}/g, 'turn-*')
+    .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '*')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+
+describe('gdn history', () => {
+  test('lists events, and shows the conversation after each: the same with and without a running swarm', async () => {
+    await place.write('bundle', remembering);
+    for (const input of ['one', 'two']) await ask(input);
+    const asleep = await json('history host default --json');
+    expect(asleep).toMatchObject({ agent: 'host', instanceKey: 'default', first: 1, last: 4 });
+    const [first] = asleep.turns;
+    expect(asleep.turns).toHaveLength(2);
+    expect(first).toMatchObject({
+      version: 1,
+      result: { finishReason: 'text_response' },
+      events: [
+        { seq: 1, author: { kind: 'input', from: { kind: 'cli', name: 'control' } }, event: { type: 'append' } },
+        { seq: 2, author: { kind: 'model', ref: 'Model/scripted' }, stepId: expect.any(String) },
+      ],
+    });
+    const shown = await json('instance show host default --json');
+    expect(await json('history host default --at 4 --json')).toEqual({ ...shown, seq: 4 });
+    const early = await json(`history host default --at ${first.turnId} --json`);
+    expect(early).toEqual(await json('history host default --at 2 --json'));
+    expect(early).toMatchObject({ seq: 2, messages: shown.messages.slice(0, 2), extensions: { recall: { turns: 1 } } });
+    expect((await gdn('history host default --at 3')).stdout).toBe('user  one\nassistant  1: one\nuser  two\n');
+    expect((await gdn('history host default --at 0')).stdout).toBe('');
+
+    await place.run('run', 'bundle', '--trust', '--detach');
+    expect(await json('history host default --json')).toEqual(asleep);
+    expect(await json(`history host default --at ${first.turnId} --json`)).toEqual(early);
+    expect((await gdn('send --input three --wait')).stdout).toBe('3: one, two, three\n');
+    expect((await gdn('restart --agent host --fresh')).exitCode).toBe(0);
+    expect((await gdn('send --input four --wait')).stdout).toBe('1: four\n');
+    const page = await gdn('history host default --limit 5');
+    expect(table(page.stdout)).toBe(
+      [
+        'turn-*  *  answered',
+        '  5  *  person via cli        append    three',
+        '  6  *  model Model/scripted  append    3: one, two, three',
+        'reset-4  *  started anew',
+        '  7  *  runtime               truncate',
+        'turn-*  *  answered',
+        '  8  *  person via cli        append    four',
+        '  9  *  model Model/scripted  append    1: four',
+        '',
+      ].join('\n'),
+    );
+    expect(page.stderr).toBe('There are earlier events: `gdn history host default --before 5`.\n');
+    expect(await json('history host default --before 5 --json')).toEqual({ ...asleep, last: 9 });
+    expect((await json('history host default --at 6 --json')).messages).toHaveLength(6);
+    expect((await json('history host default --at 7 --json')).messages).toEqual([]);
+    expect((await gdn('stop')).exitCode).toBe(0);
+
+    await gdn('instance delete host default --yes');
+    await ask('five');
+    expect(await json('history host default --json')).toMatchObject({ first: 1, last: 2, turns: [{ version: 1 }] });
+  });
+
+  test('what is not there, and what was typed wrongly', async () => {
+    await place.write('bundle', remembering);
+    await ask('one');
+    const beyond = await gdn('history host default --at 99');
+    expect(beyond.stderr).toBe(
+      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nSee which ones there are, with `gdn history`.\n',
+    );
+    expect(beyond.exitCode).toBe(3);
+    expect((await gdn('blame host default --at turn-x')).stderr).toContain('No turn "turn-x" is in the history');
+    expect((await gdn('history host defualt')).stderr).toContain('Did you mean `default`?');
+    expect((await gdn('history host default --at 1 --limit 3')).exitCode).toBe(2);
+    expect((await gdn('history host default --limit 0')).exitCode).toBe(2);
+  });
+
+  test('a text that would drive the terminal is shown, in one row', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: '- { say: "\\e[2Jgone\\nnext" }' }) });
+    await ask('one');
+    expect((await gdn('history host default')).stdout).toContain('append    ␛[2Jgone next\n');
+    expect((await gdn('blame host default')).stdout).toContain('    ␛[2Jgone next\n');
+  });
+});
+
+describe('gdn blame', () => {
+  test('names the agent that asked, the model, the tool and its call', async () => {
+    const script =
+      `- { when: 'ask', call: { tool: agents__request, args: { target: helper, input: weather } } }\n` +
+      `- { afterTool: agents__request, say: 'It says so.' }\n- { say: 'You said: {{input}}' }`;
+    const agent = 'tools: [Tool/agents]';
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ script, agents: ['helper'], agent }) });
+    await ask('ask');
+    const host = table((await gdn('blame host default')).stdout);
+    expect(host).toMatch(
+      /^#1 user {2}person via cli, turn-\*, \*\n {4}ask\n#2 assistant {2}model Model\/scripted, turn-\*\.step-0, \*\n {4}→ agents__request /,
+    );
+    expect(host).toMatch(/#3 tool {2}tool agents__request, call \S+, turn-\*\.step-0, \*\n {4}.*You said: weather/);
+    expect((await gdn('blame helper default')).stdout).toMatch(/^#1 user {2}agent host \(default\), turn-call-/);
+  });
+
+  test('says what a summary replaced, by the events alone', async () => {
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({
+        agent: 'extensions: [Extension/clerk]',
+        more: 'kind: Extension\nmetadata: { name: clerk }\nspec: { entry: ./clerk.ts }',
+      }),
+      'clerk.ts': `
+import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
+export const register: ExtensionRegister = (api) => {
+  api.pipeline.register('turn', async (ctx) => {
+    const [first, ...others] = ctx.conversationState.baseMessages;
+    if (ctx.inputEvent.input === 'sum up' && first) {
+      const message = createSystemMessage('They counted.', {}, { id: ctx.turnId + '.sum' });
+      ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
+      for (const { id } of others) ctx.emitMessageEvent({ type: 'remove', targetId: id });
+    }
+    return ctx.next();
+  });
+};
+`,
+    });
+    for (const input of ['one', 'two', 'sum up']) await ask(input);
+    const { messages } = await json('blame host default --json');
+    expect(messages[0]).toMatchObject({
+      seq: 6,
+      author: { kind: 'extension', name: 'clerk' },
+      how: 'replace',
+      replaced: { count: 4, first: 1, last: 4, messages: [] },
+    });
+    const shown = table((await gdn('blame host default --show-replaced')).stdout);
+    expect(shown).toStartWith(
+      [
+        '#6 system  extension clerk, turn-*, *',
+        '    They counted.',
+        '    in the place of 4 messages, #1 to #4',
+        '      #1 user, person via cli: one',
+        '      #2 assistant, model Model/scripted: You said: one',
+        '      #3 user, person via cli: two',
+        '      #4 assistant, model Model/scripted: You said: two',
+        '#5 user  person via cli, turn-*, *',
+      ].join('\n'),
+    );
+    await gdn('fork host default --as copy');
+    const copy = table((await gdn('blame host copy')).stdout);
+    expect(copy).toContain('#1 system  extension clerk, turn-*, from "default" #6, *\n');
+    expect(copy).toContain('    there in the place of 4 messages, #1 to #4\n');
+  });
+});
+
+describe('gdn fork', () => {
+  test('without a running swarm: the new conversation answers with the old context, and its own from there on', async () => {
+    await place.write('bundle', remembering);
+    for (const input of ['one', 'two', 'three']) await ask(input);
+    const forked = await gdn('fork host default --at 4 --as second');
+    expect(forked).toEqual({
+      stdout: 'Conversation "second" of host goes on from "default" after event 4: 4 messages.\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(await ask('other', 'second')).toBe('3: one, two, other\n');
+    expect(await ask('four')).toBe('4: one, two, three, four\n');
+    expect((await json('history host second --json')).turns).toMatchObject([
+      { turnId: 'fork-1', result: 'fork', fork: { instanceKey: 'default', seq: 4 } },
+      { result: { finishReason: 'text_response' } },
+    ]);
+    expect((await gdn('history host second')).stdout).toContain('forked from "default" at 4\n');
+
+    const taken = await gdn('fork host default --as second');
+    expect(taken.stderr).toBe(
+      'E_INSTANCE_EXISTS: host has a conversation "second" already.\n' +
+        'Choose another key, or delete the one that is there with `gdn instance delete`.\n',
+    );
+    expect(taken.exitCode).toBe(3);
+    expect((await gdn('fork host nobody --as x')).exitCode).toBe(3);
+    expect((await gdn('fork host default --at 99 --as x')).stderr).toStartWith('E_HISTORY_RANGE');
+    expect((await gdn('fork host default')).exitCode).toBe(2);
+    const folder = join(place.stateRoot, 'workspaces');
+    const [workspace = ''] = readdirSync(folder);
+    expect(readdirSync(join(folder, workspace, 'instances')).toSorted()).toEqual(['host~default', 'host~second']);
+    expect(existsSync(join(folder, workspace, 'instances', 'host~second', 'inbox.jsonl'))).toBe(true);
+  });
+
+  test('in a running swarm: by itself, while the old conversation goes on', async () => {
+    await place.write('bundle', remembering);
+    await place.run('run', 'bundle', '--trust', '--detach');
+    for (const input of ['one', 'two']) await gdn(`send --input ${input} --wait`);
+    expect(await json('fork host default --at 2 --as second --json')).toEqual({
+      forked: true,
+      agent: 'host',
+      instanceKey: 'second',
+      from: 'default',
+      seq: 2,
+      messages: 2,
+      unknownStates: [],
+    });
+    expect((await json('instance list --json')).map(({ instanceKey }: { instanceKey: string }) => instanceKey)).toEqual(
+      ['default', 'second'],
+    );
+    expect((await gdn('send --input other --instance second --wait')).stdout).toBe('2: one, other\n');
+    expect((await gdn('send --input three --wait')).stdout).toBe('3: one, two, three\n');
+    expect((await gdn('fork host default --as second')).stderr).toStartWith('E_INSTANCE_EXISTS');
+    expect((await gdn('fork host default --at 99 --as x')).stderr).toStartWith('E_HISTORY_RANGE');
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(await ask('more', 'second')).toBe('3: one, other, more\n');
+  });
+});
+
+async function ask(input: string, instance = 'default'): Promise<string> {
+  const { stdout, stderr, exitCode } = await gdn(`run --trust --input`, input, '--instance', instance);
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  return stdout;
+}
+
+function gdn(line: string, ...more: string[]) {
+  return place.run(...line.split(' '), ...more, '--bundle', 'bundle');
+}
+
+async function json(line: string) {
+  const { stdout, stderr, exitCode } = await gdn(line);
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { AgentAddress } from '@goondan/types';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface HistoryOptions extends BundleOptions {
+  readonly at?: string;
+  readonly limit?: number;
+  readonly before?: number;
+}
+
+export function addHistoryCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('history')
+    .argument('<agent>', 'whose conversation')
+    .argument('<instance>', 'its key, as `gdn instance list` shows it')
+    .summary('list what happened in a conversation, or show it as it was')
+    .description(
+      'Lists the turns of one conversation and every event that changed it: its number, when, who, and what. With --at ' +
+        'it prints the conversation as it was after that event. Whether the swarm runs does not matter.',
+    )
+    .option('--at <event>', 'the conversation after the event of this number, or after the turn of this id; 0 is empty')
+    .option('--limit <number>', 'how many events at most (default: 50)', readNumber(1000))
+    .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
+  addBundleOptions(command)
+    .addHelpText('after', '\nExample:\n  $ gdn history helper default --at 12 --bundle my-swarm')
+    .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
+      const pages = options.limit !== undefined || options.before !== undefined;
+      if (options.at !== undefined && pages) command.error("option '--at' shows one moment: it takes no pages");
+      const show = options.at === undefined ? showPage : showMoment;
+      await show({ agentName, instanceKey }, options, terminal);
+      finish(exitCodes.ok);
+    });
+}
+
+async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { withInstance }, { readHistory }, { renderHistory }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../instance/read-instances.ts'),
+    import('@goondan/runtime'),
+    import('../history/render-history.ts'),
+  ]);
+  const { limit = DEFAULT_LIMIT, before, json } = options;
+  const question = { limit, ...(before === undefined ? {} : { before }) };
+  const page = await withInstance(await placeOfSwarm(options), at, (journal) => readHistory(journal, at, question));
+  const { agentName: agent, instanceKey } = at;
+  if (json === true) return printJson({ agent, instanceKey, ...page }, terminal);
+  if (page.last === 0) return terminal.print('Nothing has happened in this conversation yet.\n');
+  const { colors, columns = WITHOUT_TERMINAL } = terminal;
+  terminal.print(renderHistory(page, { colors, columns }));
+  const shownFrom = page.turns.flatMap(({ events }) => events)[0]?.seq ?? page.first;
+  if (shownFrom <= page.first) return;
+  const earlier = `gdn history ${quoteForShell(agent)} ${quoteForShell(instanceKey)} --before ${shownFrom}`;
+  terminal.printError(`There are earlier events: \`${earlier}\`.\n`);
+}
+
+async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { withInstance }, { readConversationAt }, { readMoment }, { printMessages }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('../instance/read-instances.ts'),
+      import('@goondan/runtime'),
+      import('../history/read-moment.ts'),
+      import('../instance/print-messages.ts'),
+    ]);
+  const moment = readMoment(options.at ?? '');
+  const { seq, messages, extensionState, unknownStates } = await withInstance(
+    await placeOfSwarm(options),
+    at,
+    (journal) => readConversationAt(journal, at, moment),
+  );
+  const { agentName: agent, instanceKey } = at;
+  if (options.json !== true) return printMessages(messages, terminal);
+  const unknown = unknownStates.length === 0 ? {} : { unknownStates };
+  printJson({ agent, instanceKey, seq, messages, extensions: extensionState, ...unknown }, terminal);
+}
+
+function readNumber(most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
+    throw new InvalidArgumentError(`It is no number from 1 to ${most}.`);
+  };
+}
+
+const DEFAULT_LIMIT = 50;
+const WITHOUT_TERMINAL = 160;

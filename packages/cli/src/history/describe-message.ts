@@ -1,0 +1,21 @@
+/** A message in one row: its words, the calls it makes, the results it brings. */
+import type { Message } from '@goondan/types';
+import { harmlessText } from '../harmless-text.ts';
+import { shorten } from '../shorten.ts';
+
+/** At most so many characters, none of which drives a terminal. */
+export function describeMessage({ data: { content } }: Message, longest: number): string {
+  const text = typeof content === 'string' ? content : content.map(describePart).join(' ');
+  return shorten(harmlessText(shorten(text, longest)), longest);
+}
+
+type Part = Exclude<Message['data']['content'], string>[number];
+
+function describePart(part: Part): string {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text;
+  if (part.type === 'tool-call') return `→ ${part.toolName} ${JSON.stringify(part.input)}`;
+  if (part.type !== 'tool-result') return `[${part.type}]`;
+  const { output } = part;
+  const value = 'value' in output ? output.value : output;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,6 @@
+import type { Moment } from '@goondan/runtime';
+
+/** What `--at` names: the number of an event, or a turn. No turn's id is a number. */
+export function readMoment(text: string): Moment {
+  return /^\d+$/.test(text) ? Number(text) : text;
+}

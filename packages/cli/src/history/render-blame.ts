@@ -1,0 +1,54 @@
+/** Who put each message of a conversation there, for people: two or three lines for each. */
+import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime';
+import { harmlessText } from '../harmless-text.ts';
+import { describeAuthor } from './describe-author.ts';
+import { describeMessage } from './describe-message.ts';
+import { type HistoryLook, timeOf } from './render-history.ts';
+
+const LEAST_WORDS = 24;
+
+export function renderBlame({ messages }: Blame, look: HistoryLook): string {
+  return messages.flatMap((each) => renderMessage(each, look).map((line) => `${line.trimEnd()}\n`)).join('');
+}
+
+function renderMessage(blamed: BlamedMessage, { colors, columns }: HistoryLook): string[] {
+  const { seq, message, replaced, origin } = blamed;
+  const head = `${colors.bold(`#${seq}`)} ${message.data.role}  ${colors.dim(harmlessText(describePut(blamed)))}`;
+  return [
+    head,
+    `    ${describeMessage(message, Math.max(LEAST_WORDS, columns - 4))}`,
+    ...(origin?.replaced === undefined
+      ? []
+      : [`    ${colors.yellow(`there in the place of ${describeNumbers(origin.replaced)}`)}`]),
+    ...(replaced === undefined ? [] : [`    ${colors.yellow(`in the place of ${describeNumbers(replaced)}`)}`]),
+    ...(replaced === undefined ? [] : renderReplaced(replaced, columns)),
+  ];
+}
+
+/** `model Model/claude, turn-1.step-0, 2026-01-02T03:04:05Z` */
+function describePut({ author, turnId, stepId, at, message, origin }: BlamedMessage): string {
+  const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
+  const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
+  const where = stepId ?? origin?.turnId ?? turnId;
+  return [describeAuthor(author), ...call, where, ...from, timeOf(at)].join(', ');
+}
+
+function describeNumbers({ count, first, last }: Omit<ReplacedMessages, 'messages'>): string {
+  const range = first === last ? `#${first}` : `#${first} to #${last}`;
+  return `${count === 1 ? 'one message' : `${count} messages`}, ${range}`;
+}
+
+function renderReplaced({ count, messages }: ReplacedMessages, columns: number): string[] {
+  const shown = messages.map((each) => {
+    const who = `${each.message.data.role}, ${harmlessText(describeAuthor(each.author))}`;
+    const start = `      #${each.seq} ${who}${alsoReplaced(each)}: `;
+    return `${start}${describeMessage(each.message, Math.max(LEAST_WORDS, columns - start.length))}`;
+  });
+  const more = count - messages.length;
+  return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;
+}
+
+/** To see those, look at an earlier moment. */
+function alsoReplaced({ replaced }: BlamedMessage): string {
+  return replaced === undefined ? '' : `, in the place of ${replaced.count}`;
+}

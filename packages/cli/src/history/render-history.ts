@@ -1,0 +1,60 @@
+/** A page of a history for people: a line for each turn, and below it one for each of its events. */
+import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
+import { harmlessText } from '../harmless-text.ts';
+import { shorten } from '../shorten.ts';
+import type { Colors } from '../terminal.ts';
+import { describeAuthor } from './describe-author.ts';
+import { describeMessage } from './describe-message.ts';
+
+export interface HistoryLook {
+  readonly colors: Colors;
+  readonly columns: number;
+}
+
+const WIDEST_AUTHOR = 36;
+
+export function renderHistory({ first, last, turns }: HistoryPage, { colors, columns }: HistoryLook): string {
+  const events = turns.flatMap((turn) => turn.events);
+  const widths = {
+    seq: String(last).length,
+    author: Math.min(WIDEST_AUTHOR, Math.max(0, ...events.map(({ author }) => describeAuthor(author).length))),
+  };
+  const isCut = first > 1 && events[0]?.seq === first;
+  const gone = isCut ? [`${colors.dim(`Events before ${first} are no longer kept.`)}\n`] : [];
+  return [...gone, ...turns.flatMap(renderTurn)].join('');
+
+  function renderTurn(turn: HistoryTurn): string[] {
+    const head = [turn.turnId, timeOf(turn.committedAt), describeEnd(turn)].join('  ');
+    return [`${colors.bold(harmlessText(head))}\n`, ...turn.events.map(renderEvent)];
+  }
+
+  function renderEvent(row: HistoryEvent): string {
+    const { seq, at, author, event } = row;
+    const who = shorten(harmlessText(describeAuthor(author)), WIDEST_AUTHOR).padEnd(widths.author);
+    const start = `  ${String(seq).padStart(widths.seq)}  ${timeOf(at)}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
+    const words = describeEvent(row, Math.max(LEAST_WORDS, columns - start.length - 2));
+    return `${`${start}  ${words}`.trimEnd()}\n`;
+  }
+}
+
+/** `truncate` */
+const WIDEST_EVENT = 8;
+const LEAST_WORDS = 24;
+
+function describeEvent({ event, target }: HistoryEvent, longest: number): string {
+  const which = target === undefined ? '' : `#${target}`;
+  if (event.type === 'truncate' || event.type === 'remove') return which;
+  const start = which === '' ? '' : `${which}: `;
+  return `${start}${describeMessage(event.message, longest - start.length)}`;
+}
+
+function describeEnd({ result, fork }: HistoryTurn): string {
+  if (result === 'reset') return 'started anew';
+  if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
+  return result.finishReason === 'error' ? `failed: ${result.error?.code ?? result.error?.message ?? ''}` : 'answered';
+}
+
+/** To the second, in UTC, as the log has it. */
+export function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
+}

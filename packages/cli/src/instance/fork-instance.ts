@@ -1,0 +1,18 @@
+import { type ForkedInstance, type ForkOptions, forkStoppedInstance } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
+import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { betweenSwarms } from '../swarm/between-swarms.ts';
+
+export interface Fork extends ForkOptions {
+  readonly place: SwarmPlace & { readonly swarm: string };
+  readonly from: AgentAddress;
+  readonly signal: AbortSignal;
+}
+
+/** In a running swarm by itself, else here. **Errors** — those of `Journal.fork`, of the control socket, `E_INSTANCE_KEY`. */
+export function forkInstance({ place, from, signal, ...options }: Fork): Promise<ForkedInstance> {
+  return betweenSwarms(async () => {
+    const running = await attachSwarm(place);
+    return running === undefined ? forkStoppedInstance(place, from, options) : running.forkInstance(from, options);
+  }, signal);
+}

@@ -1,0 +1,37 @@
+/** Does something to the conversations of a workspace that nobody runs, as its orchestrator would. */
+import { systemClock } from '../ports/clock.ts';
+import { durableStore, type DurableStoreOptions } from '../workspace/durable-store.ts';
+import type { Journal } from '../workspace/journal/journal.ts';
+import { ownWorkspace } from '../workspace/own-workspace.ts';
+import { endLeftovers } from './guardian/end-leftovers.ts';
+import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
+
+export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
+  /** Its name, for whoever is refused meanwhile. */
+  readonly swarm: string;
+}
+
+/**
+ * Owns the workspace for as long as it takes, so that no swarm starts meanwhile; what is left of one that died is ended
+ * first, because it may still write.
+ *
+ * **Errors** — `E_SWARM_RUNNING`; those of `action`.
+ */
+export async function withStoppedWorkspace<Value>(
+  { swarm, ...place }: StoppedSwarm,
+  action: (journal: Journal) => Promise<Value>,
+): Promise<Value> {
+  const owner = await ownWorkspace(place, { swarm, runTag: newTag(RUN_VARIABLE) });
+  try {
+    await endLeftovers(owner, systemClock);
+    const journal = await durableStore(place);
+    try {
+      await journal.sweep();
+      return await action(journal);
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await owner.release();
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Every committed turn that is still kept, for whoever does not own the instance: changes nothing, takes no lock. The
+ * last one may not be in the archive yet, because its process is about to put it there, or died before it could; then
+ * it is made from the commit record and the log, as recovery will.
+ */
+import type { AgentAddress } from '@goondan/types';
+import { committedLog, isWholeLog } from '../journal/committed-log.ts';
+import { readExtensionFiles } from '../journal/extension-files.ts';
+import { readEventLine, readTurnLine } from '../journal/logged-record.ts';
+import { type CommitRecord, refuseOtherInstance } from '../journal/metadata.ts';
+import { readMetadata } from '../journal/read-metadata.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import { readLines } from '../lines/read-lines.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { archiveTexts } from './archive-lines.ts';
+import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
+
+const ATTEMPTS = 5;
+
+/** Oldest first. **Errors** — those of `readArchive`, `E_STORE_INSTANCE`. */
+export async function* readCommittedTurns(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+): AsyncGenerator<ArchivedTurn> {
+  let last = 0;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    for await (const turn of readArchive(ports, paths.archive)) {
+      if (turn.version <= last) continue;
+      yield turn;
+      last = turn.version;
+    }
+    const metadata = await readMetadata(ports, paths.metadata);
+    if (!metadata) return;
+    refuseOtherInstance(paths.metadata, address, metadata);
+    if (metadata.commit.version <= last) return;
+    const turn = metadata.commit.version === last + 1 && (await unplacedTurn(ports, paths, metadata.commit));
+    if (turn) {
+      yield turn;
+      return;
+    }
+    // It was put into the archive meanwhile.
+  }
+}
+
+async function unplacedTurn(
+  ports: StorePorts,
+  paths: InstancePaths,
+  commit: CommitRecord,
+): Promise<ArchivedTurn | undefined> {
+  const { fs } = ports;
+  const linesOf = async (path: string) => readLines((await fs.read(path)) ?? new Uint8Array()).lines;
+  const events = (await linesOf(paths.events)).map(readEventLine);
+  const log = committedLog(commit, events, (await linesOf(paths.turn)).map(readTurnLine));
+  const extensions = await readExtensionFiles(fs, paths, commit);
+  if (!isWholeLog(commit, log) || extensions.damaged !== undefined) return undefined;
+  const bytes = sealLines(archiveTexts(commit, log, 0, extensions.texts));
+  const { value } = await readArchiveFile(ports, paths.archive, bytes).next();
+  return value;
+}

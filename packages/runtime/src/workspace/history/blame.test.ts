@@ -1,0 +1,178 @@
+import { expect, test } from 'bun:test';
+import { createSystemMessage, createUserMessage, type Message, type MessageEvent } from '@goondan/types';
+import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { blame } from './blame.ts';
+import type { BlamedMessage } from './blamed-message.ts';
+import { emptyStart } from './history-start.ts';
+import type { HistorySource } from './read-history.ts';
+
+type Row = readonly [author: EventAuthor, event: MessageEvent, stepId?: string];
+
+const input: EventAuthor = { kind: 'input', from: { kind: 'cli', name: 'control' } };
+const model: EventAuthor = { kind: 'model', ref: 'Model/main' };
+const clerk: EventAuthor = { kind: 'extension', name: 'clerk' };
+const other: EventAuthor = { kind: 'extension', name: 'other' };
+const message = (id: string): Message => createUserMessage(id, {}, { id, createdAt: new Date(0) });
+const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
+const remove = (targetId: string): MessageEvent => ({ type: 'remove', targetId });
+const replace = (targetId: string, id: string): MessageEvent => ({
+  type: 'replace',
+  targetId,
+  message: createSystemMessage(id, {}, { id, createdAt: new Date(0) }),
+});
+const four: readonly Row[] = ['a', 'b', 'c', 'd'].map((id) => [input, append(id)] as const);
+
+/** A turn for each list of rows. */
+function historyOf(...turns: (readonly Row[])[]): HistorySource {
+  const archived = turns.map((rows, index): ArchivedTurn => {
+    const events = rows.map(([author, event, stepId], place) => {
+      const step = stepId === undefined ? {} : { stepId };
+      return { seq: place, at: new Date(place), author, event, counts: true, ...step };
+    });
+    const turnId = `turn-${index + 1}`;
+    const result = { turnId, finishReason: 'text_response' } as const;
+    return { turnId, version: index + 1, committedAt: new Date(index), events, result };
+  });
+  return {
+    history: async () => ({
+      start: emptyStart,
+      turns: (async function* () {
+        yield* archived;
+      })(),
+    }),
+  };
+}
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+/** `s@5←1,2`: message s, put there by event 5, in the place of those that events 1 and 2 had put there. */
+function shortly({ seq, message: { id }, replaced }: BlamedMessage): string {
+  if (replaced === undefined) return `${id}@${seq}`;
+  const nested = replaced.messages.map((each) => (each.replaced ? `${each.seq}(${each.replaced.count})` : each.seq));
+  return `${id}@${seq}←${nested.join()}`;
+}
+const blamed = async (...turns: (readonly Row[])[]) =>
+  (await blame(historyOf(...turns), coder, { replaced: 10 })).messages.map(shortly).join(' ');
+
+test('who, how, in which turn and step, when', async () => {
+  const { seq, messages } = await blame(historyOf(four.slice(0, 1), [[model, append('r'), 'step-0']]), coder);
+  expect(seq).toBe(2);
+  expect(messages).toEqual([
+    { seq: 1, at: new Date(0), turnId: 'turn-1', author: input, how: 'append', message: message('a') },
+    {
+      seq: 2,
+      at: new Date(0),
+      turnId: 'turn-2',
+      stepId: 'step-0',
+      author: model,
+      how: 'append',
+      message: message('r'),
+    },
+  ]);
+});
+
+test('a summary stands for what it replaced and for what the same extension removed in the same step', async () => {
+  const summary: readonly Row[] = [
+    [clerk, replace('a', 's'), 'step-0'],
+    [clerk, remove('b'), 'step-0'],
+    [clerk, remove('c'), 'step-0'],
+  ];
+  expect(await blamed(four, summary)).toBe('s@5←1,2,3 d@4');
+  expect(await blamed(four, [...summary.slice(1), ...summary.slice(0, 1)])).toBe('s@7←1,2,3 d@4');
+  const { messages } = await blame(historyOf(four, summary), coder);
+  expect(messages[0]?.replaced).toEqual({ count: 3, first: 1, last: 3, messages: [] });
+  const few = await blame(historyOf(four, summary), coder, { replaced: 2 });
+  expect(few.messages[0]?.replaced).toMatchObject({ count: 3, messages: [{ seq: 1 }, { seq: 2 }] });
+});
+
+test('two summaries in one step each stand for what was removed after them', async () => {
+  const rows: readonly Row[] = [
+    [clerk, replace('a', 's')],
+    [clerk, remove('b')],
+    [clerk, replace('c', 't')],
+    [clerk, remove('d')],
+  ];
+  expect(await blamed(four, rows)).toBe('s@5←1,2 t@7←3,4');
+});
+
+test('what another extension, another step or another turn removed is not its doing', async () => {
+  expect(
+    await blamed(four, [
+      [clerk, replace('a', 's')],
+      [other, remove('b')],
+    ]),
+  ).toBe('s@5←1 c@3 d@4');
+  expect(
+    await blamed(four, [
+      [clerk, replace('a', 's'), 'step-0'],
+      [clerk, remove('b'), 'step-1'],
+    ]),
+  ).toBe('s@5←1 c@3 d@4');
+  expect(await blamed(four, [[clerk, replace('a', 's')]], [[clerk, remove('b')]])).toBe('s@5←1 c@3 d@4');
+  expect(await blamed(four, [[{ kind: 'runtime' }, remove('b')]])).toBe('a@1 c@3 d@4');
+});
+
+test('one appended message stands for what was truncated or removed, several for nothing', async () => {
+  expect(
+    await blamed(four, [
+      [clerk, { type: 'truncate' }],
+      [clerk, append('s')],
+    ]),
+  ).toBe('s@6←1,2,3,4');
+  expect(
+    await blamed(four, [
+      [clerk, remove('a')],
+      [clerk, remove('b')],
+      [clerk, append('s')],
+    ]),
+  ).toBe('c@3 d@4 s@7←1,2');
+  expect(
+    await blamed(four, [
+      [clerk, remove('a')],
+      [clerk, append('s')],
+      [clerk, append('t')],
+    ]),
+  ).toBe('b@2 c@3 d@4 s@6 t@7');
+  expect(
+    await blamed(four, [
+      [clerk, append('s')],
+      [clerk, remove('s')],
+    ]),
+  ).toBe('a@1 b@2 c@3 d@4');
+});
+
+test('truncate spares the input of its turn, also where that was replaced', async () => {
+  const rows: readonly Row[] = [
+    [input, append('i')],
+    [clerk, replace('i', 'j'), 'step-0'],
+    [other, { type: 'truncate' }, 'step-0'],
+  ];
+  expect(await blamed(four, rows)).toBe('j@6←5');
+});
+
+test('of a summary that was itself replaced only the numbers are told; the rest is seen at an earlier moment', async () => {
+  const first: readonly Row[] = [
+    [clerk, replace('a', 's')],
+    [clerk, remove('b')],
+  ];
+  const second: readonly Row[] = [
+    [clerk, replace('s', 't')],
+    [clerk, remove('c')],
+  ];
+  expect(await blamed(four, first, second)).toBe('t@7←5(2),3 d@4');
+  const history = historyOf(four, first, second);
+  const [now] = (await blame(history, coder, { replaced: 10 })).messages;
+  expect(now?.replaced?.messages[0]?.replaced).toEqual({ count: 2, first: 1, last: 2, messages: [] });
+  const before = await blame(historyOf(four, first, second), coder, { replaced: 10, at: 6 });
+  expect(before.messages.map(shortly).join(' ')).toBe('s@5←1,2 c@3 d@4');
+});
+
+test('at a moment in the middle of a group, what has happened so far counts', async () => {
+  const rows: readonly Row[] = [
+    [clerk, replace('a', 's')],
+    [clerk, remove('b')],
+    [clerk, remove('c')],
+  ];
+  const { messages } = await blame(historyOf(four, rows), coder, { at: 6, replaced: 10 });
+  expect(messages.map(shortly).join(' ')).toBe('s@5←1,2 c@3 d@4');
+});

@@ -1,0 +1,51 @@
+/** A conversation as it was at one moment of its life. */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { HistoryFold } from './history-fold.ts';
+import type { HistorySource } from './read-history.ts';
+
+/** After the event of this number (0: before the first), or after the turn of this id. */
+export type Moment = number | string;
+
+/**
+ * The newest moment when none is named. Reads the archive from its beginning up to there, one file of it at a time, and
+ * keeps the conversation.
+ *
+ * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
+ */
+export async function foldHistory(
+  source: HistorySource,
+  instance: AgentAddress,
+  moment?: Moment,
+  replacedLimit = 0,
+): Promise<HistoryFold> {
+  if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
+    throw range(`${moment} is no number of an event.`);
+  }
+  const { start, turns } = await source.history(instance);
+  const fold = new HistoryFold(start, replacedLimit);
+  const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
+  if (until < start.seq) throw range(tooEarly(until, start.seq));
+  let isFound = typeof moment !== 'string';
+  for await (const turn of turns) {
+    // Turns without events leave the number as it is: they belong to the moment too.
+    if (!fold.apply(turn, until)) break;
+    isFound ||= turn.turnId === moment;
+    if (turn.turnId === moment) break;
+  }
+  if (!isFound) throw range(`No turn "${moment}" is in the history of this conversation.`);
+  if (typeof moment === 'number' && fold.seq < moment) throw range(tooLate(moment, fold.seq));
+  return fold;
+}
+
+function tooEarly(moment: number, start: number): string {
+  return `What the conversation was after event ${moment} is no longer kept; the earliest moment is ${start}.`;
+}
+
+function tooLate(moment: number, last: number): string {
+  if (last === 0) return `There is no event ${moment}: nothing has happened in this conversation yet.`;
+  return `There is no event ${moment}: the newest one is ${last}.`;
+}
+
+function range(message: string): GoondanError {
+  return new GoondanError('E_HISTORY_RANGE', message);
+}

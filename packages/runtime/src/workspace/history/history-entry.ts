@@ -1,0 +1,39 @@
+/** A message while its conversation is made again: what it replaced may still grow. */
+import type { Message } from '@goondan/types';
+import type { BlamedMessage } from './blamed-message.ts';
+
+export interface HistoryEntry {
+  readonly put: Omit<BlamedMessage, 'message' | 'replaced'>;
+  readonly message: Message;
+  replaced: Replaced | undefined;
+}
+
+interface Replaced {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+  readonly entries: readonly HistoryEntry[];
+}
+
+export function entryOf({ message, replaced, ...put }: BlamedMessage): HistoryEntry {
+  return { put, message, replaced: replaced && { ...replaced, entries: replaced.messages.map(entryOf) } };
+}
+
+/** Of what `gone` had itself replaced only the numbers are kept, and of all that `by` replaced so many messages. */
+export function addReplaced(by: HistoryEntry, gone: HistoryEntry, limit: number): void {
+  const { seq } = gone.put;
+  const { count, first, last, entries } = by.replaced ?? { count: 0, first: seq, last: seq, entries: [] };
+  if (gone.replaced) gone.replaced = { ...gone.replaced, entries: [] };
+  by.replaced = {
+    count: count + 1,
+    first: Math.min(first, seq),
+    last: Math.max(last, seq),
+    entries: entries.length < limit ? [...entries, gone] : entries,
+  };
+}
+
+export function blamedOf({ put, message, replaced }: HistoryEntry): BlamedMessage {
+  if (!replaced) return { ...put, message };
+  const { entries, ...numbers } = replaced;
+  return { ...put, message, replaced: { ...numbers, messages: entries.map(blamedOf) } };
+}

@@ -1,0 +1,133 @@
+/**
+ * A conversation made again from its history, event by event: its messages, who put each there, the states of
+ * extensions. The one fold behind everything that looks back.
+ */
+import type { JsonValue, Message, MessageEvent } from '@goondan/types';
+import { followReplace } from '../../messages/follow-replace.ts';
+import { MessageList } from '../../messages/message-list.ts';
+import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
+import type { BlamedMessage } from './blamed-message.ts';
+import { addReplaced, blamedOf, entryOf, type HistoryEntry } from './history-entry.ts';
+import type { ExtensionStates, HistoryStart } from './history-start.ts';
+import { ReplacementGroups } from './replacement-groups.ts';
+
+/** Hears of an event that was applied: its number, and what it took away. */
+export type AppliedListener = (seq: number, event: ArchivedEvent, gone: readonly HistoryEntry[]) => void;
+
+export class HistoryFold {
+  readonly #list: MessageList;
+  /** By the id of the message. */
+  readonly #entries: Map<string, HistoryEntry>;
+  readonly #known: Map<string, JsonValue>;
+  readonly #unknown: Set<string>;
+  readonly #replacedLimit: number;
+  #seq: number;
+  #version: number;
+
+  /** `replacedLimit`: how many of the messages that each one replaced are kept. */
+  constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
+    this.#list = MessageList.of(messages.map(({ message }) => message));
+    this.#entries = new Map(messages.map((each) => [each.message.id, entryOf(each)]));
+    this.#known = new Map(Object.entries(states.known));
+    this.#unknown = new Set(states.unknown);
+    this.#replacedLimit = replacedLimit;
+    this.#seq = seq;
+    this.#version = version;
+  }
+
+  /** The number of the last event that was applied. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** The commit of the last turn that was applied as a whole. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Applies a turn, or its events up to the one numbered `until`, and says whether that was all of it. Only then counts
+   * what it did to the states of extensions.
+   */
+  apply(turn: ArchivedTurn, until = Number.POSITIVE_INFINITY, onApplied?: AppliedListener): boolean {
+    const groups = new ReplacementGroups<HistoryEntry>();
+    const events = turn.events.filter(({ counts }) => counts);
+    const applied = events.slice(0, Math.max(0, until - this.#seq));
+    let inputId: string | undefined;
+    for (const archived of applied) {
+      const { author, event } = archived;
+      if (author.kind === 'input' && event.type === 'append') inputId = event.message.id;
+      const gone = this.#applyEvent(turn.turnId, archived, inputId, groups);
+      onApplied?.(this.#seq, archived, gone);
+      inputId = followReplace(inputId, event);
+    }
+    for (const { by, gone } of groups.settle()) addReplaced(by, gone, this.#replacedLimit);
+    if (applied.length < events.length) return false;
+    this.#applyStates(turn);
+    this.#version = turn.version;
+    return true;
+  }
+
+  messages(): readonly Message[] {
+    return this.#list.snapshot();
+  }
+
+  blamed(): BlamedMessage[] {
+    return this.messages().flatMap(({ id }) => {
+      const entry = this.#entries.get(id);
+      return entry === undefined ? [] : [blamedOf(entry)];
+    });
+  }
+
+  states(): ExtensionStates {
+    return { known: Object.fromEntries(this.#known), unknown: [...this.#unknown] };
+  }
+
+  /** For whoever goes on from here. The last turn was applied as a whole. */
+  toStart(): HistoryStart {
+    return { version: this.#version, seq: this.#seq, messages: this.blamed(), states: this.states() };
+  }
+
+  #applyEvent(
+    turnId: string,
+    archived: ArchivedEvent,
+    inputId: string | undefined,
+    groups: ReplacementGroups<HistoryEntry>,
+  ): readonly HistoryEntry[] {
+    const { event, at, stepId, author, origin } = archived;
+    this.#seq += 1;
+    const gone = this.#takeGone(event, inputId);
+    this.#list.apply(event, inputId);
+    if (!('message' in event)) {
+      for (const entry of gone) groups.removed(archived, entry);
+      return gone;
+    }
+    const step = stepId === undefined ? {} : { stepId };
+    const put = { seq: this.#seq, at, turnId, ...step, author, how: event.type, ...(origin && { origin }) };
+    const entry: HistoryEntry = { put, message: event.message, replaced: undefined };
+    this.#entries.set(event.message.id, entry);
+    for (const old of gone) addReplaced(entry, old, this.#replacedLimit);
+    groups.brought(archived, entry);
+    return gone;
+  }
+
+  /** The entries of the messages that an event takes away. */
+  #takeGone(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
+    if (event.type === 'append') return [];
+    const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];
+    const gone = ids.filter((id) => event.type !== 'truncate' || id !== inputId);
+    return gone.flatMap((id) => {
+      const entry = this.#entries.get(id);
+      this.#entries.delete(id);
+      return entry === undefined ? [] : [entry];
+    });
+  }
+
+  #applyStates({ states }: ArchivedTurn): void {
+    if (!states) return;
+    for (const name of [...states.long, ...states.removed]) this.#known.delete(name);
+    for (const name of [...Object.keys(states.set), ...states.removed]) this.#unknown.delete(name);
+    for (const name of states.long) this.#unknown.add(name);
+    for (const [name, state] of Object.entries(states.set)) this.#known.set(name, state);
+  }
+}

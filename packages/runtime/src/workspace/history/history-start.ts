@@ -1,0 +1,74 @@
+/**
+ * Where the history that is kept begins. While nothing of the archive was deleted that is the empty conversation;
+ * after that it is `history-start.jsonl`: the conversation as the deleted turns had left it, how many events they had,
+ * and who had put each message there.
+ *
+ * Invariant: whatever the archive has no longer is in the file, durably, before it is deleted. So the numbers of events
+ * never change, and the conversation can be told for every event that is there.
+ */
+import type { JsonValue } from '@goondan/types';
+import { reviveMessage, type StoredMessage } from '../journal/message-text.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { readLines, type StoredLine } from '../lines/read-lines.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import type { StorePorts } from '../store-ports.ts';
+import type { BlamedMessage } from './blamed-message.ts';
+
+export interface HistoryStart {
+  /** The commit that the conversation is of; 0 before the first. */
+  readonly version: number;
+  /** How many events there were up to it. */
+  readonly seq: number;
+  readonly messages: readonly BlamedMessage[];
+  readonly states: ExtensionStates;
+}
+
+/** The states of extensions at a moment, by their names. */
+export interface ExtensionStates {
+  readonly known: Readonly<Record<string, JsonValue>>;
+  /** Those that had one which is not archived, because it is too long. */
+  readonly unknown: readonly string[];
+}
+
+export const emptyStart: HistoryStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
+
+/** **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+export async function readStart(ports: StorePorts, path: string): Promise<HistoryStart> {
+  const bytes = await ports.fs.read(path);
+  if (!bytes) return emptyStart;
+  const { lines, damage, torn } = readLines(bytes);
+  const [head, ...messages] = lines;
+  if (damage !== undefined || torn || !head) throw await corruptStore(ports, path, damage ?? 'its end is missing');
+  const { version, events, states, messages: count } = head.fields as unknown as HeadLine;
+  if (count !== messages.length) throw await corruptStore(ports, path, 'lines are missing');
+  return { version, seq: events, states, messages: messages.map(readMessage) };
+}
+
+export function encodeStart({ version, seq, states, messages }: HistoryStart): Uint8Array {
+  const head: HeadLine = { seq: 0, version, events: seq, states, messages: messages.length };
+  const lines = messages.map((each, index) => ({ seq: index + 1, put: withoutContents(each) }));
+  return sealLines([head, ...lines].map((line) => JSON.stringify(line)));
+}
+
+interface HeadLine {
+  /** Of the line. */
+  readonly seq: 0;
+  readonly version: number;
+  readonly events: number;
+  readonly states: ExtensionStates;
+  readonly messages: number;
+}
+
+/** What it replaced is in the archive no longer. */
+function withoutContents({ replaced, ...rest }: BlamedMessage): BlamedMessage {
+  return replaced === undefined ? rest : { ...rest, replaced: { ...replaced, messages: [] } };
+}
+
+function readMessage({ fields }: StoredLine): BlamedMessage {
+  // Sealed by encodeStart; dates are texts in it.
+  const put = fields['put'] as unknown as Omit<BlamedMessage, 'at' | 'message'> & {
+    at: string;
+    message: StoredMessage;
+  };
+  return { ...put, at: new Date(put.at), message: reviveMessage(put.message) };
+}

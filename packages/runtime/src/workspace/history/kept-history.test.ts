@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test';
+import type { Message } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { defaultLimits } from '../limits.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { blame } from './blame.ts';
+import { readConversationAt } from './read-conversation-at.ts';
+import { readHistory } from './read-history.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const messages = '/state/workspaces/simulation/instances/coder~default/messages';
+const limits = { ...defaultLimits, archive: { bytes: 1500, files: 1 } };
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
+const ids = (all: readonly Message[]) => all.map(({ id }) => id);
+/** Of the turns e0, e1, …, two events each. */
+const idsUpTo = (seq: number) =>
+  Array.from({ length: seq }, (_, index) => `${index % 2 === 0 ? 'input' : 'answer'}-e${Math.floor(index / 2)}`);
+
+/** Every number still means the same event, and the conversation can be told at the first and the last of them. */
+async function checkNumbers(journal: Journal): Promise<{ readonly first: number; readonly last: number }> {
+  const { first, last, turns } = await readHistory(journal, coder, { limit: 1000 });
+  const events = turns.flatMap((turn) => turn.events);
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: last - first + 1 }, (_, index) => first + index));
+  expect(events.flatMap(({ event }) => ('message' in event ? [event.message.id] : []))).toEqual(
+    idsUpTo(last).slice(first - 1),
+  );
+  for (const seq of [first - 1, last])
+    expect(ids((await readConversationAt(journal, coder, seq)).messages)).toEqual(idsUpTo(seq));
+  return { first, last };
+}
+
+test('what goes from the archive is in the start of the history first, at whatever moment a crash comes', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  for (let turn = 0; turn < 6; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
+  const moments: { readonly disk: SimulatedDisk; readonly committed: number }[] = [];
+  let committed = 6;
+  disk.afterOperation = () => moments.push({ disk: disk.copy(), committed });
+  for (; committed < 10; committed += 1) await runSimpleTurn(journal, coder, `e${committed}`);
+  disk.afterOperation = undefined;
+
+  const firsts = new Set<number>();
+  for (const [index, moment] of moments.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      const survivor = moment.disk.crash(mode, seededRandom(index, mode.length));
+      const seen = await checkNumbers(await open(survivor.copy(), 2));
+      expect(seen.last).toBeGreaterThanOrEqual(moment.committed * 2);
+      firsts.add(seen.first);
+      const next = await open(survivor, 2);
+      await next.recover(coder);
+      expect(await checkNumbers(next)).toEqual(seen);
+      // Nobody waits for the turn that was interrupted.
+      await next.open(coder, 'turn-other');
+      for (let turn = seen.last / 2; turn < 14; turn += 1) await runSimpleTurn(next, coder, `e${turn}`);
+      expect((await checkNumbers(next)).last).toBe(28);
+    }
+  }
+  expect(firsts.size).toBeGreaterThan(1);
+}, 60_000);
+
+test('a turn that is committed and not yet in the archive is seen, with the states it left', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0, other: 'x' } });
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await runSimpleTurn(journal, coder, 'e1', { extensionState: { memo: 1 } });
+  await journal.close();
+  await journal.reset(coder);
+  disk.afterOperation = undefined;
+  let unplaced = 0;
+  for (const moment of moments) {
+    const reader = await open(moment, 1);
+    const { version, messages: committed, extensionState } = await reader.read(coder);
+    expect(await readConversationAt(reader, coder)).toMatchObject({ messages: committed, extensionState });
+    expect(await Array.fromAsync(reader.archive(coder))).toHaveLength(version);
+    const archived = Buffer.from((await moment.read(`${messages}/archive.jsonl`)) ?? '').toString();
+    unplaced += archived.includes(`"version":${version},`) ? 0 : 1;
+  }
+  expect(unplaced).toBeGreaterThan(1);
+});
+
+test('the oldest file is not deleted while it is damaged, and that is said', async () => {
+  const disk = SimulatedDisk.empty();
+  const machine = simulatedMachine(disk, 1);
+  const journal = await openJournal(machine, simulatedLocation, limits);
+  let turn = 0;
+  const archives = async () => ((await disk.list(messages)) ?? []).filter((name) => /^archive\.\d+\.jsonl$/.test(name));
+  while ((await archives()).length === 0) await runSimpleTurn(journal, coder, `e${turn++}`);
+  const file = await disk.openFile(`${messages}/archive.000001.jsonl`);
+  await file.truncate(300);
+  await file.append(Buffer.from('{"broken":true}\n{"also":1}\n'));
+  for (let more = 0; more < 10; more += 1) await runSimpleTurn(journal, coder, `e${turn++}`);
+  expect(await archives()).toContain('archive.000001.jsonl');
+  expect(machine.warnings.map(({ message }) => message).join()).toContain('is not deleted, though the archive is full');
+  expect(await rejectionOf(readHistory(journal, coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(ids((await journal.read(coder)).messages)).toEqual(idsUpTo(turn * 2));
+});
+
+test('a history whose beginning somebody took away is an error, not another history', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  for (let turn = 0; turn < 12; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
+  await disk.remove(`${messages}/history-start.jsonl`);
+  expect(await rejectionOf(blame(journal, coder))).toMatchObject({
+    code: 'E_STORE_CORRUPT',
+    message: expect.stringContaining('its first turns are gone'),
+  });
+});
+
+test('nothing has happened: a history without events, also where there is no instance', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  expect(await readHistory(journal, coder)).toEqual({ first: 1, last: 0, turns: [] });
+  expect(await readConversationAt(journal, coder, 0)).toMatchObject({ seq: 0, messages: [] });
+  expect(await rejectionOf(readConversationAt(journal, coder, 1))).toMatchObject({
+    code: 'E_HISTORY_RANGE',
+    message: 'There is no event 1: nothing has happened in this conversation yet.',
+  });
+});
+
+test('a conversation that was deleted and begun anew has a history of its own', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  for (let turn = 0; turn < 8; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
+  await journal.delete(coder);
+  await runSimpleTurn(journal, coder, 'e0');
+  expect(await checkNumbers(journal)).toEqual({ first: 1, last: 2 });
+});
+
+test('a state that is too long for the archive is unknown at every moment but does no harm', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const long = 'x'.repeat(70_000);
+  await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 'short', other: 1 } });
+  await runSimpleTurn(journal, coder, 'e1', { extensionState: { memo: long, other: 1 } });
+  await runSimpleTurn(journal, coder, 'e2', { extensionState: { memo: 'again', other: 2 } });
+  await runSimpleTurn(journal, coder, 'e3', { extensionState: { other: 2 } });
+  const at = async (seq: number) => {
+    const { extensionState, unknownStates } = await readConversationAt(journal, coder, seq);
+    return [extensionState, unknownStates];
+  };
+  expect(await at(2)).toEqual([{ memo: 'short', other: 1 }, []]);
+  expect(await at(3)).toEqual([{ memo: 'short', other: 1 }, []]);
+  expect(await at(4)).toEqual([{ other: 1 }, ['memo']]);
+  expect(await at(6)).toEqual([{ memo: 'again', other: 2 }, []]);
+  expect(await at(8)).toEqual([{ other: 2 }, []]);
+});

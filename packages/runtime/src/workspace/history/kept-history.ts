@@ -1,0 +1,47 @@
+/** What is kept of an instance's history: where it begins, and every committed turn from there on. */
+import type { AgentAddress } from '@goondan/types';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { readCommittedTurns } from '../archive/read-committed-turns.ts';
+import type { InstancePaths } from '../layout/instance-paths.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { type HistoryStart, readStart } from './history-start.ts';
+
+export interface KeptHistory {
+  readonly start: HistoryStart;
+  /** Oldest first; to be read once. */
+  readonly turns: AsyncIterable<ArchivedTurn>;
+}
+
+const ATTEMPTS = 5;
+
+/** Takes no lock. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them in `turns`. */
+export async function keptHistory(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+): Promise<KeptHistory> {
+  for (let attempt = 1; ; attempt += 1) {
+    const start = await readStart(ports, paths.historyStart);
+    const turns = readCommittedTurns(ports, paths, address);
+    const first = await firstAfter(turns, start.version);
+    if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
+    // The oldest turns may have been deleted in between.
+    await turns.return(undefined);
+    if (attempt >= ATTEMPTS) throw await corruptStore(ports, paths.archive, 'its first turns are gone');
+  }
+}
+
+async function firstAfter(turns: AsyncGenerator<ArchivedTurn>, version: number): Promise<ArchivedTurn | undefined> {
+  for (;;) {
+    const next = await turns.next();
+    if (next.done === true) return undefined;
+    if (next.value.version > version) return next.value;
+  }
+}
+
+async function* from(first: ArchivedTurn | undefined, rest: AsyncIterable<ArchivedTurn>): AsyncGenerator<ArchivedTurn> {
+  if (first === undefined) return;
+  yield first;
+  yield* rest;
+}

@@ -1,0 +1,24 @@
+import type { AgentAddress, JsonValue, Message } from '@goondan/types';
+import { foldHistory, type Moment } from './fold-history.ts';
+import type { HistorySource } from './read-history.ts';
+
+export interface ConversationAt {
+  /** The number of the last event that counts here. */
+  readonly seq: number;
+  readonly messages: readonly Message[];
+  /** As the last turn before left them, by extension name. */
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  /** Extensions that had a state which is not known any more: it was too long for the archive. */
+  readonly unknownStates: readonly string[];
+}
+
+/** **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading. */
+export async function readConversationAt(
+  source: HistorySource,
+  instance: AgentAddress,
+  moment?: Moment,
+): Promise<ConversationAt> {
+  const fold = await foldHistory(source, instance, moment);
+  const { known, unknown } = fold.states();
+  return { seq: fold.seq, messages: fold.messages(), extensionState: known, unknownStates: unknown };
+}

@@ -1,0 +1,248 @@
+import { expect, test } from 'bun:test';
+import { createSystemMessage, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import { blame } from '../history/blame.ts';
+import { readConversationAt } from '../history/read-conversation-at.ts';
+import { readHistory } from '../history/read-history.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { writeRandomHistory } from '../simulation/write-random-history.ts';
+import { openJournal, type Journal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const copy = { agentName: 'coder', instanceKey: 'copy' };
+const instances = '/state/workspaces/simulation/instances';
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+
+/** Three turns, each with a state of its own; nothing of it is open any more. */
+async function talk(disk: SimulatedDisk): Promise<void> {
+  const agent = await open(disk);
+  for (const id of ['a', 'b', 'c']) await runSimpleTurn(agent, coder, id, { extensionState: { memo: id } });
+  await agent.close();
+}
+
+test('the new one has the conversation and the states of that moment, says where from, and goes on by itself', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  await journal.accept(coder, simpleEvent('waits'));
+  expect(await journal.fork(coder, { as: 'copy', at: 3 })).toEqual({ seq: 3, messages: 3, unknownStates: [] });
+  expect(await journal.read(copy)).toMatchObject({ version: 1, extensionState: { memo: 'a' } });
+  expect(ids((await journal.read(copy)).messages)).toEqual(['input-a', 'answer-a', 'input-b']);
+  expect(await journal.pending(copy)).toEqual([]);
+  expect(await journal.hasWork(copy)).toBe(false);
+  expect(await journal.summary(copy)).toMatchObject({ messages: 3, pending: 0, deadLetters: 0 });
+
+  const { last, turns } = await readHistory(journal, copy);
+  expect(last).toBe(3);
+  expect(turns).toMatchObject([
+    {
+      turnId: 'fork-1',
+      version: 1,
+      result: 'fork',
+      fork: { instanceKey: 'default', seq: 3 },
+      events: [
+        { seq: 1, author: { kind: 'input' }, origin: { instanceKey: 'default', turnId: 'turn-a', seq: 1 } },
+        { seq: 2, author: { kind: 'model' }, origin: { instanceKey: 'default', turnId: 'turn-a', seq: 2 } },
+        { seq: 3, author: { kind: 'input' }, origin: { instanceKey: 'default', turnId: 'turn-b', seq: 3 } },
+      ],
+    },
+  ]);
+
+  await journal.accept(copy, simpleEvent('x'));
+  const agent = await open(disk, 2);
+  await runSimpleTurn(agent, copy, 'x');
+  await agent.close();
+  const again = await open(disk, 3);
+  expect(ids((await again.read(copy)).messages)).toEqual(['input-a', 'answer-a', 'input-b', 'input-x', 'answer-x']);
+  expect((await readConversationAt(again, copy, 4)).messages).toHaveLength(4);
+  expect((await again.open(copy, 'turn-x')).finished?.turnId).toBe('turn-x');
+  expect(ids((await again.read(coder)).messages)).toHaveLength(6);
+  expect((await again.pending(coder)).map(({ id }) => id)).toEqual(['waits']);
+});
+
+test('at every moment of a random history, what is forked is what was there', async () => {
+  const disk = SimulatedDisk.empty();
+  const agent = await open(disk);
+  const expected = await writeRandomHistory(agent, coder, seededRandom(11), 60);
+  await agent.close();
+  const journal = await open(disk, 2);
+  for (const seq of expected.conversations.keys()) {
+    const at = { agentName: 'coder', instanceKey: `copy-${seq}` };
+    await journal.fork(coder, { as: at.instanceKey, at: seq });
+    const lasting = (expected.conversations[seq] ?? []).filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
+    const { messages, extensionState } = await journal.read(at);
+    expect({ seq, messages }).toEqual({ seq, messages: lasting });
+    expect(extensionState).toEqual(expected.states[seq] ?? {});
+    expect((await readConversationAt(journal, at)).messages).toEqual(lasting);
+  }
+});
+
+test('what was only meant for a step that is over does not go along', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const { epoch } = await journal.open(coder, 'turn-a');
+  const hint = createSystemMessage('a hint', { [EPHEMERAL]: 'step' }, { id: 'hint' });
+  const [input, answer, step] = simpleRecords('a');
+  const author = { kind: 'extension', name: 'hints' } as const;
+  await journal.append(coder, epoch, 0, [
+    input,
+    { type: 'message', event: { type: 'append', message: hint }, author },
+    answer,
+    { type: 'message', event: { type: 'remove', targetId: 'hint' }, author: { kind: 'runtime' } },
+    step,
+  ]);
+  const messages = [input, answer].flatMap((each) =>
+    each.type === 'message' && 'message' in each.event ? [each.event.message] : [],
+  );
+  const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
+  await journal.commit(coder, epoch, 'turn-a', { type: 'append', messages }, {}, result);
+  expect(ids((await readConversationAt(journal, coder, 3)).messages)).toEqual(['input-a', 'hint', 'answer-a']);
+  await journal.fork(coder, { as: 'copy', at: 3 });
+  expect(ids((await journal.read(copy)).messages)).toEqual(['input-a', 'answer-a']);
+});
+
+test('blame of a fork, and of its fork, names the conversation that a message was first put into', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  await journal.fork(coder, { as: 'copy', at: 2 });
+  await runSimpleTurn(journal, copy, 'x');
+  await journal.fork(copy, { as: 'second' });
+  const second = { agentName: 'coder', instanceKey: 'second' };
+  const { messages } = await blame(journal, second);
+  expect(messages.map(({ seq, turnId, author, origin }) => [seq, turnId, author.kind, origin])).toEqual([
+    [1, 'fork-1', 'input', { instanceKey: 'default', turnId: 'turn-a', seq: 1 }],
+    [2, 'fork-1', 'model', { instanceKey: 'default', turnId: 'turn-a', seq: 2 }],
+    [3, 'fork-1', 'input', { instanceKey: 'copy', turnId: 'turn-x', seq: 3 }],
+    [4, 'fork-1', 'model', { instanceKey: 'copy', turnId: 'turn-x', seq: 4 }],
+  ]);
+  expect((await readHistory(journal, second)).turns[0]?.fork).toEqual({ instanceKey: 'copy', seq: 4 });
+});
+
+test('a state that is too long for the archive goes along from the newest moment, and else is missed by name', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const long = 'x'.repeat(70_000);
+  await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: long, other: 1 } });
+  await runSimpleTurn(journal, coder, 'b', { extensionState: { memo: long, other: 2 } });
+  expect(await journal.fork(coder, { as: 'copy' })).toEqual({ seq: 4, messages: 4, unknownStates: [] });
+  expect((await journal.read(copy)).extensionState).toEqual({ memo: long, other: 2 });
+  expect(await journal.fork(coder, { as: 'early', at: 'turn-a' })).toMatchObject({ seq: 2, unknownStates: ['memo'] });
+  const early = { agentName: 'coder', instanceKey: 'early' };
+  expect((await journal.read(early)).extensionState).toEqual({ other: 1 });
+});
+
+test('refused: no such conversation, no such moment, a key that is taken, also by input that waits', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  expect(await rejectionOf(journal.fork(copy, { as: 'x' }))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+  expect(await rejectionOf(journal.fork(coder, { as: 'copy', at: 7 }))).toMatchObject({ code: 'E_HISTORY_RANGE' });
+  expect(await rejectionOf(journal.fork(coder, { as: 'default' }))).toMatchObject({
+    code: 'E_INSTANCE_EXISTS',
+    message: 'coder has a conversation "default" already.',
+  });
+  await journal.accept(copy, simpleEvent('first'));
+  expect(await rejectionOf(journal.fork(coder, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_EXISTS' });
+  expect((await journal.pending(copy)).map(({ id }) => id)).toEqual(['first']);
+  expect((await disk.list(instances))?.toSorted()).toEqual(['coder~copy', 'coder~default']);
+});
+
+test('what is accepted for the new key at the same time makes it refuse, or finds it there; never lost', async () => {
+  const seen = new Set<string>();
+  for (let seed = 0; seed < 40; seed += 1) {
+    const disk = SimulatedDisk.empty();
+    await talk(disk);
+    const random = seededRandom(seed);
+    disk.syncTicks = () => random.below(10);
+    const journal = await open(disk, 2);
+    const wait = async () => {
+      for (let ticks = random.below(300); ticks > 0; ticks -= 1) await Promise.resolve();
+    };
+    const accepting = wait().then(() => journal.accept(copy, simpleEvent('x')));
+    const outcome = await journal.fork(coder, { as: 'copy' }).then(
+      () => 'forked',
+      (error: unknown) => (error instanceof GoondanError ? error.code : String(error)),
+    );
+    await accepting;
+    const reader = await open(disk, 3);
+    expect((await reader.pending(copy)).map(({ id }) => id)).toEqual(['x']);
+    expect((await reader.read(copy)).messages).toHaveLength(outcome === 'forked' ? 6 : 0);
+    seen.add(outcome);
+  }
+  expect(seen).toEqual(new Set(['forked', 'E_INSTANCE_EXISTS']));
+});
+
+async function look(journal: Journal): Promise<'whole' | 'nothing'> {
+  const isThere = await journal.has(copy);
+  expect(await journal.instances()).toHaveLength(isThere ? 2 : 1);
+  expect(ids((await journal.read(coder)).messages)).toHaveLength(6);
+  if (!isThere) return 'nothing';
+  const { messages, extensionState } = await journal.read(copy);
+  expect(ids(messages)).toEqual(['input-a', 'answer-a', 'input-b', 'answer-b']);
+  expect(extensionState).toEqual({ memo: 'b' });
+  expect((await readHistory(journal, copy)).last).toBe(4);
+  return 'whole';
+}
+
+test('a crash at any moment leaves all of it or nothing, and what is left aside is swept', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await journal.fork(coder, { as: 'copy', at: 4 });
+  disk.afterOperation = undefined;
+  const done = disk.copy();
+  const outcomes = new Set<string>();
+  for (const [index, moment] of [...moments, done].entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      for (let seed = 0; seed < 3; seed += 1) {
+        const survivor = moment.crash(mode, seededRandom(index, seed));
+        const next = await open(survivor, 3);
+        const outcome = await look(next);
+        if (moment === done) expect(outcome).toBe('whole');
+        outcomes.add(outcome);
+        await next.sweep();
+        expect((await survivor.list(instances))?.filter((name) => name.startsWith('.'))).toEqual([]);
+        expect(await look(next)).toBe(outcome);
+        if (outcome === 'nothing') await next.fork(coder, { as: 'copy', at: 4 });
+        await runSimpleTurn(next, copy, 'x');
+        expect((await next.read(copy)).messages).toHaveLength(6);
+      }
+    }
+  }
+  expect(outcomes).toEqual(new Set(['whole', 'nothing']));
+}, 60_000);
+
+test('a disk that fails leaves nothing of it, and it can be tried again', async () => {
+  const whole = SimulatedDisk.empty();
+  await talk(whole);
+  let fails = 0;
+  for (let operation = 1; ; operation += 1) {
+    const disk = whole.copy();
+    let left = operation;
+    const fs = failingFs(disk, (what) => {
+      if (what !== 'removeFolder' && --left === 0) throw systemError('ENOSPC');
+    });
+    const journal = await open(fs, 2).catch(() => undefined);
+    if (journal === undefined) continue;
+    const outcome = await journal.fork(coder, { as: 'copy', at: 4 }).then(
+      () => 'forked',
+      (error: unknown) => (error instanceof GoondanError ? error.code : String(error)),
+    );
+    left = 0;
+    if (outcome === 'forked') break;
+    fails += 1;
+    expect(['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE']).toContain(outcome);
+    const aside = (await disk.list(instances))?.filter((name) => name.startsWith('.'));
+    expect(aside).toEqual([]);
+    if (!(await journal.has(copy))) await journal.fork(coder, { as: 'copy', at: 4 });
+    expect(await look(journal)).toBe('whole');
+  }
+  expect(fails).toBeGreaterThan(30);
+}, 60_000);

@@ -1,0 +1,54 @@
+/**
+ * An instance that comes whole, with its first commit. It is written into a folder aside, which nobody takes for an
+ * instance, and takes its place by one rename: a crash leaves all of it or nothing. What is left aside is swept with
+ * what deletions left.
+ */
+import { dirname } from 'node:path';
+import type { AgentAddress } from '@goondan/types';
+import { draftFolder, type InstancePaths, pathsIn } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { applyPlan, commitPlan } from './apply-commit.ts';
+import { createInstance } from './create-instance.ts';
+import { removeAside } from './delete-instance.ts';
+import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
+import type { CommitPlan } from './plan-commit.ts';
+
+/** There is nothing at its place. Durable when it resolves. **Errors** — those of the disk; whether it is there, look. */
+export async function placeInstance(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+  plan: CommitPlan,
+  limits: StoreLimits,
+): Promise<void> {
+  const instances = dirname(paths.folder);
+  const draft = pathsIn(draftFolder(instances, crypto.randomUUID()));
+  try {
+    await writeDraft(ports, draft, address, plan, limits);
+    await ports.fs.rename(draft.folder, paths.folder);
+  } catch (error) {
+    await removeAside(ports, draft.folder);
+    throw error;
+  }
+  await ports.fs.syncFolder(instances);
+}
+
+/** All of it is durable when it resolves, but for the folder's own name. */
+async function writeDraft(
+  ports: StorePorts,
+  draft: InstancePaths,
+  address: AgentAddress,
+  plan: CommitPlan,
+  limits: StoreLimits,
+): Promise<void> {
+  await ports.fs.makeFolder(draft.folder);
+  await createInstance(ports, draft, address, limits);
+  const files = await openInstanceFiles(ports, draft, limits);
+  try {
+    await commitPlan(ports, draft, plan);
+    await applyPlan(ports, draft, files, plan, async () => undefined);
+  } finally {
+    await closeInstanceFiles(files);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * A conversation that begins with what another one had is a commit like that of a turn, the first of its instance: its
+ * archive has an `append` for each message, by whoever had put it there, with where that was.
+ */
+import type { AgentAddress, JsonValue } from '@goondan/types';
+import type { EventOrigin } from '../archive/read-archive.ts';
+import type { BlamedMessage } from '../history/blamed-message.ts';
+import { logRecord, type LoggedRecord } from './logged-record.ts';
+import { type ForkOrigin, newMetadata } from './metadata.ts';
+import { type CommitPlan, planCommit } from './plan-commit.ts';
+
+export interface ConversationToFork {
+  readonly from: ForkOrigin;
+  readonly messages: readonly BlamedMessage[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+}
+
+const TURN_ID = 'fork-1';
+
+/** For an instance that is not there yet. */
+export function planFork(
+  to: AgentAddress,
+  { from, messages, extensionState }: ConversationToFork,
+  now: Date,
+): CommitPlan {
+  const turn = {
+    turnId: TURN_ID,
+    log: messages.map((each, index) => forkedRecord(each, from, index + 1)),
+    delta: { type: 'rewrite', messages: messages.map(({ message }) => message) },
+    extensionState,
+    result: 'fork',
+    fork: from,
+    entry: undefined,
+  } as const;
+  return planCommit(newMetadata(to, now), new Map(), turn, now);
+}
+
+function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): LoggedRecord {
+  const { message, author, at, stepId } = blamed;
+  const step = stepId === undefined ? {} : { stepId };
+  const record = { type: 'message', event: { type: 'append', message }, author, ...step } as const;
+  const place = { seq, with: 1, turnId: TURN_ID, isFirst: seq === 1, at: at.getTime() };
+  const logged = logRecord(record, place);
+  return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
+}
+
+/** Of a message that came with a fork before: where it was at the very first. */
+function originOf({ origin, turnId, seq, replaced }: BlamedMessage, { instanceKey }: ForkOrigin): EventOrigin {
+  if (origin) return origin;
+  if (!replaced) return { instanceKey, turnId, seq };
+  const { messages: _, ...numbers } = replaced;
+  return { instanceKey, turnId, seq, replaced: numbers };
+}
