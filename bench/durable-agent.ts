@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent, ModelReply } from '@goondan/types';
 import { type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
+import { openTurnTraces } from '../packages/runtime/src/agent/process/turn-traces.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
 import { systemProcesses } from '../packages/runtime/src/ports/processes.ts';
 import { type Journal, openJournal } from '../packages/runtime/src/workspace/journal/journal.ts';
+import { extension } from '../packages/runtime/src/testing/index.ts';
 import { type CountingFs, countingFs } from './counting-fs.ts';
 
 export const parameters = {
@@ -46,21 +48,45 @@ export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) =>
   }
 }
 
-/** One agent on the journal; `handle` accepts an input and runs its turn. */
-export async function durableAgent(journal: Journal, steps: number) {
+/** One agent on the journal, with so many layers around each step; `turn` accepts an input and runs its turn. */
+export async function durableAgent(journal: Journal, steps: number, { layers = 0, isTraced = false } = {}) {
+  const instanceKey = isTraced ? 'traced' : 'default';
   const agent = await startAgent(
-    { agentName: 'bench', models: { 'Model/bench': instantModel(steps) }, tools: [weather] },
+    {
+      agentName: 'bench',
+      instanceKey,
+      models: { 'Model/bench': instantModel(steps) },
+      tools: [weather],
+      extensions: [passing(layers)],
+      secrets: ['a secret of the bench'],
+    },
     { store: journal, logSink: () => undefined },
   );
+  const traces = openTurnTraces({
+    open: () => journal.openTraces(agent.parts.address),
+    clock: systemClock,
+    report: (problem) => console.error(problem),
+  });
   let count = 0;
   return {
     async turn(): Promise<void> {
-      const event = benchEvent(++count);
+      const event = { ...benchEvent(++count), instanceKey };
       await journal.accept(agent.parts.address, event);
-      const { result } = await agent.handle(event);
+      const { result } = await agent.handle(event, { observer: isTraced ? traces.observe() : undefined });
       if (result.finishReason === 'error') throw new Error(result.error?.message);
     },
   };
+}
+
+/** Layers that only pass on, around steps, model and tool calls alike. */
+function passing(layers: number) {
+  return extension('passing', ({ pipeline }) => {
+    for (let index = 0; index < layers; index++) {
+      pipeline.register('step', (ctx) => ctx.next());
+      pipeline.register('model', (ctx) => ctx.next());
+      pipeline.register('toolCall', (ctx) => ctx.next());
+    }
+  });
 }
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

@@ -12,6 +12,8 @@ export interface Timing {
   readonly median: number;
   readonly low: number;
   readonly high: number;
+  /** Of the fastest sample: what a busy machine did to the others is not in it. */
+  readonly fastest: number;
 }
 
 export interface MeasureOptions {
@@ -43,7 +45,7 @@ async function warmUp(contestant: Contestant, operations: number): Promise<void>
 export function summarise(name: string, times: readonly number[]): Timing {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
-  return { name, median: at(0.5), low: at(0.25), high: at(0.75) };
+  return { name, median: at(0.5), low: at(0.25), high: at(0.75), fastest: at(0) };
 }
 
 /** A table: time, its spread, and the ratio to the first row. */

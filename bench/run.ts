@@ -4,10 +4,12 @@ import { benchHistory } from './history.ts';
 import { benchOnion } from './onion.ts';
 import { benchSpawn } from './spawn.ts';
 import { benchSwarm } from './swarm.ts';
+import { benchTrace } from './trace.ts';
 import { benchTurn } from './turn.ts';
 
 const sections: Record<string, () => Promise<void>> = {
   onion: benchOnion,
+  trace: benchTrace,
   turn: benchTurn,
   history: benchHistory,
   'first-token': benchFirstToken,

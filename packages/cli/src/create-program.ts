@@ -21,6 +21,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addStopCommand } from './commands/stop.ts';
+import { addTraceCommand } from './commands/trace.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { GdnCommand, helpWidth } from './gdn-command.ts';
@@ -59,6 +60,7 @@ const commands = [
   addRestartCommand,
   addStopCommand,
   addLogsCommand,
+  addTraceCommand,
   addInstanceCommand,
   addHistoryCommand,
   addBlameCommand,

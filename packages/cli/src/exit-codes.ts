@@ -49,6 +49,8 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_SWARM_PLAN: exitCodes.invalid,
   E_SWARM_RUNNING: exitCodes.setup,
   E_SWARM_UNKNOWN: exitCodes.setup,
+  E_TRACE_AMBIGUOUS: exitCodes.setup,
+  E_TRACE_UNKNOWN: exitCodes.setup,
   E_UNTRUSTED: exitCodes.setup,
   E_USAGE: exitCodes.usage,
 };

@@ -16,6 +16,7 @@ export { memoryStore } from './agent/conversation/memory-store.ts';
 export { textOf } from '@goondan/types';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
+export type { Mask } from './log/mask-secrets.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
 export type { ModelEntry } from './agent/model/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';
@@ -80,9 +81,20 @@ export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
-export type { ChainSpan, LayerSpan, TurnObserver, WatchedChain, WatchedLayer } from './trace/layer-span.ts';
-export { type ChainRecord, type LayerRecord, recordTurn, type TurnRecorder } from './trace/record-turn.ts';
-export { renderTrace } from './trace/render-trace.ts';
+export type { ChainRecord, LayerRecord } from './trace/chain-record.ts';
+export type {
+  ChainSpan,
+  LayerSpan,
+  TurnObserver,
+  WatchedChain,
+  WatchedEnd,
+  WatchedLayer,
+  WatchedTurn,
+} from './trace/layer-span.ts';
+export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
+export { renderMermaid } from './trace/render-mermaid.ts';
+export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
+export type { MissingRecords, TracedChain, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
 export type { ArchivedEvent, ArchivedTurn, EventOrigin } from './workspace/archive/read-archive.ts';
@@ -108,5 +120,12 @@ export type { ForkOrigin } from './workspace/journal/metadata.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
+export {
+  type ListTurnsOptions,
+  listTurns,
+  type ReadTrace,
+  readTurnTrace,
+  type TracePlace,
+} from './workspace/traces/read-turn-trace.ts';
 export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';

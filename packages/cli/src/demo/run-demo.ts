@@ -15,8 +15,8 @@ import { printLogLine } from '../print-log-line.ts';
 import { reportTurnError } from '../report-error.ts';
 import { reportOf } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
+import { printTrace } from '../trace/print-trace.ts';
 import { printAnswer } from './print-answer.ts';
-import { printTrace } from './print-trace.ts';
 import type { DemoRun } from './demo-run.ts';
 
 export interface DemoOptions {
@@ -36,7 +36,10 @@ async function showTurn(input: string, terminal: Terminal, signal: AbortSignal):
   const answer = printAnswer(input, terminal);
   const run = await runAgent(input, terminal, { signal, onDelta: answer.stream });
   answer.end(run.response);
-  if (run.trace !== undefined) printTrace(run.trace, terminal);
+  if (run.trace !== undefined) {
+    terminal.print('\n');
+    printTrace([run.trace], terminal);
+  }
   return run;
 }
 

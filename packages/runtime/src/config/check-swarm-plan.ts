@@ -89,7 +89,8 @@ function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
   for (const [name, least] of Object.entries(leastNumbers)) {
     yield* findNumberProblem(name, policy[name as keyof typeof leastNumbers], least);
   }
-  const { restart = {}, idle = {}, heartbeat = {}, shutdown = {} } = policy;
+  const { restart = {}, idle = {}, heartbeat = {}, shutdown = {}, trace = 'on' } = policy;
+  if (trace !== 'on' && trace !== 'off') yield `policy.trace is ${JSON.stringify(trace)}, neither "on" nor "off"`;
   for (const [name, value] of Object.entries(restart)) yield* findNumberProblem(`restart.${name}`, value, 0);
   for (const [name, value] of Object.entries(heartbeat)) yield* findNumberProblem(`heartbeat.${name}`, value, 1);
   yield* findNumberProblem('idle.hibernateAfterSeconds', idle.hibernateAfterSeconds ?? undefined, 0);

@@ -25,6 +25,8 @@ export interface TurnPolicy {
   readonly maxTokensPerTurn: number | undefined;
   /** Characters of a tool's error message that the model gets to read. */
   readonly errorMessageLimit: number;
+  /** Whether what the layers of its turns did is written down, for `gdn trace`. */
+  readonly trace: 'on' | 'off';
 }
 
 export const defaultPolicy: TurnPolicy = {
@@ -40,4 +42,5 @@ export const defaultPolicy: TurnPolicy = {
   unwindMs: 2_000,
   maxTokensPerTurn: undefined,
   errorMessageLimit: 1_000,
+  trace: 'on',
 };

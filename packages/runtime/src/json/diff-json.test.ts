@@ -23,23 +23,45 @@ describe('diffJson', () => {
       [{ path: 'a.b[0].c', before: '1', after: '2' }],
     ],
   ])('sees %s', (_what, before, after, changes) => {
-    expect(diffJson(before, after)).toEqual(changes);
+    expect(diffJson(before, after)).toEqual({ changes, isCut: false });
   });
 
   test('names that every object inherits are names like any other', () => {
     const named = JSON.parse('{"constructor": 1, "toString": "x", "__proto__": [2]}') as JsonValue;
-    expect(diffJson({}, named).toSorted(byPath)).toEqual([
+    expect(diffJson({}, named).changes.toSorted(byPath)).toEqual([
       { path: '__proto__', after: '[2]' },
       { path: 'constructor', after: '1' },
       { path: 'toString', after: 'x' },
     ]);
-    expect(diffJson(named, {}).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
+    expect(diffJson(named, {}).changes.map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('long values are cut to 200 characters, many changes to 50', () => {
-    const [change] = diffJson({ a: 'x'.repeat(200) }, { a: 'y'.repeat(201) });
-    expect(change).toEqual({ path: 'a', before: 'x'.repeat(200), after: `${'y'.repeat(200)}…` });
-    expect(diffJson([], Array(1_000).fill(0))).toHaveLength(50);
+  test('one more, or one less, at the beginning of a list is one change', () => {
+    const list = [{ role: 'a' }, { role: 'b' }];
+    const longer = [{ role: 'new' }, ...list];
+    expect(diffJson({ list }, { list: longer }).changes).toEqual([{ path: 'list[0]', after: '{"role":"new"}' }]);
+    expect(diffJson({ list: longer }, { list }).changes).toEqual([{ path: 'list[0]', before: '{"role":"new"}' }]);
+  });
+
+  test('long values are cut to 2 000 characters, many changes to 50, and both are marked', () => {
+    const { changes } = diffJson({ a: 'x'.repeat(2_000) }, { a: 'y'.repeat(2_001) });
+    expect(changes).toEqual([
+      { path: 'a', before: 'x'.repeat(2_000), after: `${'y'.repeat(2_000)}… (2001 characters)` },
+    ]);
+    const many = diffJson([], Array(1_000).fill(0));
+    expect(many).toMatchObject({ isCut: true });
+    expect(many.changes).toHaveLength(50);
+    expect(diffJson([], Array(50).fill(0))).toMatchObject({ isCut: false });
+  });
+
+  test('a list of a million, and what contains itself, have an end', () => {
+    const million = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
+    const other = million.map(({ index }) => ({ index: index + 1 }));
+    expect(diffJson(million, other).isCut).toBe(true);
+    const [one, two]: Record<string, unknown>[] = [{ a: 1 }, { a: 2 }];
+    Object.assign(one ?? {}, { self: one });
+    Object.assign(two ?? {}, { self: two });
+    expect(diffJson(one, two).changes[0]).toEqual({ path: 'a', before: '1', after: '2' });
   });
 
   test('there is a change exactly when the values differ, and its path leads to both sides', () => {
@@ -55,11 +77,12 @@ describe('diffJson', () => {
     })).value;
     fc.assert(
       fc.property(value, value, (before, after) => {
-        const changes = diffJson(before, after);
+        const { changes } = diffJson(before, after);
         expect(changes.length === 0).toBe(Bun.deepEquals(before, after, true));
         for (const change of changes) {
-          expect(change.before).toBe(shown(walk(before, change.path)));
-          expect(change.after).toBe(shown(walk(after, change.path)));
+          // What came or went in a list shows on its own side only.
+          if (change.before !== undefined) expect(shown(walk(before, change.path))).toBe(change.before);
+          if (change.after !== undefined) expect(shown(walk(after, change.path))).toBe(change.after);
           expect(change.before).not.toBe(change.after);
         }
       }),

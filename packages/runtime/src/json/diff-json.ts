@@ -1,6 +1,7 @@
 /** What changed between two JSON values, as a short list: diffs, not copies. */
-import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from './copy-json.ts';
+import { previewJson } from './preview-json.ts';
+import { isAsBefore } from './snapshot-json.ts';
 
 export interface Change {
   readonly path: string;
@@ -10,43 +11,108 @@ export interface Change {
   readonly after?: string;
 }
 
-const MOST_CHANGES = 50;
-const LONGEST_VALUE = 200;
-
-/** At most 50 changes, values cut to 200 characters. */
-export function diffJson(before: JsonValue | undefined, after: JsonValue | undefined): Change[] {
-  const changes: Change[] = [];
-  compare(before, after, '', changes);
-  return changes;
+export interface DiffLimits {
+  /** Changes; past it they are left out. */
+  readonly changes: number;
+  /** Characters of one value; a longer one is cut. */
+  readonly characters: number;
 }
 
-function compare(before: JsonValue | undefined, after: JsonValue | undefined, path: string, changes: Change[]): void {
-  if (before === after || changes.length >= MOST_CHANGES) return;
-  if (isPlainObject(before) && isPlainObject(after)) {
+export interface Diff {
+  readonly changes: Change[];
+  /** There are more changes than these. */
+  readonly isCut: boolean;
+}
+
+export const defaultDiffLimits: DiffLimits = { changes: 50, characters: 2_000 };
+
+/** Makes the text of one value no longer than so. */
+export type Shorten = (value: unknown, longest: number) => string;
+
+const LONGEST_PATH = 300;
+/** Objects and arrays that are gone into. */
+const MOST_COMPARED = 20_000;
+const DEEPEST = 64;
+
+/** `shorten`: how a value is written; the beginning of its JSON when absent. */
+export function diffJson(
+  before: unknown,
+  after: unknown,
+  limits: DiffLimits = defaultDiffLimits,
+  shorten: Shorten = cutJson,
+): Diff {
+  const walk: Walk = { limits, shorten, changes: [], isCut: false, left: MOST_COMPARED };
+  compare(before, after, '', walk, 0);
+  return { changes: walk.changes, isCut: walk.isCut };
+}
+
+/** The beginning, and a mark where it was cut. */
+export function cutJson(value: unknown, longest: number): string {
+  const { text, isCut } = previewJson(value, longest);
+  return isCut ? markCut(text, value) : text;
+}
+
+/** Of a text, how long it was. */
+export function markCut(text: string, value: unknown): string {
+  const length = typeof value === 'string' ? ` (${value.length} characters)` : '';
+  return `${text.toWellFormed()}…${length}`;
+}
+
+interface Walk {
+  readonly limits: DiffLimits;
+  readonly shorten: Shorten;
+  readonly changes: Change[];
+  isCut: boolean;
+  left: number;
+}
+
+function compare(before: unknown, after: unknown, path: string, walk: Walk, depth: number): void {
+  if (before === after || walk.isCut) return;
+  if (walk.left-- <= 0) return void (walk.isCut = true);
+  if (depth < DEEPEST && isPlainObject(before) && isPlainObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(own(before, key), own(after, key), path === '' ? key : `${path}.${key}`, changes);
+      compare(own(before, key), own(after, key), path === '' ? key : `${path}.${key}`, walk, depth + 1);
     }
     return;
   }
-  if (Array.isArray(before) && Array.isArray(after)) {
-    for (let index = 0; index < Math.max(before.length, after.length); index++) {
-      compare(before[index], after[index], `${path}[${index}]`, changes);
-    }
-    return;
+  if (depth < DEEPEST && Array.isArray(before) && Array.isArray(after)) {
+    return compareArrays(before, after, path, walk, depth);
   }
+  report(before, after, path, walk);
+}
+
+/** What is the same at both ends stays out: one more at the beginning is one change. */
+function compareArrays(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+  walk: Walk,
+  depth: number,
+): void {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && isAsBefore(before[start], after[start])) start++;
+  let rest = 0;
+  while (rest < shorter - start && isAsBefore(before[before.length - 1 - rest], after[after.length - 1 - rest])) rest++;
+  const [removed, added] = [before.length - rest, after.length - rest];
+  for (let index = start; index < Math.max(removed, added) && !walk.isCut; index++) {
+    const [old, now] = [index < removed ? before[index] : undefined, index < added ? after[index] : undefined];
+    compare(old, now, `${path}[${index}]`, walk, depth + 1);
+  }
+}
+
+function report(before: unknown, after: unknown, path: string, walk: Walk): void {
+  const { limits, changes, shorten } = walk;
+  if (before instanceof Date && after instanceof Date && before.getTime() === after.getTime()) return;
+  if (changes.length >= limits.changes) return void (walk.isCut = true);
   changes.push({
-    path,
-    ...(before === undefined ? {} : { before: cut(before) }),
-    ...(after === undefined ? {} : { after: cut(after) }),
+    path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH).toWellFormed()}…` : path,
+    ...(before === undefined ? {} : { before: shorten(before, limits.characters) }),
+    ...(after === undefined ? {} : { after: shorten(after, limits.characters) }),
   });
 }
 
 /** Not what every object inherits: `constructor` is a name like any other. */
-function own(object: JsonObject, key: string): JsonValue | undefined {
+function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function cut(value: JsonValue): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }

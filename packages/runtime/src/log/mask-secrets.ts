@@ -5,7 +5,11 @@
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
-export type Mask = (text: string) => string;
+export interface Mask {
+  (text: string): string;
+  /** The length of the longest text that is replaced: whoever cuts a text has to look that much further. */
+  readonly longest?: number;
+}
 
 /** Where there is nothing to hide. */
 export const noSecrets: Mask = (text) => text;
@@ -20,7 +24,8 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   if (forms.size === 0) return noSecrets;
   // Longest first, so that a secret that contains another one goes as a whole.
   const ordered = [...forms].toSorted((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
+  const mask = (text: string) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
+  return Object.assign(mask, { longest: ordered[0]?.length ?? 0 });
 }
 
 /** How a text looks after what usually happens to it before it is written. */

@@ -6,6 +6,7 @@ import type { AgentCard } from '@goondan/types';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
 import { partsDigest } from '../config/parts-digest.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
+import type { TurnPolicy } from '../config/turn-policy.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
 import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
 
@@ -27,11 +28,13 @@ export interface Plan {
 }
 
 export class PlanInForce {
+  readonly #override: Partial<TurnPolicy>;
   #current: Plan;
 
-  /** `plan` was checked. */
-  constructor(plan: SwarmPlan) {
-    this.#current = readPlan(plan);
+  /** `plan` was checked. `override`: what the operator says about turns, whatever a plan says. */
+  constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
+    this.#override = override;
+    this.#current = readPlan(plan, override);
   }
 
   get current(): Plan {
@@ -41,12 +44,12 @@ export class PlanInForce {
   /** Returns what was in force before. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#current;
-    this.#current = readPlan(plan);
+    this.#current = readPlan(plan, this.#override);
     return before;
   }
 }
 
-function readPlan(plan: SwarmPlan): Plan {
+function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
   const settings = swarmSettings(plan);
   const { agents } = plan;
   return {
@@ -54,7 +57,7 @@ function readPlan(plan: SwarmPlan): Plan {
     settings,
     entryAgent: plan.entryAgent ?? agents[0]?.agentName ?? '',
     names: agents.map(({ agentName }) => agentName),
-    agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings)])),
+    agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     cards: agents.map(({ agentName: name, description }) => ({
       name,
       ...(description === undefined ? {} : { description }),
@@ -76,9 +79,13 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
  * Who counts crashes here is the orchestrator: it knows a crash from an order to go, and its own end from both. The
  * process's own count knows none of that; it is for an event that would take orchestrator after orchestrator with it.
  */
-function withSwarmPolicy(agent: DeclaredAgent, { turn, supervision }: SwarmSettings): DeclaredAgent {
+function withSwarmPolicy(
+  agent: DeclaredAgent,
+  { turn, supervision }: SwarmSettings,
+  override: Partial<TurnPolicy>,
+): DeclaredAgent {
   const crashesBeforeDeadLetter = supervision.crashesBeforeDeadLetter * OWN_COUNT;
-  return { ...agent, policy: { ...turn, ...agent.policy, crashesBeforeDeadLetter } };
+  return { ...agent, policy: { ...turn, ...agent.policy, ...override, crashesBeforeDeadLetter } };
 }
 
 const OWN_COUNT = 4;

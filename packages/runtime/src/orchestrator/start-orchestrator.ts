@@ -45,6 +45,7 @@ import { type ReadPlan, swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
 import { Stopping } from './stopping.ts';
+import { operatorPolicy } from './operator-policy.ts';
 import { Swarm } from './swarm.ts';
 
 export interface OrchestratorOptions {
@@ -74,7 +75,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
       clock: systemClock,
       ids: randomIds,
       ...options,
-      inForce: new PlanInForce(plan),
+      inForce: new PlanInForce(plan, operatorPolicy(options.environment ?? process.env)),
       endings,
     });
   } catch (error) {

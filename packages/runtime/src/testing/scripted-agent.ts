@@ -26,7 +26,8 @@ import type { Tier } from '../config/declared-extension.ts';
 import { type RunningAgent, startAgent } from '../agent/start-agent.ts';
 import type { TurnOptions, TurnOutcome } from '../agent/turn/run-turn.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { type ChainRecord, recordTurn } from '../trace/record-turn.ts';
+import type { ChainRecord } from '../trace/chain-record.ts';
+import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
 
 export interface ScriptedAgentOptions extends Partial<AgentPlan> {

@@ -2,7 +2,9 @@
  * What watches a turn while it runs. The runtime calls these when somebody watches, and nothing when nobody does.
  * Times are the watcher's business: it is called at the moments that matter.
  */
-import type { JsonValue, MessageEvent } from '@goondan/types';
+import type { AgentAddress, AgentEvent, MessageEvent, TokenUsage, TurnResult } from '@goondan/types';
+import type { Mask } from '../log/mask-secrets.ts';
+import type { SpanIds } from './span-id.ts';
 
 /** The layer as a watcher needs to know it. */
 export interface WatchedLayer {
@@ -16,19 +18,51 @@ export interface WatchedChain {
   /** What this chain is about: a step's number, a tool's name, a model's reference. */
   readonly label: string;
   readonly id: string;
-  /** The fields its layers may change, as they are now. */
-  inspect(): JsonValue;
+  /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
+  readonly mask: Mask;
+  /** Of a turn, a step, a tool call. */
+  readonly spanIds?: SpanIds;
+  /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */
+  inspect?(): Readonly<Record<string, unknown>>;
+  /** A value of a field that nobody changes in place while the chain runs: it need not be copied. */
+  readonly shared?: unknown;
+  /** What was asked for, in short; masked. */
+  input?(): string;
+}
+
+export interface WatchedTurn extends AgentAddress {
+  readonly turnId: string;
+  readonly event: AgentEvent;
+  readonly spanIds: SpanIds;
+  readonly startedAt: Date;
+  /** As of its chains. */
+  readonly mask: Mask;
+  /** It goes on from what an interrupted run had recorded. */
+  readonly resumed: boolean;
+}
+
+export interface WatchedEnd {
+  readonly result: TurnResult;
+  readonly stepCount: number;
+  readonly usage: TokenUsage;
 }
 
 export interface TurnObserver {
-  /** A chain starts, inside another one unless it is the turn's own. */
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan;
+  /** The turn begins; not told of one that was handled before. */
+  started?(turn: WatchedTurn): void;
+  /** A chain starts, inside another one unless it is the turn's own. Undefined: this one is not watched. */
+  chain(chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined;
+  /** It is committed. */
+  ended?(end: WatchedEnd): void;
 }
 
 export interface ChainSpan {
-  enter(layer: WatchedLayer): LayerSpan;
-  /** The chain is over; the error when it threw. */
-  end(error?: unknown): void;
+  /** Undefined: this one is not watched. */
+  enter(layer: WatchedLayer): LayerSpan | undefined;
+  /** The chain is over. */
+  end(result: unknown): void;
+  /** It threw; or, after its end, what it gave turned out to be no success. `retryMs`: it is tried again after so long. */
+  fail(error: unknown, retryMs?: number): void;
 }
 
 export interface LayerSpan {
@@ -38,5 +72,7 @@ export interface LayerSpan {
   innerSettled(result: unknown): void;
   emitted(event: MessageEvent): void;
   shortCircuit(): void;
-  exit(outcome: { result: unknown } | { error: unknown; skipped?: boolean }): void;
+  exit(result: unknown): void;
+  /** `skipped`: the chain goes on without it. */
+  fail(error: unknown, skipped: boolean): void;
 }

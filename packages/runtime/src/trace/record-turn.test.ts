@@ -4,7 +4,8 @@ import { readRepository } from '../../../../test/read-repository.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ToolDeclaration } from '../agent/tool/load-tool.ts';
 import { extension, manualClock, scriptedAgent, type ScriptedAgentOptions } from '../testing/index.ts';
-import { type ChainRecord, type LayerRecord, recordTurn } from './record-turn.ts';
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import { recordTurn } from './record-turn.ts';
 
 const echo: ToolDeclaration = {
   name: 'echo',
@@ -306,29 +307,192 @@ describe('how a layer ended', () => {
 });
 
 describe('when nobody watches', () => {
-  test('nothing is looked at', async () => {
-    const clone = spyOn(globalThis, 'structuredClone');
-    const agent = await scriptedAgent({
-      tools: [echo],
-      extensions: [extension('tested', ({ pipeline }) => pipeline.register('step', (ctx) => ctx.next()))],
-    });
-    // A look at a step's catalog clones each of its tools.
-    const looks = () => clone.mock.calls.filter(([value]) => Object.hasOwn(Object(value), 'description')).length;
-    await agent.say('hi', { observer: undefined });
-    expect(looks()).toBe(0);
-    await agent.say('hi');
-    expect(looks()).toBeGreaterThan(0);
-    clone.mockRestore();
+  test('nothing is looked at: the clock is read as often whether there are 1 or 20 layers', async () => {
+    const readings = async (layers: number, options?: { observer: undefined }) => {
+      const clock = manualClock();
+      const elapsed = spyOn(clock, 'elapsed');
+      const agent = await scriptedAgent({
+        clock,
+        extensions: [
+          extension('tested', ({ pipeline }) => {
+            for (let count = 0; count < layers; count++) pipeline.register('step', (ctx) => ctx.next());
+          }),
+        ],
+      });
+      elapsed.mockClear();
+      await agent.say('hi', options);
+      return elapsed.mock.calls.length;
+    };
+    expect(await readings(20, { observer: undefined })).toBe(await readings(1, { observer: undefined }));
+    // Twice for each: where two layers meet, and on the way back.
+    expect((await readings(20)) - (await readings(1))).toBe(2 * 19);
   });
 
-  test('nothing of this folder runs: the agent knows its types only, and the ids of spans', () => {
+  test('nothing of this folder runs: all that runs in a turn knows its types only, and the ids of spans', () => {
     const imports = readRepository('packages/runtime/src/agent/**/*.ts')
-      .filter(({ path }) => !path.endsWith('.test.ts'))
+      // The process is who watches.
+      .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/agent/process/'))
       .flatMap(({ path, text }) =>
         (text.match(/import [^;]*\/trace\/[^;]*;/g) ?? []).map((line) => `${path}: ${line}`),
       );
     expect(imports.length).toBeGreaterThan(0);
     const isFree = (line: string) => line.includes('import type ') || line.includes('/trace/span-id.ts');
     expect(imports.filter((line) => !isFree(line))).toEqual([]);
+  });
+});
+
+describe('what came of a chain', () => {
+  test('P-13 a step that is tried again says after how long', async () => {
+    const script = [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }];
+    const trace = await traceOf(() => undefined, { script, policy: { retryBaseMs: 7 } });
+    expect(trace.inside.map(({ retryMs }) => retryMs)).toEqual([7, undefined]);
+  });
+
+  test('a tool’s error, a model’s tokens, how the turn finished', async () => {
+    const failing: ToolDeclaration = { ...echo, handlers: { say: () => Promise.reject(new Error('no voice')) } };
+    const trace = await traceOf(() => undefined, { script: callThenSay, tools: [failing] }, 'go');
+    expect(trace).toMatchObject({ outcome: 'text_response', spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(chains(trace, 'toolCall')[0]).toMatchObject({
+      outcome: 'error',
+      error: 'E_TOOL_FAILED: no voice',
+      input: '{"text":"hello"}',
+    });
+    expect(chains(trace, 'model').map(({ outcome, tokens }) => [outcome, tokens])).toEqual([
+      ['tool-calls', { input: expect.any(Number), output: expect.any(Number) }],
+      ['stop', { input: expect.any(Number), output: expect.any(Number) }],
+    ]);
+  });
+});
+
+describe('bounds', () => {
+  test('of 10 000 layers 5 000 are listed and the rest counted', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      for (let count = 0; count < 2_000; count++) pipeline.register('model', (ctx) => ctx.next());
+      pipeline.register('turn', async (ctx) => {
+        for (let count = 0; count < 4; count++) await ctx.model.generate({ messages: [] });
+        return ctx.next();
+      });
+    });
+    const counts = chains(trace, 'model').map(({ layers, layersMore }) => [layers.length, layersMore]);
+    expect(counts).toEqual([
+      [2_000, undefined],
+      [2_000, undefined],
+      [999, 1_001],
+      [0, 2_000],
+      [0, 2_000],
+    ]);
+    expect(trace.layers).toHaveLength(1);
+  });
+
+  test('of 10 MB in a diff the beginning is there, and that it was cut', async () => {
+    const trace = await traceOf(
+      ({ pipeline }) => {
+        pipeline.register('toolCall', (ctx) => {
+          ctx.args = { text: 'x'.repeat(10_000_000), many: Array(100_000).fill(0) };
+          return ctx.next();
+        });
+      },
+      { script: callThenSay, tools: [echo] },
+      'go',
+    );
+    const { changed } = firstLayer(trace, 'toolCall');
+    expect(changed.map(({ path, before }) => [path, before])).toEqual([
+      ['args.text', 'hello'],
+      ['args.many', undefined],
+    ]);
+    expect(changed[0]?.after).toBe(`${'x'.repeat(2_000)}… (10000000 characters)`);
+    expect(changed[1]?.after).toHaveLength(2_001);
+  });
+
+  test('a layer that changes more than 50 things says that there were more', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.params = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`p${index}`, index]));
+        return ctx.next();
+      });
+    });
+    expect(firstLayer(trace, 'model')).toMatchObject({ isCut: true });
+    expect(firstLayer(trace, 'model').changed).toHaveLength(50);
+  });
+
+  test('what a layer leaves that cannot be looked at changes nothing but what is shown', async () => {
+    const trace = await traceOf(
+      ({ pipeline }) => {
+        pipeline.register('toolCall', (ctx) => {
+          Object.defineProperty(ctx.args, 'trap', { enumerable: true, get: () => fail() });
+          return ctx.next();
+        });
+      },
+      { script: callThenSay, tools: [echo] },
+      'go',
+    );
+    expect(firstLayer(trace, 'toolCall')).toMatchObject({ outcome: 'passed', changed: [] });
+  });
+});
+
+function fail(): never {
+  throw new Error('not to be read');
+}
+
+describe('who changed what', () => {
+  test('P-12 what a skipped layer did to the fields is its own, not the next one’s', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      pipeline.register(
+        'model',
+        (ctx) => {
+          ctx.params = { temperature: 1 };
+          return Promise.reject(new Error('after it'));
+        },
+        { onError: 'skip' },
+      );
+      pipeline.register('model', (ctx) => ctx.next());
+    });
+    expect(chains(trace, 'model')[0]?.layers.map(({ changed }) => changed.length)).toEqual([1, 0]);
+  });
+
+  test('P-09 a result changed in place by an inner layer is not an outer one’s', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        Object.assign(result.metadata, { outer: 1 });
+        return result;
+      });
+      pipeline.register('step', (ctx) => ctx.next());
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        Object.assign(result.metadata, { inner: 1 });
+        return result;
+      });
+    });
+    expect(trace.inside[0]?.layers.map(({ resultChanged }) => resultChanged.map(({ path }) => path))).toEqual([
+      ['metadata.outer'],
+      [],
+      ['metadata.inner'],
+    ]);
+  });
+
+  test('P-16 a message put first is one change, and what is said in later steps is none', async () => {
+    const trace = await traceOf(
+      ({ pipeline }) => {
+        pipeline.register('model', (ctx) => {
+          ctx.messages = [{ role: 'system', content: 'first' }, ...ctx.messages];
+          return ctx.next();
+        });
+      },
+      { script: callThenSay, tools: [echo] },
+      'go',
+    );
+    const added = [{ path: 'messages[0]', after: '{"role":"system","content":"first"}' }];
+    expect(chains(trace, 'model').map(({ layers }) => layers[0]?.changed)).toEqual([added, added]);
+  });
+
+  test('P-17 what an event put into a message is there to read', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('be kind', {}, { id: 'a' }) });
+        return ctx.next();
+      });
+    });
+    expect(trace.layers[0]?.messages).toEqual([{ path: 'a', after: 'be kind' }]);
   });
 });

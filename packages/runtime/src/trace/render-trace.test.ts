@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test';
-import type { ChainRecord, LayerRecord } from './record-turn.ts';
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import { renderTrace } from './render-trace.ts';
+import type { TracedChain, TurnTrace } from './turn-trace.ts';
 
 function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
   return {
     extension,
     name: 'step',
     kind: 'step',
+    startMs: 0,
     ownMs: 1,
     totalMs: 2,
     outcome: 'passed',
@@ -14,12 +16,13 @@ function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord 
     resultChanged: [],
     emitted: [],
     emittedMore: 0,
+    messages: [],
     ...more,
   };
 }
 
 function chain(kind: string, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
-  return { kind, label, id: 'id', totalMs: 3, layers: [], inside: [], ...more };
+  return { kind, label, id: 'id', startMs: 0, totalMs: 3, layers: [], inside: [], ...more };
 }
 
 test('P-03 layers are nested as the onion is, and hold what ran inside them', () => {
@@ -96,4 +99,112 @@ test('every piece can be painted; plain text has no colours', () => {
       '│ │ <error>✗ no</error>',
     ].join('\n'),
   );
+});
+
+function traced(agentName: string, more: Partial<TurnTrace> = {}): TurnTrace {
+  return {
+    turnId: `turn-${agentName}`,
+    traceId: 'trace',
+    spanId: '1111111111111111',
+    agentName,
+    instanceKey: 'default',
+    startedAt: '2026-01-01T00:00:01.000Z',
+    resumes: 0,
+    chain: inTurn(chain('turn', agentName)),
+    missing: { chains: 0, lines: 0, isCut: false },
+    ...more,
+  };
+}
+
+function inTurn({ inside, ...own }: ChainRecord, called: readonly TurnTrace[] = []): TracedChain {
+  return { ...own, inside: inside.map((each) => inTurn(each)), called };
+}
+
+test('R-08 turns of called agents stand where they began, with their instance when it is not the usual one', () => {
+  const inside = [chain('model', 'before', { startMs: 0 }), chain('model', 'after', { startMs: 900 })];
+  const called = traced('guest', { instanceKey: 'room 7', startedAt: '2026-01-01T00:00:01.500Z' });
+  const turn = traced('host', { chain: inTurn(chain('turn', 'host', { inside }), [called]) });
+  expect(renderTrace(turn).split('\n')).toEqual([
+    'turn host 3.00 ms',
+    '│ model before 3.00 ms',
+    '│ turn guest (room 7) 3.00 ms',
+    '│ model after 3.00 ms',
+  ]);
+});
+
+test('what is not there is said: the end, runs before a crash, what was too much', () => {
+  const turn = traced('host', {
+    resumes: 2,
+    missing: { chains: 3, lines: 4, isCut: true },
+    error: 'E_CANCELLED: no more',
+    chain: inTurn(
+      chain('turn', 'host', {
+        layersMore: 7,
+        layers: [layer('slow', { outcome: 'running', isCut: true })],
+        inside: [chain('step', '0', { isUnfinished: true }), chain('step', '1', { error: 'busy', retryMs: 20 })],
+      }),
+    ),
+  });
+  expect(renderTrace(turn).split('\n').slice(1)).toEqual([
+    '│ ✗ E_CANCELLED: no more',
+    '│ … went on after 2 crashes: what was not written down before is missing',
+    '│ … its file is full: what came after is missing',
+    '│ … 4 records could not be written',
+    '│ … 3 more chains, not recorded',
+    '│ slow own 1.00 ms',
+    '│ │ … more changes, not recorded',
+    '│ │ … was running',
+    '│ │ … 7 more layers, not recorded',
+    '│ │ step 0 unfinished',
+    '│ │ step 1 3.00 ms',
+    '│ │ │ ✗ busy (tried again after 20 ms)',
+  ]);
+});
+
+test('in full: values line by line, messages, what a call was asked with, tokens', () => {
+  const busy = layer('busy', {
+    changed: [
+      { path: 'args.text', before: 'one', after: 'two\nlines' },
+      { path: '', after: 'x'.repeat(300) },
+    ],
+    emitted: ['append system a'],
+    messages: [{ path: 'a', after: 'be kind' }],
+  });
+  const call = chain('toolCall', 'echo__say', { layers: [busy], input: '{"text":"one"}', outcome: 'ok' });
+  expect(renderTrace(call, { isFull: true }).split('\n')).toEqual([
+    'toolCall echo__say 3.00 ms {"text":"one"} ok',
+    '│ busy own 1.00 ms',
+    '│ │ ~ args.text',
+    '│ │     − one',
+    '│ │     + two',
+    '│ │     + lines',
+    '│ │ ~ all of it',
+    `│ │     + ${'x'.repeat(300)}`,
+    '│ │ + append system a',
+    '│ │ » a',
+    '│ │     + be kind',
+  ]);
+  const model = chain('model', 'Model/m', { outcome: 'stop', tokens: { input: 12, output: 3 } });
+  expect(renderTrace(model, { isFull: true })).toBe('model Model/m 3.00 ms stop 12 → 3 tokens');
+  expect(renderTrace(model)).toBe('model Model/m 3.00 ms');
+});
+
+test.each([false, true])('nothing of a model or a tool reaches the terminal as it is (in full: %p)', (isFull) => {
+  const evil = 'a\u001b]0;x\u0007\u202e\r\n\u0085b';
+  const changes = [{ path: evil, before: evil, after: evil }];
+  const busy = layer(evil, {
+    name: evil,
+    changed: changes,
+    resultChanged: changes,
+    messages: changes,
+    emitted: [evil],
+    outcome: 'failed',
+    error: evil,
+  });
+  const text = renderTrace(chain('toolCall', evil, { layers: [busy], error: evil, input: evil, outcome: evil }), {
+    isFull,
+  });
+  expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
+  // Short values stay on their lines.
+  if (!isFull) expect(text.split('\n')).toHaveLength(7);
 });

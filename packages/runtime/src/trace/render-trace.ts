@@ -1,59 +1,143 @@
-/** A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed. */
+/**
+ * A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed, and the
+ * turns of called agents in the chain that asked for them.
+ */
 import type { Change } from '../json/diff-json.ts';
-import type { ChainRecord, LayerRecord } from './record-turn.ts';
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import { shortLine, wholeText } from './show-value.ts';
+import { childrenOf, isTurn } from './chain-children.ts';
+import type { TracedChain, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
   /** Paints a piece of the text; plain when absent. */
   readonly paint?: (style: 'kind' | 'name' | 'time' | 'change' | 'error', text: string) => string;
+  /** Every change in full, as far as it was recorded, what was said in messages, and what calls were asked with. */
+  readonly isFull?: boolean;
 }
 
-export function renderTrace(turn: ChainRecord, options: RenderOptions = {}): string {
-  const paint = options.paint ?? ((_style, text) => text);
-  return renderChain(turn, paint).join('\n');
+/** A turn with those it asked for, or the chain of one that was recorded in this process. */
+export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
+  const { paint = (_style, text) => text, isFull = false } = options;
+  const renderer = new Renderer(paint, isFull);
+  const lines = isTurn(turn) ? renderer.turn(turn) : renderer.chain(turn, 0);
+  return lines.join('\n');
 }
 
 type Paint = NonNullable<RenderOptions['paint']>;
 
-function renderChain(chain: ChainRecord, paint: Paint): string[] {
-  const title = `${paint('kind', chain.kind)} ${paint('name', chain.label)} ${paint('time', milliseconds(chain.totalMs))}`;
-  const problem = chain.error === undefined ? [] : [paint('error', `✗ ${chain.error}`)];
-  return [title, ...indent([...problem, ...renderLayers(chain.layers, chain, paint)])];
+class Renderer {
+  constructor(
+    private readonly paint: Paint,
+    private readonly isFull: boolean,
+  ) {}
+
+  turn(turn: TurnTrace): string[] {
+    const notes = this.turnNotes(turn);
+    return this.chain(turn.chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
+  }
+
+  /** `turnStart`: in milliseconds, to put called turns in their place. */
+  chain(
+    chain: ChainRecord | TracedChain,
+    turnStart: number,
+    instanceKey = '',
+    notes: readonly string[] = [],
+  ): string[] {
+    const { kind, label, totalMs, isUnfinished } = chain;
+    const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
+    const time = isUnfinished === true ? 'unfinished' : milliseconds(totalMs);
+    const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
+    const inside = [...this.chainNotes(chain), ...notes, ...this.layers(chain.layers, chain, turnStart)];
+    return [`${title}${this.details(chain)}`, ...indent(inside)];
+  }
+
+  /** Each layer holds the ones inside it; the innermost holds what the core did. */
+  private layers(layers: readonly LayerRecord[], chain: ChainRecord | TracedChain, turnStart: number): string[] {
+    const [outermost, ...inner] = layers;
+    if (outermost === undefined) return this.core(chain, turnStart);
+    const { extension, name, kind, ownMs } = outermost;
+    const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
+    return [
+      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}`,
+      ...indent([...this.layer(outermost), ...this.layers(inner, chain, turnStart)]),
+    ];
+  }
+
+  private core(chain: ChainRecord | TracedChain, turnStart: number): string[] {
+    const { layersMore = 0 } = chain;
+    const more = layersMore === 0 ? [] : [this.paint('time', `… ${layersMore} more layers, not recorded`)];
+    return [
+      ...more,
+      ...childrenOf(chain, turnStart).flatMap((child) =>
+        isTurn(child) ? this.turn(child) : this.chain(child, turnStart),
+      ),
+    ];
+  }
+
+  private layer(layer: LayerRecord): string[] {
+    const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome, error = '' } = layer;
+    return [
+      ...changed.flatMap((change) => this.change('~', change)),
+      ...emitted.map((event) => this.paint('change', `+ ${shortLine(event)}`)),
+      ...(emittedMore === 0 ? [] : [this.paint('change', `+ ${emittedMore} more`)]),
+      ...(this.isFull ? messages.flatMap((message) => this.change('»', message)) : []),
+      ...resultChanged.flatMap((change) => this.change('←', change)),
+      ...(isCut === true ? [this.paint('time', '… more changes, not recorded')] : []),
+      ...(outcome === 'short_circuit' ? [this.paint('change', '⊘ did not call next()')] : []),
+      ...(outcome === 'running' ? [this.paint('time', '… was running')] : []),
+      ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${shortLine(error)}`)] : []),
+      ...(outcome === 'failed' ? [this.paint('error', `✗ ${shortLine(error)}`)] : []),
+    ];
+  }
+
+  private chainNotes({ error, retryMs }: ChainRecord): string[] {
+    if (error === undefined) return [];
+    const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
+    return [this.paint('error', `✗ ${shortLine(error)}${retried}`)];
+  }
+
+  private details({ tokens, input, outcome }: ChainRecord): string {
+    if (!this.isFull) return '';
+    const used = tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`];
+    const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
+    return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
+  }
+
+  private turnNotes({ resumes, missing, chain, error }: TurnTrace): string[] {
+    const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
+    const notes = [
+      ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
+      ...(missing.isCut ? ['its file is full: what came after is missing'] : []),
+      ...(missing.lines === 0 ? [] : [`${missing.lines} records could not be written`]),
+      ...(missing.chains === 0 ? [] : [`${missing.chains} more chains, not recorded`]),
+    ];
+    // Of one that failed before its first layer, or outside its layers.
+    const failure =
+      error === undefined || chain.error !== undefined ? [] : [this.paint('error', `✗ ${shortLine(error)}`)];
+    return [...failure, ...notes.map((note) => this.paint('time', `… ${note}`))];
+  }
+
+  private change(sign: string, { path, before, after }: Change): string[] {
+    const name = path === '' ? 'all of it' : shortLine(path);
+    if (!this.isFull) return [this.paint('change', `${sign} ${name}${describeShort(before, after)}`)];
+    const values = [
+      ...(before === undefined ? [] : wholeText('−', before)),
+      ...(after === undefined ? [] : wholeText('+', after)),
+    ];
+    return [this.paint('change', `${sign} ${name}`), ...values.map((line) => this.paint('change', `    ${line}`))];
+  }
 }
 
-/** Each layer holds the ones inside it; the innermost holds what the core did. */
-function renderLayers(layers: readonly LayerRecord[], chain: ChainRecord, paint: Paint): string[] {
-  const [outermost, ...inner] = layers;
-  if (outermost === undefined) return chain.inside.flatMap((inside) => renderChain(inside, paint));
-  const { extension, name, kind, ownMs } = outermost;
-  const title = name === kind ? extension : `${extension} · ${name}`;
-  return [
-    `${paint('name', title)} ${paint('time', `own ${milliseconds(ownMs)}`)}`,
-    ...indent([...describeLayer(outermost, paint), ...renderLayers(inner, chain, paint)]),
-  ];
-}
-
-function describeLayer(layer: LayerRecord, paint: Paint): string[] {
-  return [
-    ...layer.changed.map((change) => paint('change', `~ ${describeChange(change)}`)),
-    ...layer.emitted.map((event) => paint('change', `+ ${event}`)),
-    ...(layer.emittedMore === 0 ? [] : [paint('change', `+ ${layer.emittedMore} more`)]),
-    ...layer.resultChanged.map((change) => paint('change', `← ${describeChange(change)}`)),
-    ...(layer.outcome === 'short_circuit' ? [paint('change', '⊘ did not call next()')] : []),
-    ...(layer.outcome === 'skipped' ? [paint('error', `skipped: ${layer.error ?? ''}`)] : []),
-    ...(layer.outcome === 'failed' ? [paint('error', `✗ ${layer.error ?? ''}`)] : []),
-  ];
-}
-
-function describeChange({ path, before, after }: Change): string {
-  if (before === undefined) return `${path} added: ${after ?? ''}`;
-  if (after === undefined) return `${path} removed`;
-  return `${path}: ${before} → ${after}`;
+function describeShort(before: string | undefined, after: string | undefined): string {
+  if (before === undefined) return ` added: ${shortLine(after ?? '')}`;
+  if (after === undefined) return ' removed';
+  return `: ${shortLine(before)} → ${shortLine(after)}`;
 }
 
 function indent(lines: readonly string[]): string[] {
   return lines.map((line) => `│ ${line}`);
 }
 
-function milliseconds(duration: number): string {
+export function milliseconds(duration: number): string {
   return duration < 10 ? `${duration.toFixed(2)} ms` : `${Math.round(duration)} ms`;
 }

@@ -20,6 +20,16 @@ export interface StoreLimits {
   readonly queueCompactionLines: number;
   readonly archive: RotationLimits;
   readonly runtimeEvents: RotationLimits;
+  readonly traces: TraceFileLimits;
+}
+
+export interface TraceFileLimits {
+  /** Turns that are kept; the oldest go. */
+  readonly turns: number;
+  /** The same in bytes of their files. */
+  readonly bytes: number;
+  /** One turn's file; chains that come when it is full are not written, and a line says so. */
+  readonly turnBytes: number;
 }
 
 /** A file that reaches `bytes` is put away under a number; the oldest of more than `files` of those are deleted. */
@@ -42,4 +52,5 @@ export const defaultLimits: StoreLimits = {
   queueCompactionLines: 512,
   archive: { bytes: 16 * MEGABYTE, files: 64 },
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
+  traces: { turns: 200, bytes: 32 * MEGABYTE, turnBytes: 4 * MEGABYTE },
 };

@@ -60,6 +60,14 @@ export const storeErrors = {
     meaning: 'A file of the state folder cannot be written.',
     suggestion: 'Look at the cause: permissions, or a failing disk. What was accepted before is still there.',
   },
+  E_TRACE_AMBIGUOUS: {
+    meaning: 'The beginning of an id fits more than one recorded turn or trace.',
+    suggestion: 'Type more of it. `gdn trace` lists the latest turns.',
+  },
+  E_TRACE_UNKNOWN: {
+    meaning: 'Nothing is recorded of such a turn or trace: there was none, it is too old, or its recording was off.',
+    suggestion: 'See which turns there are, with `gdn trace`.',
+  },
   E_TURN_FORGOTTEN: {
     meaning: 'An event was handled, and how its turn ended is no longer kept.',
     suggestion: 'Do not send the event again: look at the conversation for the answer, or ask anew under another id.',

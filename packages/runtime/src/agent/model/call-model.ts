@@ -22,7 +22,18 @@ export interface ModelAsk {
 export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
   refuseWhenOver(run);
   const { call, key } = ask;
-  const span = watch(run, { kind: 'model', label: call.modelRef, id: key, inspect: () => inspect(call) }, ask.parent);
+  const span = watch(
+    run,
+    {
+      kind: 'model',
+      label: call.modelRef,
+      id: key,
+      mask: run.agent.mask,
+      inspect: () => inspect(call),
+      shared: call.messages,
+    },
+    ask.parent,
+  );
   return runChain<ModelReply>(run, {
     kind: 'model',
     span,
@@ -81,12 +92,6 @@ function withCode(error: unknown, modelRef: string): unknown {
   });
 }
 
-function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall): JsonValue {
-  // Messages are frozen: a layer that changes one puts another in its place, so the references are enough.
-  return {
-    modelRef,
-    params,
-    tools: tools.items.map((tool) => tool.name),
-    messages: [...(ownMessages ?? messages)],
-  } as unknown as JsonValue;
+function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall) {
+  return { modelRef, params, tools: tools.items, messages: ownMessages ?? messages };
 }

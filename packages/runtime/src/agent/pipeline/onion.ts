@@ -88,7 +88,7 @@ class LayerRun<Result> implements AskingLayer {
     const mistake = this.mistakeIn(returned);
     if (mistake !== undefined) return this.fail(mistake);
     if (this.innerState === 'none') this.shortCircuit();
-    this.span?.exit({ result: returned });
+    this.span?.exit(returned);
     this.outer?.innerResolved(returned);
     // mistakeIn has just looked at it.
     return returned as Result;
@@ -185,10 +185,10 @@ class LayerRun<Result> implements AskingLayer {
     const passedOn = this.innerState === 'rejected' && error === this.innerValue;
     const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
     if (passedOn || this.layer.onError === 'fail') {
-      this.span?.exit({ error: thrown });
+      this.span?.fail(thrown, false);
       return this.reject(thrown);
     }
-    this.span?.exit({ error: thrown, skipped: true });
+    this.span?.fail(thrown, true);
     this.chain.warn({
       event: 'middleware.skipped',
       layer: this.layer,

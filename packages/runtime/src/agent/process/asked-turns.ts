@@ -11,12 +11,15 @@ import { turnIdOf } from '../turn/turn-id.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { RunningAgent } from '../start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 
 export interface AskedTurnsParts {
   readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
+  /** Watches the layers of a turn; undefined when nobody does. */
+  readonly observe: () => TurnObserver | undefined;
   readonly channel: Channel<FromAgent, ToAgent>;
   /** Nothing runs any more, for now. */
   readonly onIdle: () => void;
@@ -68,7 +71,7 @@ export class AskedTurns {
   }
 
   async #run({ event, deadLetter }: AskedTurn): Promise<void> {
-    const { agent, channel, onBroken } = this.#parts;
+    const { agent, channel, observe, onBroken } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -77,6 +80,7 @@ export class AskedTurns {
         signal,
         clock,
         deadLetter,
+        observer: observe(),
         // A delta may be lost: the answer itself follows.
         onDelta: (delta: TurnDelta) =>
           void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),

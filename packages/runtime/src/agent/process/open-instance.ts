@@ -18,6 +18,7 @@ import { IpcEngine } from './ipc-engine.ts';
 import { LeftReplies } from './left-replies.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
+import { openTurnTraces, type TurnTraces } from './turn-traces.ts';
 
 export interface InstanceParts {
   readonly channel: Channel<FromAgent, ToAgent>;
@@ -35,7 +36,7 @@ export interface OpenInstance {
   hear(message: InstanceMessage): void;
   /** Sends what an earlier process left in the outbox. Never rejects. */
   sendLeftReplies(): Promise<void>;
-  /** Runtime events to the disk. */
+  /** Runtime events and traces to the disk. */
   flush(): Promise<void>;
   /**
    * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
@@ -71,9 +72,11 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     },
   );
   const events = recordEvents(agent, journal, parts);
+  const traces = recordTraces(agent, journal, parts);
   const turns = new AskedTurns({
     agent,
     channel,
+    observe: () => traces?.observe(),
     onIdle: () => void replies.acknowledge(),
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
@@ -117,13 +120,15 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     agent,
     hear,
     sendLeftReplies: () => replies.send(),
-    flush: () => events.flush(),
+    async flush() {
+      await Promise.all([events.flush(), traces?.flush()]);
+    },
     async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;
       await agent.close(graceMs, cleanUpMs, leave);
       if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
       if (!isLeft) await replies.acknowledge();
-      await events.close();
+      await Promise.all([events.close(), traces?.close()]);
       await journal.close();
       return isLeft ? 'left' : 'closed';
     },
@@ -139,8 +144,8 @@ function recordEvents(
   agent: RunningAgent,
   journal: InstanceJournal,
   { channel, host: { clock }, log }: InstanceParts,
-): GatheredLog {
-  const events = new GatheredLog({
+): GatheredLog<JsonObject> {
+  const events = new GatheredLog<JsonObject>({
     open: async () => (await journal.open()).openRuntimeEvents(journal.address),
     clock,
     noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
@@ -153,6 +158,20 @@ function recordEvents(
     channel.send({ type: 'runtime.event', name, payload }).catch(() => undefined);
   });
   return events;
+}
+
+/** What every layer did, unless the policy says that nobody wants to know. */
+function recordTraces(
+  { parts: { policy } }: RunningAgent,
+  journal: InstanceJournal,
+  { host: { clock }, log }: InstanceParts,
+): TurnTraces | undefined {
+  if (policy.trace === 'off') return undefined;
+  return openTurnTraces({
+    open: async () => (await journal.open()).openTraces(journal.address),
+    clock,
+    report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written down: ${problem}`),
+  });
 }
 
 /** A turn that just ended still has its answer to send. */

@@ -1,6 +1,15 @@
 // The loop of an agent's process, with both ends of its channel in this one and a real disk.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentEvent, GoondanError, type JsonObject, textOf } from '@goondan/types';
@@ -15,6 +24,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
 import type { ProcessHost } from './process-host.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 
@@ -676,6 +686,136 @@ describe('runtime events', () => {
     const written = lines.map((line) => JSON.parse(line) as { time: string; name: string; payload: JsonObject });
     expect(written.map(({ name, payload }) => ({ name, payload }))).toEqual(told);
     expect(written.every(({ time }) => !Number.isNaN(Date.parse(time)))).toBe(true);
+  });
+});
+
+describe('traces', () => {
+  const place = () => ({ stateRoot, workspaceId: 'loop' });
+  const tracesFolder = () => instancePaths(workspaceFolder(stateRoot, 'loop'), address).traces;
+
+  async function drained(agent: ReturnType<typeof launch>): Promise<void> {
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.first('drained');
+  }
+
+  test('P-17 R-08 of every turn are written down, found by its ids, with secrets masked', async () => {
+    const secret = 'swordfish-swordfish';
+    const leaky = extension(`
+      const secret = '${secret}';
+      export function register(api) {
+        api.tools.register({ name: 'leak__it', description: secret }, () => ({ [secret]: secret.repeat(500) }));
+        api.pipeline.register('turn', (ctx) => {
+          ctx.emitMessageEvent({ type: 'append', message: {
+            id: secret, data: { role: 'system', content: 'x'.repeat(1990) + secret }, metadata: {},
+            createdAt: new Date(), source: { type: 'extension', extensionName: 'ext' } } });
+          return ctx.next();
+        }, { name: secret });
+        api.pipeline.register('step', (ctx) => { ctx.toolCatalog = []; return ctx.next(); });
+        api.pipeline.register('model', (ctx) => { ctx.params = { [secret]: secret }; return ctx.next(); });
+        api.pipeline.register('toolCall', () => { throw new Error('x'.repeat(990) + secret); });
+      }`);
+    const script = [{ afterTool: 'leak__it', say: secret }, { call: { tool: 'leak__it', args: { secret } } }];
+    const agent = await ready({}, { models: scripted({ script }), extensions: [leaky], secrets: [secret] });
+    await agent.send(turn('one', { input: `${'x'.repeat(195)}${secret}` }));
+    await agent.first('turn.done');
+    await drained(agent);
+    const names = readdirSync(tracesFolder());
+    expect(names).toHaveLength(1);
+    const path = join(tracesFolder(), names[0] ?? '');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    // Not even the beginning of it, where something was cut.
+    expect(`${names[0]}${readFileSync(path, 'utf8')}`).not.toContain('swor');
+    for (const id of ['turn-one', 'trace', 'one']) {
+      const { turns } = await readTurnTrace(place(), id);
+      expect(turns).toMatchObject([{ turnId: 'turn-one', ...address, finishReason: 'text_response', resumes: 0 }]);
+      const [step] = turns[0]?.chain.inside ?? [];
+      expect(step?.layers[0]?.changed.map(({ path: changed }) => changed)).toEqual(['toolCatalog.leak__it']);
+      expect(step?.inside.map(({ kind, error }) => [kind, error?.slice(-3)])).toEqual([
+        ['model', undefined],
+        ['toolCall', '***'],
+      ]);
+    }
+  });
+
+  test('are not written when the policy says off', async () => {
+    const agent = await ready({}, { policy: { trace: 'off' } });
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    await drained(agent);
+    expect(existsSync(tracesFolder())).toBe(false);
+  });
+
+  test('that cannot be written fail no turn; it is said once', async () => {
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      openTraces: () => Promise.reject(new Error('no room')),
+    });
+    const agent = await ready({ wrap });
+    for (const id of ['one', 'two']) await agent.send(turn(id));
+    expect((await agent.first('turn.done', 2)).result).toMatchObject({ finishReason: 'text_response' });
+    await drained(agent);
+    const said = agent.lines().filter(({ event: name }) => name === 'traces.not_written');
+    expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written down: no room']);
+  });
+
+  test('of a turn that goes on after a crash say so, and keep what was written before it', async () => {
+    const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
+    // Waits for ever, the first time.
+    const waiting = extension(`
+      let isFirst = !globalThis.hasWaited;
+      export function register(api) {
+        api.tools.register({ name: 'wait__here', description: 'waits' }, () => {
+          globalThis.hasWaited = true;
+          return isFirst ? new Promise(() => undefined) : 'here';
+        });
+        api.pipeline.register('toolCall', (ctx) => ctx.next(), { name: 'around' });
+      }`);
+    const agent = await ready({}, { models: scripted({ script }), extensions: [waiting] });
+    await agent.send(turn('one'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'tool.called'));
+    const written = () => {
+      const [name = ''] = existsSync(tracesFolder()) ? readdirSync(tracesFolder()) : [];
+      return name !== '' && readFileSync(join(tracesFolder(), name), 'utf8').includes('wait__here');
+    };
+    await until(written);
+    const half = await readTurnTrace(place(), 'turn-one');
+    expect(half.turns[0]).not.toHaveProperty('finishReason');
+    expect(half.turns[0]?.chain.inside[0]?.inside[1]).toMatchObject({
+      kind: 'toolCall',
+      isUnfinished: true,
+      layers: [{ name: 'around', outcome: 'running' }],
+    });
+    for (const each of running.splice(0)) each.end();
+
+    const next = launch({ stateRoot });
+    await next.send({ type: 'start', plan: plan({ models: scripted({ script }), extensions: [waiting] }) });
+    await next.first('ready');
+    await next.send(turn('one'));
+    expect((await next.first('turn.done')).result.turnId).toBe('turn-one');
+    await drained(next);
+    const [whole] = (await readTurnTrace(place(), 'turn-one')).turns;
+    expect(whole).toMatchObject({ resumes: 1, finishReason: 'text_response' });
+    expect(whole?.chain.inside.map(({ label, isUnfinished }) => [label, isUnfinished])).toEqual([
+      ['0', true],
+      ['0', undefined],
+      ['1', undefined],
+    ]);
+    expect((await listTurns(place())).map(({ turnId, resumes }) => [turnId, resumes])).toEqual([['turn-one', 1]]);
+  });
+
+  test('say how a turn ended that never got to its layers; and nothing twice of one that was done before', async () => {
+    const agent = await ready();
+    await agent.send({ ...turn('dead'), deadLetter: true });
+    await agent.first('turn.done');
+    await agent.send({ ...turn('dead'), deadLetter: true });
+    await agent.first('turn.done', 2);
+    await drained(agent);
+    const { turns } = await readTurnTrace(place(), 'turn-dead');
+    expect(turns).toMatchObject([
+      { finishReason: 'error', error: expect.stringContaining('E_DEAD_LETTER'), resumes: 0 },
+    ]);
+    const [name = ''] = readdirSync(tracesFolder());
+    expect(readFileSync(join(tracesFolder(), name), 'utf8').match(/"type":"start"/g)).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,5 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
-import type { JsonValue, ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
+import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
@@ -18,11 +18,14 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
 
 export function startStep(run: TurnRun, stepIndex: number): RunningStep {
   const stepId = stepIdOf(run.turnId, stepIndex);
+  const spanIds = run.spanIds.inside(stepId);
+  const { mask } = run.agent;
+  const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, inspect: () => inspect(step) }, run.span),
-    spanIds: run.spanIds.inside(stepId),
+    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, run.span),
+    spanIds,
     catalog: new ToolCatalog(run.agent.tools.items()),
     modelRef: run.agent.modelRef,
     replyId: undefined,
@@ -87,9 +90,4 @@ async function askForReply(run: TurnRun, step: RunningStep, messages: readonly M
 /** Calls the provider ran itself come with their results. */
 function isOurs(part: ToolCallPart): boolean {
   return part.providerExecuted !== true;
-}
-
-function inspect(step: RunningStep): JsonValue {
-  const items = step.catalog.items.map((item) => [item.name, structuredClone(item)] as const);
-  return { toolCatalog: Object.fromEntries(items) } as unknown as JsonValue;
 }

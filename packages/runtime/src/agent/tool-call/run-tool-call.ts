@@ -1,6 +1,6 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
-import type { JsonObject, JsonValue, ToolCallResult } from '@goondan/types';
-import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import type { JsonObject, ToolCallResult } from '@goondan/types';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { CallApprovals } from '../approval/call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
@@ -18,10 +18,11 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   const { agent, turnId } = run;
   const startedAt = agent.clock.elapsed();
   let args: string | undefined;
+  const preview = () => (args ??= previewArguments(ask.input, agent.mask));
   const named = () => ({
     toolCallId,
     toolName,
-    args: (args ??= previewArguments(ask.input, agent.mask)),
+    args: preview(),
     stepId,
     turnId,
     agentName: agent.address.agentName,
@@ -43,7 +44,15 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   };
   const span = watch(
     run,
-    { kind: 'toolCall', label: toolName, id: toolCallId, inspect: () => inspect(call) },
+    {
+      kind: 'toolCall',
+      label: toolName,
+      id: toolCallId,
+      mask: agent.mask,
+      spanIds: ask.spanIds,
+      inspect: () => ({ args: call.args }),
+      input: preview,
+    },
     ask.parent,
   );
   try {
@@ -89,8 +98,4 @@ function copyArguments(input: unknown): JsonObject | undefined {
 
 function isUntouched(args: JsonObject, placeholder: object): boolean {
   return args === placeholder && Object.keys(args).length === 0;
-}
-
-function inspect(call: RunningToolCall): JsonValue {
-  return { args: copyJson(call.args, { omitUndefined: true }) };
 }

@@ -1,6 +1,5 @@
 /** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
-import { maskedObserver } from '../secrets/masked-observer.ts';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
@@ -106,7 +105,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     toolResults,
     usage: noUsage(),
     deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
-    observer: options.observer && maskedObserver(options.observer, agent.mask),
+    observer: options.observer,
     span: undefined,
     warn: (warning) => warn(agent, warning),
     metadata: {},

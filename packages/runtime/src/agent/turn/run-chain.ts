@@ -15,10 +15,10 @@ export async function runChain<Result>(run: TurnRun, chain: TurnChain<Result>): 
   const { span } = chain;
   try {
     const result = await runOnion({ ...chain, layers: agent.layers.of(chain.kind), clock: run.clock, warn });
-    span?.end();
+    span?.end(result);
     return result;
   } catch (error) {
-    span?.end(error);
+    span?.fail(error);
     throw error;
   }
 }

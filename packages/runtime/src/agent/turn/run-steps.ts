@@ -96,9 +96,9 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
-    // Also what went wrong after its chain had ended.
-    step.span?.end(error);
     const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
+    // Also what went wrong after its chain had ended.
+    step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
     const failure = toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask);
     agent.bus.tell('step.failed', () => ({ ...named(), duration, error: failure, willRetry: retry !== undefined }));

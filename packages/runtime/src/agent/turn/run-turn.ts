@@ -8,7 +8,7 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
-import type { TurnObserver } from '../../trace/layer-span.ts';
+import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
@@ -53,8 +53,10 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
     if ('finished' in run) return run.finished;
     agent.activity.begin(run.log);
+    run.observer?.started?.(watched(run));
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
+    run.observer?.ended?.(outcome);
     tellEnd(run, outcome);
     return outcome;
   } finally {
@@ -70,8 +72,12 @@ async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promis
   refuseDeadLetter(run, deadLetter);
   // Cancelled while it waited: its layers need not begin.
   refuseWhenOver(run);
-  const watched = { kind: 'turn', label: agent.address.agentName, id: run.turnId, inspect: () => ({}) };
-  const span = watch(run, watched, undefined);
+  const { spanIds, turnId } = run;
+  const span = watch(
+    run,
+    { kind: 'turn', label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds },
+    undefined,
+  );
   run.span = span;
   const result = await runChain<TurnResult>(run, {
     kind: 'turn',
@@ -199,6 +205,10 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     ...(error.extension === undefined ? {} : { extension: error.extension }),
   });
   agent.bus.tell('turn.failed', () => ({ ...named(run), stepCount, duration, error }));
+}
+
+function watched({ agent, turnId, event, spanIds, turn, resumed }: TurnRun): WatchedTurn {
+  return { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask: agent.mask, resumed };
 }
 
 function named(run: TurnRun) {

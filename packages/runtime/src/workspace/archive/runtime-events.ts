@@ -3,13 +3,11 @@ import type { JsonObject } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
 import { FailStop } from '../lines/fail-stop.ts';
+import type { LineWriter } from '../lines/gathered-log.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
-export interface RuntimeEventWriter {
-  /** One line for each; in the order of the calls. */
-  append(events: readonly JsonObject[]): Promise<void>;
-  close(): Promise<void>;
-}
+/** One line for each event. */
+export type RuntimeEventWriter = LineWriter<JsonObject>;
 
 /** The folder of the file is there. */
 export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<RuntimeEventWriter> {

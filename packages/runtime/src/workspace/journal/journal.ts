@@ -19,8 +19,10 @@ import { type InstancePaths, instancesFolder, workspaceFolder } from '../layout/
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../lines/coded-fs.ts';
+import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox, type Outbox } from '../outbox/outbox.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasWork } from './has-work.ts';
@@ -90,6 +92,8 @@ export interface Journal extends ConversationStore {
   /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
   history(instance: AgentAddress): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
+  /** What was recorded of its turns, layer by layer. For people, like the runtime events. */
+  openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
   /** A folder of the instance's own for its tools. */
   scratchFolder(instance: AgentAddress): string;
   /** Closes the files and gives the lock back; of one instance, or of all. */
@@ -189,6 +193,11 @@ export async function openJournal(
       const { messages, runtimeEvents } = slots.of(instance).paths;
       await makeFolders(ports.fs, stateRoot, messages);
       return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
+    },
+    async openTraces(instance) {
+      const { traces } = slots.of(instance).paths;
+      await makeFolders(ports.fs, stateRoot, traces);
+      return TraceFiles.open(ports.fs, traces, limits.traces);
     },
     scratchFolder: (instance) => slots.of(instance).paths.scratch,
     close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),

@@ -18,6 +18,8 @@ export interface InstancePaths {
   readonly archive: string;
   readonly historyStart: string;
   readonly runtimeEvents: string;
+  /** A file for each turn. */
+  readonly traces: string;
   readonly extensions: string;
   extension(name: string): string;
 }
@@ -78,6 +80,7 @@ export function pathsIn(folder: string): InstancePaths {
     archive: `${messages}/archive.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
+    traces: `${folder}/traces`,
     extensions,
     extension: (name) => `${extensions}/${pathSegment(name)}.json`,
   };

@@ -1,20 +1,24 @@
 /**
- * Lines for people, on their way to a file: runtime events of an instance, the log of a swarm.
+ * Lines for people, on their way to a file: runtime events of an instance, what was recorded of its turns.
  *
  * 1. Nobody waits for it, and nothing fails with it: what cannot be written is reported, and counted in the next line.
  * 2. Lines are written in the order in which they came, several at a time.
  * 3. At most `MOST_WAITING` wait; past it the newest is let go and counted.
  */
-import type { JsonObject } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
-import type { RuntimeEventWriter } from '../archive/runtime-events.ts';
 
-export interface GatheredLogParts {
+export interface LineWriter<Line> {
+  /** In the order of the calls. */
+  append(lines: readonly Line[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface GatheredLogParts<Line> {
   /** Called at the first line, and again after a write failed. */
-  readonly open: () => Promise<RuntimeEventWriter>;
+  readonly open: () => Promise<LineWriter<Line>>;
   readonly clock: Clock;
   /** The line that says how many were let go before it. */
-  readonly noteOf: (count: number, time: string) => JsonObject;
+  readonly noteOf: (count: number, time: string) => Line;
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
@@ -23,20 +27,20 @@ const MOST_WAITING = 1_000;
 /** How long lines are gathered. */
 const GATHER_MS = 20;
 
-export class GatheredLog {
-  readonly #parts: GatheredLogParts;
-  #waiting: JsonObject[] = [];
+export class GatheredLog<Line> {
+  readonly #parts: GatheredLogParts<Line>;
+  #waiting: Line[] = [];
   #dropped = 0;
-  #writer: RuntimeEventWriter | undefined;
+  #writer: LineWriter<Line> | undefined;
   #isFailing = false;
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: GatheredLogParts) {
+  constructor(parts: GatheredLogParts<Line>) {
     this.#parts = parts;
   }
 
-  add(line: JsonObject): void {
+  add(line: Line): void {
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
     else this.#waiting.push(line);
     this.#callOff ??= this.#parts.clock.after(GATHER_MS, () => void this.flush());
@@ -72,7 +76,7 @@ export class GatheredLog {
     }
   }
 
-  #noteOf(count: number): JsonObject {
+  #noteOf(count: number): Line {
     return this.#parts.noteOf(count, this.#parts.clock.now().toISOString());
   }
 

@@ -71,6 +71,13 @@ function turnLimits(defaults: Partial<TurnPolicy>) {
     unwindMs: limit(0, "How long a cancelled turn's layers may take.", defaults.unwindMs),
     maxTokensPerTurn: limit(1, 'Input and output tokens of all steps; no limit when absent.'),
     errorMessageLimit: limit(1, "Characters of a tool's error that the model reads.", defaults.errorMessageLimit),
+    trace: z
+      .enum(['on', 'off'])
+      .optional()
+      .meta({
+        description: 'Whether what every layer did is written down, for `gdn trace`.',
+        ...(defaults.trace === undefined ? {} : { default: defaults.trace }),
+      }),
   };
 }
 

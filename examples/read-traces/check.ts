@@ -1,0 +1,59 @@
+// What every layer of a turn did, read back from disk: one agent asks another, each in a process of its own.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonArray } from '@goondan/types';
+import { listTurns, readTurnTrace, renderTrace, startSwarm } from '@goondan/runtime';
+
+const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-traces-'));
+const modelOf = (script: JsonArray) => ({ 'Model/m': { provider: 'scripted', model: 'm', options: { script } } });
+const question = { tool: 'agents__request', args: { target: 'librarian', input: 'What is sencha?' } };
+const swarm = await startSwarm({
+  name: 'library',
+  workspace: 'library',
+  stateRoot,
+  agents: [
+    {
+      agentName: 'host',
+      agentTools: true,
+      models: modelOf([
+        { when: 'tea', call: question },
+        { afterTool: 'agents__request', say: '{{result.response}}' },
+      ]),
+    },
+    { agentName: 'librarian', models: modelOf([{ say: 'Green tea, steamed.' }]) },
+  ],
+});
+try {
+  await swarm.ask({ input: 'Tell me about tea.' });
+} finally {
+  // What is recorded is written a moment later; a swarm that stops writes it first.
+  await swarm.stop();
+}
+
+const place = { stateRoot, workspaceId: 'library' };
+const turns = await listTurns(place);
+assert.deepEqual(
+  turns.map(({ agentName, input }) => [agentName, input]),
+  [
+    ['librarian', 'What is sencha?'],
+    ['host', 'Tell me about tea.'],
+  ],
+);
+
+const host = turns.find(({ agentName }) => agentName === 'host');
+assert(host);
+const {
+  turns: [turn],
+} = await readTurnTrace(place, host.turnId);
+assert(turn);
+console.log(renderTrace(turn));
+
+// The librarian's turn hangs in the tool call that asked for it.
+const call = turn.chain.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
+assert.deepEqual(
+  call?.called.map(({ agentName }) => agentName),
+  ['librarian'],
+);
+await rm(stateRoot, { recursive: true });

@@ -1,0 +1,175 @@
+// Real processes: what `gdn trace` shows of turns, whether the swarm runs or not.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { ReadTrace, TurnSummary } from '@goondan/runtime';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle');
+
+async function json<Value>(...args: string[]): Promise<Value> {
+  const { stdout, stderr, exitCode } = await gdn(...args, '--json');
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  return JSON.parse(stdout) as Value;
+}
+
+/** `host` asks `helper`; a layer hides a tool and puts in a message that would move the cursor. */
+async function writeBundle(swarm = ''): Promise<void> {
+  const script = [
+    `- { when: '^ask', call: { tool: agents__request, args: { target: helper, input: 'Are you there?' } } }`,
+    `- { afterTool: agents__request, say: 'It said {{result.response}}' }`,
+    `- { say: 'You said: {{input}}' }`,
+  ].join('\n');
+  const agent = 'tools: [Tool/agents]\nextensions: [Extension/quiet]';
+  const more = 'kind: Extension\nmetadata: { name: quiet }\nspec: { entry: ./quiet.ts }';
+  await place.write('bundle', {
+    'goondan.yaml': sampleBundle({ script, agent, more, swarm, agents: ['helper'] }),
+    'quiet.ts': `
+      export function register(api) {
+        api.pipeline.register('step', (ctx) => {
+          ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'agents__send');
+          ctx.emitMessageEvent({ type: 'append', message: {
+            id: 'note-' + ctx.stepIndex, data: { role: 'system', content: 'one\\n\\u001b[2Jtwo' }, metadata: {},
+            createdAt: new Date(), source: { type: 'extension', extensionName: 'quiet' } } });
+          return ctx.next();
+        });
+      }`,
+  });
+}
+
+const withoutTimes = (text: string) => text.replaceAll(/\d+(?:\.\d+)? ms/g, 'N ms');
+
+describe('gdn trace', () => {
+  test('R-08 shows a turn and the one of the agent it asked, from two processes; diffs, JSON and Mermaid on request', async () => {
+    await writeBundle();
+    const { stdout } = await gdn('run', '--trust', '--input', 'ask it', '--json');
+    const { turnId, traceId } = JSON.parse(stdout) as { turnId: string; traceId: string };
+
+    const shown = await gdn('trace', turnId);
+    const [legend, head, asked, ...tree] = shown.stdout.trimEnd().split('\n');
+    expect({ stderr: shown.stderr, exitCode: shown.exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(legend).toStartWith('Outer layers hold inner ones.');
+    expect(head).toStartWith(`${turnId} of trace ${traceId}, 20`);
+    expect(asked).toBe('asked: ask it');
+    const expected = [
+      'turn host N ms',
+      '│ step 0 N ms',
+      '│ │ quiet own N ms',
+      '│ │ │ ~ toolCatalog.agents__send removed',
+      '│ │ │ + append system note-0',
+      '│ │ │ model Model/scripted N ms',
+      '│ │ │ toolCall agents__request N ms',
+      '│ │ │ │ turn helper N ms',
+      '│ │ │ │ │ step 0 N ms',
+      '│ │ │ │ │ │ model Model/scripted N ms',
+      '│ step 1 N ms',
+      '│ │ quiet own N ms',
+      '│ │ │ ~ toolCatalog.agents__send removed',
+      '│ │ │ + append system note-1',
+      '│ │ │ model Model/scripted N ms',
+    ];
+    expect(tree.map(withoutTimes)).toEqual(expected);
+
+    // The trace is the same turn, and so is every short form of its ids.
+    for (const id of [
+      traceId,
+      traceId.slice(0, 9),
+      turnId.slice(0, 20),
+      turnId.slice('turn-event-'.length).slice(0, 8),
+    ])
+      expect((await gdn('trace', id)).stdout).toBe(shown.stdout);
+
+    const diff = withoutTimes((await gdn('trace', turnId, '--diff')).stdout);
+    expect(diff).toContain('│ │ │     − {"name":"agents__send",');
+    expect(diff).toContain('│ │ │ » note-0\n│ │ │     + one\n│ │ │     + \\u001b[2Jtwo\n');
+    expect(diff).toContain('toolCall agents__request N ms {"target":"helper","input":"Are you there?"} ok\n');
+    expect(diff).not.toContain('\u001b');
+
+    const read = await json<ReadTrace>('trace', turnId);
+    expect(read).toMatchObject({ traceId, turns: [{ turnId, agentName: 'host', finishReason: 'text_response' }] });
+    const call = read.turns[0]?.chain.inside[0]?.inside[1];
+    expect(call?.called).toMatchObject([{ agentName: 'helper', traceId, parentSpanId: call?.spanId, resumes: 0 }]);
+
+    const { stdout: mermaid } = await gdn('trace', turnId, '--mermaid');
+    expect(mermaid).toStartWith('sequenceDiagram\n  participant asker as whoever asked\n  participant p0 as host\n');
+    expect(mermaid).toMatch(/p2->>p3: Are you there\?\n {2}activate p3\n/);
+    expect(mermaid).toContain('Note over p0: step 0<br/>quiet ');
+  });
+
+  test('without an id it lists the latest turns, which can be typed as they are shown', async () => {
+    await writeBundle();
+    expect(await gdn('trace')).toEqual({ stdout: 'There are no recorded turns.\n', stderr: '', exitCode: 0 });
+    expect(await json('trace')).toEqual([]);
+    await gdn('run', '--trust', '--input', 'ask it');
+    await gdn('run', '--trust', '--input', `two\nlines\u001b[2J${'!'.repeat(300)}`, '--instance', 'a/b');
+
+    const turns = await json<TurnSummary[]>('trace');
+    expect(turns.map(({ agentName, instanceKey, finishReason }) => [agentName, instanceKey, finishReason])).toEqual([
+      ['host', 'a/b', 'text_response'],
+      ['helper', 'default', 'text_response'],
+      ['host', 'default', 'text_response'],
+    ]);
+    const { stdout } = await gdn('trace');
+    const [heads, ...rows] = stdout.trimEnd().split('\n');
+    expect(heads?.split(/ {2,}/)).toEqual(['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked']);
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toMatch(/two lines\\u001b\[2J!+…$/);
+    for (const [index, row] of rows.entries()) {
+      expect(row.length).toBeLessThanOrEqual(160);
+      const id = row.split(/ {2,}/)[3] ?? '';
+      const { turns: shown } = await json<ReadTrace>('trace', id);
+      expect(shown.map(({ turnId }) => turnId)).toEqual([turns[index]?.turnId ?? '']);
+    }
+    const helpers = await json<TurnSummary[]>('trace', '--agent', 'helper');
+    expect(helpers.map(({ agentName }) => agentName)).toEqual(['helper']);
+    expect(await json<TurnSummary[]>('trace', '--instance', 'a/b', '--last', '1')).toEqual(turns.slice(0, 1));
+  });
+
+  test('of a swarm that runs, and of a turn that failed', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { fail: { message: 'no' } }` }) });
+    await gdn('run', '--trust', '--detach');
+    expect((await gdn('send', '--input', 'Hi', '--wait')).exitCode).toBe(1);
+    const deadline = Date.now() + 20_000;
+    let rows = '';
+    while (!rows.includes('E_MODEL_FAILED') && Date.now() < deadline) rows = (await gdn('trace')).stdout;
+    const id = (/ ([0-9a-f]{8}) /.exec(rows) ?? [])[1] ?? '';
+    const { stdout } = await gdn('trace', id);
+    expect(stdout).toContain('│ ✗ E_MODEL_FAILED');
+    await gdn('stop');
+  });
+
+  test.each([
+    ['by its bundle', 'policy: { trace: off }', {}],
+    ['by its operator', '', { GOONDAN_TRACE: 'off' }],
+  ])('a swarm that was told not to, %s, records nothing', async (_by, swarm, env) => {
+    await writeBundle(swarm);
+    await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'Hi');
+    expect((await gdn('trace')).stdout).toBe('There are no recorded turns.\n');
+    expect((await gdn('instance', 'show', 'host', 'default')).stdout).toContain('You said: Hi');
+  });
+
+  test('what it cannot find, or is not told well, is refused with what to type', async () => {
+    await writeBundle();
+    await gdn('run', '--trust', '--input', 'ask it');
+    const refusals: [args: string[], exitCode: number, stderr: string][] = [
+      [['nothing'], 3, 'E_TRACE_UNKNOWN: Nothing is recorded of a turn or a trace "nothing".\nSee which'],
+      [['turn-'], 3, 'E_TRACE_AMBIGUOUS: "turn-" may be '],
+      [['x', '--last', '3'], 2, "E_USAGE: option '--last' is for the list of turns: name no id with it\n"],
+      [['--diff'], 2, "E_USAGE: option '--diff' needs the id of a turn or a trace\n"],
+      [['--mermaid'], 2, "E_USAGE: option '--mermaid' needs the id of a turn or a trace\n"],
+      [['x', '--mermaid', '--json'], 2, '{"error":{"code":"E_USAGE",'],
+      [['--last', '0'], 2, "E_USAGE: option '--last <number>' argument '0' is invalid."],
+    ];
+    for (const [args, exitCode, stderr] of refusals) {
+      const refused = await gdn('trace', ...args);
+      expect({ args, stdout: refused.stdout, exitCode: refused.exitCode }).toEqual({ args, stdout: '', exitCode });
+      expect(refused.stderr).toStartWith(stderr);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printJson } from '../print-json.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface TraceOptions extends BundleOptions {
+  readonly diff?: boolean;
+  readonly mermaid?: boolean;
+  readonly agent?: string;
+  readonly instance?: string;
+  readonly last?: number;
+}
+
+const description =
+  'Shows what every layer of a turn did, in the agent that was asked and in those it called: the time each took itself, ' +
+  'what it changed, how it ended. Without an id it lists the latest turns. The id is that of a turn or a trace, as ' +
+  '`gdn run --json` and `gdn send --json` print it, or its beginning. Whether the swarm runs does not matter.';
+
+const examples = `
+Examples:
+  $ gdn trace --bundle my-swarm
+  $ gdn trace 1f3a9c2b --bundle my-swarm --diff`;
+
+export function addTraceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('trace')
+    .argument('[id]', 'a turn or a trace, or the beginning of its id')
+    .summary('see what every layer of a turn did')
+    .description(description)
+    .option('--diff', 'every change in full, and what was said')
+    .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
+    .option('--agent <name>', 'without an id: only turns of one agent')
+    .option('--instance <key>', 'without an id: only turns of this conversation')
+    .option('--last <number>', 'without an id: how many turns (default: 20)', readCount);
+  addBundleOptions(command)
+    .addHelpText('after', examples)
+    .action(async (id: string | undefined, options: TraceOptions) => {
+      refuseMixture(command, id, options);
+      if (id === undefined) await list(options, terminal);
+      else await show(id, options, terminal);
+      finish(exitCodes.ok);
+    });
+}
+
+/** An option that would be without effect was meant for something else. */
+function refuseMixture(command: Command, id: string | undefined, options: TraceOptions): void {
+  const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
+  const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
+  if (forList !== undefined) command.error(`option '--${forList}' is for the list of turns: name no id with it`);
+  const forOne = id === undefined ? given(['diff', 'mermaid']) : undefined;
+  if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace`);
+}
+
+async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { readTurnTrace, renderMermaid }, { printTrace }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('@goondan/runtime'),
+    import('../trace/print-trace.ts'),
+  ]);
+  const trace = await readTurnTrace(await placeOfSwarm(options), id);
+  if (options.json === true) return printJson(trace, terminal);
+  if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
+  printTrace(trace.turns, terminal, { isFull: options.diff === true });
+}
+
+async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { listTurns }, { printTurns }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('@goondan/runtime'),
+    import('../trace/print-turns.ts'),
+  ]);
+  const { agent, instance, last } = options;
+  const turns = await listTurns(await placeOfSwarm(options), {
+    ...(last === undefined ? {} : { last }),
+    ...(agent === undefined ? {} : { agentName: agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  });
+  if (options.json === true) return printJson(turns, terminal);
+  if (turns.length === 0) return terminal.print('There are no recorded turns.\n');
+  printTurns(turns, terminal);
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
+  throw new InvalidArgumentError(`It is no number from 1 to ${MOST}.`);
+}
+
+const MOST = 10_000;

@@ -1,0 +1,70 @@
+/** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
+import type { TurnSummary } from '@goondan/runtime';
+import { showText } from '../approval/show-text.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
+  const rows = turns.map((turn) => [
+    timeOf(turn.startedAt),
+    showText(turn.agentName),
+    cut(showText(turn.instanceKey), 20),
+    shortId(turn, turns),
+    turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
+    outcomeOf(turn),
+    showText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
+  ]);
+  const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
+  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)));
+  const last = heads.length - 1;
+  const rest = Math.max(10, (columns ?? PIPED) - widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0));
+  const lineOf = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => (index === last ? cut(cell, rest) : cell.padEnd(widths[index] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
+}
+
+/** Characters of a line that nobody watches. */
+const PIPED = 160;
+/** Of an id, at least; more where others begin the same. */
+const SHORTEST = 8;
+
+/** What comes after `turn-event-`, as far as it is the only one; of an id that is made otherwise, its span's. */
+function shortId({ turnId, spanId }: TurnSummary, turns: readonly TurnSummary[]): string {
+  const own = ownPart(turnId);
+  if (own === undefined) return turnId.length <= MOST_SHOWN && /^[\w-]+$/.test(turnId) ? turnId : spanId;
+  const others = turns.map((turn) => ownPart(turn.turnId)).filter((other) => other !== undefined && other !== own);
+  let length = SHORTEST;
+  while (length < own.length && others.some((other) => other?.startsWith(own.slice(0, length)))) length++;
+  return own.slice(0, length);
+}
+
+const MOST_SHOWN = 24;
+
+function ownPart(turnId: string): string | undefined {
+  return /^turn-event-([0-9a-f]{8}-[0-9a-f-]+)$/.exec(turnId)?.[1];
+}
+
+/** In this place's own time, to the second. */
+function timeOf(startedAt: string): string {
+  const date = new Date(startedAt);
+  if (Number.isNaN(date.getTime())) return startedAt;
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {
+  const after = resumes === 0 ? '' : ', resumed';
+  if (finishReason === undefined) return `unfinished${after}`;
+  if (finishReason === 'error') return `${/^E_\w+/.exec(error ?? '')?.[0] ?? 'failed'}${after}`;
+  return `${finishReason === 'text_response' ? 'ok' : finishReason}${after}`;
+}
+
+function describeDuration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
+}

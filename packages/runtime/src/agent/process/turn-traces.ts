@@ -1,0 +1,140 @@
+/**
+ * What the turns of this process did, layer by layer, on its way to the disk. No turn waits for it and none fails with
+ * it: chains are kept while they run, put into words when they are written, and written together. Secrets are masked
+ * before anything is cut.
+ */
+import type { JsonObject } from '@goondan/types';
+import { shortenMasked } from '../../json/shorten-masked.ts';
+import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { describeChain } from '../../trace/describe-chain.ts';
+import type { ChainSpan, TurnObserver, WatchedChain, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
+import { RecordedChain } from '../../trace/recorded-chain.ts';
+import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
+import { TurnKeeper } from '../../trace/turn-keeper.ts';
+import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
+import type { TurnLine } from '../../workspace/traces/trace-files.ts';
+
+export interface TurnTracesParts {
+  readonly open: () => Promise<LineWriter<TurnLine>>;
+  readonly clock: Clock;
+  /** Told once for each time that writing stops working. */
+  readonly report: (problem: string) => void;
+}
+
+export interface TurnTraces {
+  /** Watches one turn. */
+  observe(): TurnObserver;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTraces {
+  let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
+  const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
+    turn,
+    isNeeded,
+    text() {
+      const made = line();
+      return made && JSON.stringify(made);
+    },
+  });
+  const log = new GatheredLog<TurnLine>({
+    open,
+    clock,
+    report,
+    noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
+  });
+  return {
+    observe: () =>
+      new WatchedRun(clock, (turn, isNeeded, line) => {
+        newest = turn;
+        log.add(lineOf(turn, isNeeded, line));
+      }),
+    flush: () => log.flush(),
+    close: () => log.close(),
+  };
+}
+
+/** Characters of the input, so that a list of turns can show the first words. */
+const LONGEST_INPUT = 200;
+const LONGEST_ERROR = 1_000;
+
+type MakeLine = () => TraceLine | undefined;
+type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
+
+/** One turn, from its start in this process to its commit. */
+class WatchedRun implements TurnObserver {
+  readonly #clock: Clock;
+  readonly #add: AddLine;
+  readonly #keeper: TurnKeeper;
+  #turn: TurnLine['turn'] | undefined;
+  #mask: Mask = noSecrets;
+
+  constructor(clock: Clock, add: AddLine) {
+    this.#clock = clock;
+    this.#add = add;
+    this.#keeper = new TurnKeeper(clock, (chain) => {
+      const { outcome } = chain;
+      // One that is over by the time it would be written has another line, that says so.
+      const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
+      if (this.#turn !== undefined) add(this.#turn, false, describe);
+    });
+  }
+
+  started(turn: WatchedTurn): void {
+    const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask } = turn;
+    this.#mask = mask;
+    this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
+    this.#keeper.start();
+    this.#addMasked({
+      type: 'start',
+      format: TRACE_FORMAT,
+      time: startedAt.toISOString(),
+      turnId,
+      agentName,
+      instanceKey,
+      ...spanIds.fields,
+      ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
+      ...(resumed ? { resumed } : {}),
+    });
+  }
+
+  chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
+    return this.#keeper.open(chain, parent instanceof RecordedChain ? parent : undefined);
+  }
+
+  ended({ result, stepCount }: WatchedEnd): void {
+    const { chainsMore, startedAt } = this.#keeper;
+    this.#keeper.close();
+    const { finishReason, error } = result;
+    const durationMs = Math.round((this.#clock.elapsed() - startedAt) * 1_000) / 1_000;
+    const time = this.#clock.now().toISOString();
+    this.#addMasked({
+      type: 'end',
+      time,
+      durationMs,
+      finishReason,
+      stepCount,
+      ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
+      ...(chainsMore === 0 ? {} : { chainsMore }),
+    });
+  }
+
+  /** How it began or ended. */
+  #addMasked(line: TraceLine): void {
+    // A line is JSON, and stays what it is.
+    const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
+    if (this.#turn !== undefined) this.#add(this.#turn, true, masked);
+  }
+
+  #describe(recorded: RecordedChain): TraceLine {
+    const { parent, number } = recorded;
+    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#keeper.startedAt }));
+    return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
+  }
+}
+
+function describeError({ code, message }: NonNullable<WatchedEnd['result']['error']>): string {
+  return code === undefined ? message : `${code}: ${message}`;
+}

@@ -1,0 +1,64 @@
+/** The beginning of a value as text, at a cost that follows what is shown and not what there is. */
+import { isPlainObject } from './copy-json.ts';
+
+export interface Preview {
+  readonly text: string;
+  /** There is more. */
+  readonly isCut: boolean;
+}
+
+const DEEPEST = 64;
+
+/** A text is itself, everything else is JSON. What is not JSON is `null`, as in an array of JSON.stringify. */
+export function previewJson(value: unknown, longest: number): Preview {
+  if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };
+  const written: Written = { pieces: [], left: longest };
+  write(value, written, 0);
+  const text = written.pieces.join('');
+  return { text: text.slice(0, longest), isCut: written.left < 0 };
+}
+
+interface Written {
+  readonly pieces: string[];
+  /** Below 0: something did not fit, and nothing more is written. */
+  left: number;
+}
+
+function put(text: string, written: Written): void {
+  written.pieces.push(text);
+  written.left -= text.length;
+}
+
+function write(value: unknown, written: Written, depth: number): void {
+  if (written.left < 0) return;
+  if (typeof value === 'string') return put(JSON.stringify(value.slice(0, written.left + 1)), written);
+  if (typeof value === 'number' || typeof value === 'boolean') return put(String(value), written);
+  if (value instanceof Date) return put(JSON.stringify(value), written);
+  if (depth >= DEEPEST) return put('…', written);
+  if (Array.isArray(value)) return writeArray(value, written, depth);
+  if (isPlainObject(value)) return writeObject(value, written, depth);
+  put('null', written);
+}
+
+function writeArray(items: readonly unknown[], written: Written, depth: number): void {
+  put('[', written);
+  for (const [index, item] of items.entries()) {
+    if (written.left < 0) return;
+    if (index > 0) put(',', written);
+    write(item, written, depth + 1);
+  }
+  put(']', written);
+}
+
+function writeObject(object: Record<string, unknown>, written: Written, depth: number): void {
+  put('{', written);
+  let isFirst = true;
+  for (const key of Object.keys(object)) {
+    if (written.left < 0) return;
+    if (object[key] === undefined) continue;
+    put(`${isFirst ? '' : ','}${JSON.stringify(key.slice(0, written.left + 1))}:`, written);
+    isFirst = false;
+    write(object[key], written, depth + 1);
+  }
+  put('}', written);
+}

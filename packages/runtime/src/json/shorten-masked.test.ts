@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { maskSecrets } from '../log/mask-secrets.ts';
+import { shortenMasked } from './shorten-masked.ts';
+
+const secret = 'swordfish-7"\n-swordfish';
+
+test('no part of a secret is left, wherever a value is cut', () => {
+  const shorten = shortenMasked(maskSecrets([secret]));
+  const piece = fc.oneof(fc.constant(secret), fc.string({ maxLength: 30 }));
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 1, max: 120 }), (pieces, longest) => {
+      // What a secret begins with may be there by chance only where it is not in the pieces.
+      fc.pre(pieces.every((each) => each === secret || !each.includes('swor')));
+      for (const value of [pieces.join(' '), { pieces }]) {
+        const text = shorten(value, longest);
+        expect(text).not.toContain('swor');
+        expect(text.replace(/… \(\d+ characters\)$|…$/, '').length).toBeLessThanOrEqual(longest);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what is short is all there; what is cut says so', () => {
+  const shorten = shortenMasked(maskSecrets([secret]));
+  expect(shorten('abc', 3)).toBe('abc');
+  expect(shorten({ a: 1 }, 10)).toBe('{"a":1}');
+  expect(shorten('abcd', 3)).toBe('abc… (4 characters)');
+  expect(shorten(`a ${secret}`, 5)).toBe('a ***');
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { operatorPolicy } from './operator-policy.ts';
+import { PlanInForce } from './plan-in-force.ts';
+
+const models = { 'Model/m': { provider: 'scripted', model: 'm' } };
+const plan = {
+  name: 'shop',
+  agents: [{ agentName: 'a', models, policy: { trace: 'on' as const } }],
+  policy: { trace: 'on' as const },
+};
+
+test('the operator has the last word about traces, also after a reload', () => {
+  const inForce = new PlanInForce(plan, operatorPolicy({ GOONDAN_TRACE: 'off' }));
+  expect(inForce.current.agents.get('a')?.policy?.trace).toBe('off');
+  inForce.replace(plan);
+  expect(inForce.current.agents.get('a')?.policy?.trace).toBe('off');
+});
+
+test('who says nothing leaves it to the plan: an agent’s own, then its swarm’s', () => {
+  const says = (policy: object, own?: object) => {
+    const agents = [{ agentName: 'a', models, ...(own === undefined ? {} : { policy: own }) }];
+    return new PlanInForce({ name: 'shop', agents, policy }, operatorPolicy({ GOONDAN_TRACE: '' })).current.agents.get(
+      'a',
+    )?.policy?.trace;
+  };
+  expect([says({}), says({ trace: 'off' }), says({ trace: 'off' }, { trace: 'on' })]).toEqual([undefined, 'off', 'on']);
+});
+
+test('what is neither on nor off is refused', () => {
+  expect(() => operatorPolicy({ GOONDAN_TRACE: 'of' })).toThrow('GOONDAN_TRACE is "of", neither "on" nor "off"');
+});

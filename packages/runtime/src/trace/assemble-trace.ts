@@ -1,0 +1,53 @@
+/** The turns of one trace, each hung under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another agent. */
+import type { TracedChain, TurnTrace } from './turn-trace.ts';
+
+/** Those that hang under none, oldest first; with `only`, the span id of a turn, that one, whoever asked for it. Pure. */
+export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnTrace[] {
+  const ordered = turns.toSorted((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
+  const places = findPlaces(ordered);
+  const callers = new Map(ordered.map((turn) => [turn, places.get(turn.parentSpanId ?? '')]));
+  const children = new Map<TracedChain, TurnTrace[]>();
+  const roots: TurnTrace[] = [];
+  for (const turn of ordered) {
+    const caller = callers.get(turn);
+    if (caller === undefined || isInside(caller.turn, turn, callers)) roots.push(turn);
+    else children.set(caller.chain, [...(children.get(caller.chain) ?? []), turn]);
+  }
+  const hang = (chain: TracedChain): TracedChain => ({
+    ...chain,
+    inside: chain.inside.map(hang),
+    called: (children.get(chain) ?? []).map(hangTurn),
+  });
+  const hangTurn = (turn: TurnTrace): TurnTrace => ({ ...turn, chain: hang(turn.chain) });
+  const wanted = only === undefined ? roots : ordered.filter(({ spanId }) => spanId === only);
+  return wanted.map(hangTurn);
+}
+
+interface Place {
+  readonly turn: TurnTrace;
+  readonly chain: TracedChain;
+}
+
+/** By span id. */
+function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  const add = (turn: TurnTrace, chain: TracedChain): void => {
+    if (chain.spanId !== undefined) places.set(chain.spanId, { turn, chain });
+    for (const inside of chain.inside) add(turn, inside);
+  };
+  for (const turn of turns) {
+    add(turn, turn.chain);
+    places.set(turn.spanId, { turn, chain: turn.chain });
+  }
+  return places;
+}
+
+/** Files can be damaged: a turn must not hang under itself. */
+function isInside(turn: TurnTrace, other: TurnTrace, callers: ReadonlyMap<TurnTrace, Place | undefined>): boolean {
+  const seen = new Set<TurnTrace>();
+  for (let at: TurnTrace | undefined = turn; at !== undefined && !seen.has(at); at = callers.get(at)?.turn) {
+    if (at === other) return true;
+    seen.add(at);
+  }
+  return false;
+}

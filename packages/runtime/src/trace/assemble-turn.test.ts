@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test';
+import { assembleTurn } from './assemble-turn.ts';
+import { decodeTraceLine, type StoredChain, type TraceLine } from './trace-lines.ts';
+
+const start = (second: number, resumed = false): TraceLine => ({
+  type: 'start',
+  format: 1,
+  time: new Date(second * 1_000).toISOString(),
+  turnId: 'turn-1',
+  agentName: 'host',
+  instanceKey: 'default',
+  traceId: 'trace',
+  spanId: '1111111111111111',
+  ...(resumed ? { resumed } : {}),
+});
+const chain = (n: number, parent: number | undefined, kind: string, more: Partial<StoredChain> = {}): TraceLine => ({
+  type: 'chain',
+  n,
+  ...(parent === undefined ? {} : { parent }),
+  chain: { kind, label: `${kind} ${n}`, id: `${kind} ${n}`, startMs: n, totalMs: 1, ...more },
+});
+const end = (second: number): TraceLine => ({
+  type: 'end',
+  time: new Date(second * 1_000).toISOString(),
+  durationMs: 7,
+  finishReason: 'text_response',
+  stepCount: 2,
+});
+
+test('chains are nested as they ran, each as it was written last', () => {
+  const turn = assembleTurn([
+    start(1),
+    chain(1, 0, 'step', { isUnfinished: true }),
+    chain(2, 1, 'model'),
+    chain(1, 0, 'step', { error: 'busy' }),
+    chain(3, 0, 'step'),
+    chain(0, undefined, 'turn'),
+    end(1),
+  ]);
+  expect(turn).toMatchObject({ durationMs: 7, finishReason: 'text_response', stepCount: 2, resumes: 0 });
+  expect(turn?.missing).toEqual({ chains: 0, lines: 0, isCut: false });
+  expect(turn?.chain).toMatchObject({
+    kind: 'turn',
+    inside: [{ label: 'step 1', error: 'busy', inside: [{ label: 'model 2' }] }, { label: 'step 3' }],
+  });
+  expect(turn?.chain.inside[0]).not.toHaveProperty('isUnfinished');
+});
+
+test('a turn that went on after a crash says so, and shows what each run wrote down', () => {
+  const turn = assembleTurn([
+    start(1),
+    chain(0, undefined, 'turn', { isUnfinished: true }),
+    chain(1, 0, 'step'),
+    chain(3, 0, 'step', { isUnfinished: true }),
+    start(5, true),
+    chain(1, 0, 'step'),
+    chain(0, undefined, 'turn'),
+    end(6),
+  ]);
+  expect(turn).toMatchObject({ resumes: 1, durationMs: 5_000, startedAt: '1970-01-01T00:00:01.000Z' });
+  expect(turn?.chain).not.toHaveProperty('isUnfinished');
+  const steps = turn?.chain.inside.map(({ label, isUnfinished, startMs }) => [label, isUnfinished, startMs]);
+  expect(steps).toEqual([
+    ['step 1', undefined, 1],
+    ['step 3', true, 3],
+    ['step 1', undefined, 4_001],
+  ]);
+});
+
+test('what is missing is said: lines, chains, the end', () => {
+  const turn = assembleTurn([start(1), { type: 'dropped', count: 3 }, { type: 'cut' }, chain(9, 4, 'model')]);
+  expect(turn?.missing).toEqual({ chains: 0, lines: 3, isCut: true });
+  expect(turn?.chain).toMatchObject({ kind: 'turn', label: 'host', isUnfinished: true, inside: [{ kind: 'model' }] });
+  expect(turn).not.toHaveProperty('finishReason');
+  expect(assembleTurn([chain(0, undefined, 'turn')])).toBeUndefined();
+});
+
+test.each(['', '{', 'null', '7', '{"type":"later"}', '{"type":"start"}', '{"type":"chain","n":1,"chain":null}'])(
+  '%p is no line',
+  (text) => expect(decodeTraceLine(text)).toBeUndefined(),
+);

@@ -1,0 +1,114 @@
+/** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
+import type { ChainLine, EndLine, StartLine, TraceLine } from './trace-lines.ts';
+import { unpackChain } from './trace-lines.ts';
+import type { TracedChain, TurnSummary, TurnTrace } from './turn-trace.ts';
+
+/** `undefined` when its beginning is not there. */
+export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined {
+  const runs = splitRuns(lines);
+  const summary = summarise(lines);
+  if (summary === undefined) return undefined;
+  const missing = {
+    chains: sum(lines.map((line) => (line.type === 'end' ? (line.chainsMore ?? 0) : 0))),
+    lines: sum(lines.map((line) => (line.type === 'dropped' ? line.count : 0))),
+    isCut: lines.some(({ type }) => type === 'cut'),
+  };
+  return { ...summary, chain: joinRuns(runs, summary), missing };
+}
+
+/** Also of a few of its lines: the first and the last ones will do. */
+export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined {
+  const starts = lines.filter((line): line is StartLine => line.type === 'start');
+  const [first] = starts;
+  if (first === undefined) return undefined;
+  const { turnId, agentName, instanceKey, traceId, spanId, parentSpanId, input } = first;
+  const last = lines.findLast(({ type }) => type === 'start' || type === 'end');
+  return {
+    turnId,
+    agentName,
+    instanceKey,
+    traceId,
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    startedAt: first.time,
+    ...(input === undefined ? {} : { input }),
+    ...(last?.type === 'end' ? summariseEnd(first, last) : {}),
+    resumes: starts.filter(({ resumed }) => resumed === true).length,
+  };
+}
+
+function summariseEnd(first: StartLine, end: EndLine) {
+  const { finishReason, stepCount, error, durationMs } = end;
+  // Of the last run alone; after a crash the calendar knows better.
+  const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
+  return {
+    durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
+    finishReason,
+    stepCount,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+interface Run {
+  readonly start: StartLine;
+  /** By number, as each was written last. */
+  readonly chains: Map<number, ChainLine>;
+}
+
+function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const line of lines) {
+    if (line.type === 'start') runs.push({ start: line, chains: new Map() });
+    if (line.type === 'chain') runs.at(-1)?.chains.set(line.n, line);
+  }
+  return runs;
+}
+
+/** One chain for the turn: that of its last run, and inside it what ran in all of them. */
+function joinRuns(runs: readonly Run[], { turnId, agentName, spanId, startedAt }: TurnSummary): TracedChain {
+  const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt)));
+  const last = roots.at(-1)?.root;
+  const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, startMs: 0, totalMs: 0, layers: [] };
+  return {
+    ...(last ?? { ...unknown, isUnfinished: true }),
+    startMs: 0,
+    inside: roots.flatMap(({ inside }) => inside),
+    called: [],
+  };
+}
+
+interface Nested {
+  /** The turn's own chain, when it was written. */
+  readonly root: Omit<TracedChain, 'inside' | 'called'> | undefined;
+  readonly inside: readonly TracedChain[];
+}
+
+/** `offsetMs`: how long after the turn's first run this one began. */
+function nest({ chains }: Run, offsetMs: number): Nested {
+  const inside = new Map<number, ChainLine[]>();
+  for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
+    // What holds it may be missing, when the file was full or the disk failed. It began before.
+    const { n, parent = ROOT } = line;
+    const at = parent < n && chains.has(parent) ? parent : ROOT;
+    if (n !== ROOT) inside.set(at, [...(inside.get(at) ?? []), line]);
+  }
+  const build = (line: ChainLine): TracedChain => ({
+    ...moved(line, offsetMs),
+    inside: (inside.get(line.n) ?? []).map(build),
+    called: [],
+  });
+  const root = chains.get(ROOT);
+  return { root: root && moved(root, offsetMs), inside: (inside.get(ROOT) ?? []).map(build) };
+}
+
+/** The turn's own chain is the first of a run. */
+const ROOT = 0;
+
+function moved({ chain }: ChainLine, offsetMs: number) {
+  const unpacked = unpackChain(chain);
+  return { ...unpacked, startMs: unpacked.startMs + offsetMs };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

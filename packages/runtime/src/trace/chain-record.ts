@@ -1,0 +1,57 @@
+/** What was recorded of a turn's chains and layers: JSON, the same in memory, on disk and for programs. */
+import type { Change } from '../json/diff-json.ts';
+
+export interface LayerRecord {
+  readonly extension: string;
+  readonly name: string;
+  readonly kind: string;
+  /** Since its turn began. */
+  readonly startMs: number;
+  /** Without what is inside it. */
+  readonly ownMs: number;
+  readonly totalMs: number;
+  readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
+  /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
+  readonly changed: readonly Change[];
+  /** What it changed in the result that came from inside. */
+  readonly resultChanged: readonly Change[];
+  /** Message events, in short: `append system <id>`. */
+  readonly emitted: readonly string[];
+  /** Emitted beyond those listed. */
+  readonly emittedMore: number;
+  /** What those events put into messages, by the message's id. */
+  readonly messages: readonly Change[];
+  /** There were more changes than are listed. */
+  readonly isCut?: true;
+  readonly error?: string;
+}
+
+export interface ChainRecord {
+  /** `turn`, `step`, `model` or `toolCall`. */
+  readonly kind: string;
+  readonly label: string;
+  readonly id: string;
+  /** Of a turn, a step, a tool call. */
+  readonly spanId?: string;
+  /** Since its turn began. */
+  readonly startMs: number;
+  readonly totalMs: number;
+  /** Outermost first. */
+  readonly layers: readonly LayerRecord[];
+  /** Layers beyond those listed. */
+  readonly layersMore?: number;
+  /** Chains that ran inside this one, in the order they started. */
+  readonly inside: readonly ChainRecord[];
+  /** Of a tool call: the arguments it was asked with, in short. */
+  readonly input?: string;
+  /** What came of it: how a model or a turn finished, the status of a tool call. */
+  readonly outcome?: string;
+  /** Of a model call. */
+  readonly tokens?: { readonly input: number; readonly output: number };
+  /** What it threw, or the error a tool answered with. */
+  readonly error?: string;
+  /** It failed, and was tried again after so long. */
+  readonly retryMs?: number;
+  /** Nothing was written down of its end: it runs, or a crash interrupted it. */
+  readonly isUnfinished?: true;
+}

@@ -1,0 +1,189 @@
+/**
+ * One chain while it is watched: its layers, its fields and its result as they were last seen.
+ *
+ * The layers of a chain are nested, so what one leaves is what the next one finds: fields and result are kept once for
+ * the chain, compared where a layer goes in and comes out, and kept anew only when they changed. The clock is read once
+ * where two layers meet.
+ */
+import type { Clock } from '../ports/clock.ts';
+import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
+import type { ChainSpan, WatchedChain, WatchedLayer } from './layer-span.ts';
+import { type Difference, RecordedLayer } from './recorded-layer.ts';
+
+/** What the chains of one turn share. */
+export interface ChainKeeper {
+  readonly clock: Clock;
+  /** Layers that may still be kept. */
+  layersLeft: number;
+  /** It is over, or there is something new about it. */
+  settled(chain: RecordedChain): void;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export class RecordedChain implements ChainSpan {
+  readonly layers: RecordedLayer[] = [];
+  layersMore = 0;
+  totalMs = 0;
+  outcome: 'running' | 'ended' | 'failed' = 'running';
+  result: unknown = undefined;
+  error: unknown = undefined;
+  retryMs: number | undefined = undefined;
+  /** For whoever keeps all of them. */
+  inside: RecordedChain[] | undefined = undefined;
+  readonly startedAt: number;
+  private fields: Fields | undefined = undefined;
+  private hasLooked = false;
+  /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
+  private enteredAt = -1;
+  private leftAt = -1;
+  private keptOf: unknown = undefined;
+  private kept: unknown = undefined;
+
+  constructor(
+    readonly chain: WatchedChain,
+    readonly number: number,
+    readonly parent: RecordedChain | undefined,
+    private readonly keeper: ChainKeeper,
+  ) {
+    this.startedAt = keeper.clock.elapsed();
+    this.enteredAt = this.startedAt;
+  }
+
+  enter(layer: WatchedLayer): RecordedLayer | undefined {
+    if (this.keeper.layersLeft <= 0) {
+      this.layersMore++;
+      return undefined;
+    }
+    this.keeper.layersLeft--;
+    if (!this.hasLooked) this.firstLook();
+    const now = this.enteredAt >= 0 ? this.enteredAt : this.keeper.clock.elapsed();
+    this.enteredAt = -1;
+    const entered = new RecordedLayer(layer, this, now);
+    this.layers.push(entered);
+    return entered;
+  }
+
+  end(result: unknown): void {
+    this.outcome = 'ended';
+    this.result = result;
+    this.settle();
+  }
+
+  fail(error: unknown, retryMs?: number): void {
+    this.outcome = 'failed';
+    this.error = error;
+    this.retryMs = retryMs;
+    this.settle();
+  }
+
+  /** A layer goes in: what comes next is the layer inside it, or the core. */
+  goIn(): number {
+    this.leftAt = -1;
+    this.enteredAt = this.keeper.clock.elapsed();
+    return this.enteredAt;
+  }
+
+  /** What is inside a layer has settled, which the layer inside it has just told, or the core. */
+  comeOut(): number {
+    const now = this.leftAt >= 0 ? this.leftAt : this.keeper.clock.elapsed();
+    this.enteredAt = -1;
+    this.leftAt = -1;
+    return now;
+  }
+
+  /** A layer is done; `isAtOnce`: the one around it hears of it in the same moment. */
+  leave(isAtOnce: boolean): number {
+    const now = this.keeper.clock.elapsed();
+    this.enteredAt = -1;
+    this.leftAt = isAtOnce ? now : -1;
+    return now;
+  }
+
+  /** What the fields became since somebody looked last. */
+  lookForChanges(): Difference | undefined {
+    if (this.fields === undefined) return undefined;
+    try {
+      return this.compareFields(this.fields, this.chain.inspect?.() ?? {});
+    } catch {
+      // A layer may have left anything. Watching must not decide what comes of it: it is not shown.
+      return undefined;
+    }
+  }
+
+  /** The result as it came from inside, for `compareResult`. The layer inside may have looked at the very same. */
+  keepResult(result: unknown): unknown {
+    if (result !== this.keptOf || result === undefined) this.keep(result);
+    return this.kept;
+  }
+
+  compareResult(before: unknown, result: unknown): Difference | undefined {
+    try {
+      if (!isAsBefore(before, result)) {
+        this.keep(result);
+        return { before, after: this.kept };
+      }
+    } catch {
+      // Not shown, as above.
+    }
+    this.keptOf = result;
+    this.kept = before;
+    return undefined;
+  }
+
+  /** Whoever failed may have changed it first. */
+  forgetResult(): void {
+    this.keptOf = undefined;
+    this.kept = undefined;
+  }
+
+  private compareFields(before: Fields, now: Fields): Difference | undefined {
+    let after: Record<string, unknown> | undefined;
+    for (const name in now) {
+      if (isAsBefore(before[name], now[name])) continue;
+      after ??= { ...before };
+      after[name] = snapshotJson(now[name]);
+    }
+    if (after === undefined) return undefined;
+    this.fields = after;
+    return { before: this.ownFields(before), after };
+  }
+
+  private keep(result: unknown): void {
+    this.keptOf = result;
+    try {
+      this.kept = snapshotJson(result);
+    } catch {
+      this.kept = undefined;
+    }
+  }
+
+  private firstLook(): void {
+    this.hasLooked = true;
+    if (this.chain.inspect === undefined) return;
+    try {
+      const now = this.chain.inspect();
+      const fields: Record<string, unknown> = {};
+      for (const name in now) fields[name] = now[name] === this.chain.shared ? now[name] : snapshotJson(now[name]);
+      this.fields = fields;
+    } catch {
+      // Not shown, as above.
+    }
+  }
+
+  /** What is shared stays as it is only while the chain runs; a change is told later. */
+  private ownFields(fields: Fields): Fields {
+    const { shared } = this.chain;
+    if (!Array.isArray(shared)) return fields;
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, value === shared ? [...shared] : value]),
+    );
+  }
+
+  private settle(): void {
+    this.totalMs = this.comeOut() - this.startedAt;
+    this.forgetResult();
+    this.fields = undefined;
+    this.keeper.settled(this);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * One layer while it is watched. Called between every two layers of every chain, so it does the least that will do:
+ * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-chain.ts`.
+ */
+import type { MessageEvent } from '@goondan/types';
+import type { LayerSpan, WatchedLayer } from './layer-span.ts';
+import type { RecordedChain } from './recorded-chain.ts';
+
+/** Emitted events kept for one layer; past it they are only counted. */
+const MOST_EMITTED = 100;
+
+/** Both are ours: nobody changes them any more. */
+export interface Difference {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export class RecordedLayer implements LayerSpan {
+  ownMs = 0;
+  totalMs = 0;
+  outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed' = 'running';
+  changed: Difference | undefined = undefined;
+  resultChanged: Difference | undefined = undefined;
+  events: MessageEvent[] | undefined = undefined;
+  emittedMore = 0;
+  error: unknown = undefined;
+  private hasGoneIn = false;
+  /** When its own time began to run; below 0 while it stands still. */
+  private resumedAt: number;
+  private innerResult: unknown = undefined;
+
+  constructor(
+    readonly layer: WatchedLayer,
+    private readonly chain: RecordedChain,
+    readonly startedAt: number,
+  ) {
+    this.resumedAt = startedAt;
+  }
+
+  next(): void {
+    this.hasGoneIn = true;
+    this.pause(this.chain.goIn());
+    this.changed = this.chain.lookForChanges();
+  }
+
+  innerSettled(result: unknown): void {
+    this.resumedAt = this.chain.comeOut();
+    this.innerResult = this.chain.keepResult(result);
+  }
+
+  emitted(event: MessageEvent): void {
+    this.events ??= [];
+    // Frozen when it was checked.
+    if (this.events.length < MOST_EMITTED) this.events.push(event);
+    else this.emittedMore++;
+  }
+
+  shortCircuit(): void {
+    this.outcome = 'short_circuit';
+  }
+
+  exit(result: unknown): void {
+    this.end(true);
+    if (this.outcome === 'running') {
+      this.outcome = 'passed';
+      this.resultChanged = this.chain.compareResult(this.innerResult, result);
+    }
+    this.innerResult = undefined;
+  }
+
+  fail(error: unknown, skipped: boolean): void {
+    this.end(!skipped);
+    this.chain.forgetResult();
+    this.outcome = skipped ? 'skipped' : 'failed';
+    this.error = error;
+    this.innerResult = undefined;
+  }
+
+  private end(isAtOnce: boolean): void {
+    const now = this.chain.leave(isAtOnce);
+    this.pause(now);
+    this.totalMs = now - this.startedAt;
+    // What it did to the fields before it gave up going in.
+    if (!this.hasGoneIn) this.changed = this.chain.lookForChanges();
+  }
+
+  private pause(now: number): void {
+    if (this.resumedAt >= 0) this.ownMs += now - this.resumedAt;
+    this.resumedAt = -1;
+  }
+}

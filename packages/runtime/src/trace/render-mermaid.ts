@@ -1,0 +1,103 @@
+/**
+ * Turns as a sequence diagram of Mermaid: who asked whom, model and tool calls with their times, and beside each step
+ * what its layers did. For pages that draw such diagrams.
+ */
+import { childrenOf, isTurn } from './chain-children.ts';
+import type { ChainRecord } from './chain-record.ts';
+import { milliseconds } from './render-trace.ts';
+import { shortLine } from './show-value.ts';
+import type { TracedChain, TurnTrace } from './turn-trace.ts';
+
+/** Arrows and notes; past it one says that there was more. A larger diagram nobody can read, or draw. */
+const MOST_LINES = 400;
+
+export function renderMermaid(turns: readonly TurnTrace[]): string {
+  const diagram = new Diagram();
+  for (const turn of turns) diagram.turn(turn, 'asker');
+  return diagram.text();
+}
+
+class Diagram {
+  readonly #participants = new Map<string, string>([['asker', 'whoever asked']]);
+  /** By what they are. */
+  readonly #ids = new Map<string, string>();
+  readonly #lines: string[] = [];
+  #more = 0;
+
+  text(): string {
+    const participants = Array.from(this.#participants, ([id, name]) => `  participant ${id} as ${name}`);
+    const more = this.#more === 0 ? [] : [`  Note over asker: ${this.#more} more, not drawn`];
+    return ['sequenceDiagram', ...participants, ...this.#lines, ...more].join('\n');
+  }
+
+  turn(turn: TurnTrace, from: string): void {
+    const { agentName, instanceKey, input = '', chain, durationMs, error } = turn;
+    const who = this.#participant(
+      `${agentName} ${instanceKey}`,
+      instanceKey === 'default' ? agentName : `${agentName} (${instanceKey})`,
+    );
+    this.#add(`${from}->>${who}: ${plain(input) || 'an event'}`);
+    this.#add(`activate ${who}`);
+    this.#inside(chain, who, Date.parse(turn.startedAt));
+    const answer =
+      durationMs === undefined ? 'unfinished' : `${plain(error ?? 'answered')}, ${milliseconds(durationMs)}`;
+    this.#add(`${who}-${durationMs === undefined || error !== undefined ? '-x' : '->>'}${from}: ${answer}`);
+    this.#add(`deactivate ${who}`);
+  }
+
+  #inside(chain: TracedChain | ChainRecord, who: string, turnStart: number): void {
+    this.#layers(chain, who);
+    for (const child of childrenOf(chain, turnStart)) {
+      if (isTurn(child)) this.turn(child, who);
+      else if (child.kind === 'model' || child.kind === 'toolCall') this.#call(child, who, turnStart);
+      else this.#inside(child, who, turnStart);
+    }
+  }
+
+  #call(chain: TracedChain | ChainRecord, who: string, turnStart: number): void {
+    const { kind, label, totalMs, error, isUnfinished, tokens } = chain;
+    const what = this.#participant(`${kind} ${label}`, plain(label));
+    const used = tokens === undefined ? '' : `, ${tokens.input} → ${tokens.output} tokens`;
+    this.#add(`${who}->>${what}: ${kind === 'model' ? 'model call' : 'tool call'}`);
+    this.#inside(chain, what, turnStart);
+    const end = isUnfinished === true ? 'unfinished' : `${milliseconds(totalMs)}${used}`;
+    this.#add(`${what}-${error === undefined ? '->>' : '-x'}${who}: ${error === undefined ? end : plain(error)}`);
+  }
+
+  /** A note for what the layers did; layers that only passed on are not drawn. */
+  #layers({ layers, kind, label }: ChainRecord, who: string): void {
+    const busy = layers.filter(
+      ({ changed, resultChanged, emitted, outcome }) =>
+        changed.length + resultChanged.length + emitted.length > 0 || outcome !== 'passed',
+    );
+    if (busy.length === 0) return;
+    const said = busy.map(({ extension, ownMs, changed, resultChanged, emitted, outcome }) => {
+      const count = changed.length + resultChanged.length + emitted.length;
+      const changes = count === 0 ? '' : `, ${count} ${count === 1 ? 'change' : 'changes'}`;
+      return `${plain(extension)} ${milliseconds(ownMs)}${changes}${outcome === 'passed' ? '' : `, ${outcome}`}`;
+    });
+    this.#add(`Note over ${who}: ${kind} ${plain(label)}<br/>${said.join('<br/>')}`);
+  }
+
+  #participant(key: string, name: string): string {
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const id = `p${this.#ids.size}`;
+    this.#ids.set(key, id);
+    this.#participants.set(id, plain(name));
+    return id;
+  }
+
+  #add(line: string): void {
+    // What opens and closes belongs together, so it is never left out.
+    if (this.#lines.length < MOST_LINES || line.includes('activate ')) this.#lines.push(`  ${line}`);
+    else this.#more++;
+  }
+}
+
+/** Without what Mermaid would take for its own. */
+function plain(text: string): string {
+  return shortLine(text.slice(0, 60))
+    .replaceAll(/[#;:<>{}[\]()`"%\\|~\s]+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,25 @@
+/**
+ * Texts of models, tools and extensions as a terminal may show them: what would move the cursor, or turn the direction of
+ * writing, is written out.
+ */
+
+const LONGEST = 200;
+
+/** On one line, cut to 200 characters. */
+export function shortLine(text: string): string {
+  // Cut first: it may be long.
+  const beginning = text.slice(0, LONGEST).toWellFormed();
+  return `${writeOut(beginning.replaceAll(/\s+/g, ' '))}${text.length > LONGEST ? '…' : ''}`;
+}
+
+/** All of it, line by line, each after `sign`. */
+export function wholeText(sign: string, text: string): string[] {
+  return text.split(/\r?\n/).map((line) => `${sign} ${writeOut(line.toWellFormed())}`);
+}
+
+function writeOut(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}

@@ -1,0 +1,42 @@
+/** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
+import type { AgentAddress, TurnResult } from '@goondan/types';
+import type { ChainRecord } from './chain-record.ts';
+
+export interface TurnSummary extends AgentAddress {
+  readonly turnId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** The span of the agent that asked for it. */
+  readonly parentSpanId?: string;
+  readonly startedAt: string;
+  /** The first words of what it was asked. */
+  readonly input?: string;
+  /** From its beginning to its end; absent, like the next two, while nothing was written down of its end. */
+  readonly durationMs?: number;
+  readonly finishReason?: TurnResult['finishReason'];
+  readonly stepCount?: number;
+  readonly error?: string;
+  /** How often it went on after a crash. What the crash kept from being written down is missing. */
+  readonly resumes: number;
+}
+
+export interface TurnTrace extends TurnSummary {
+  readonly chain: TracedChain;
+  readonly missing: MissingRecords;
+}
+
+export interface TracedChain extends ChainRecord {
+  readonly inside: readonly TracedChain[];
+  /** Turns of other agents that it asked for, in the order they started. */
+  readonly called: readonly TurnTrace[];
+}
+
+/** What is not in a trace although it happened. */
+export interface MissingRecords {
+  /** Chains past the bound of one turn. */
+  readonly chains: number;
+  /** Lines that could not be written: the disk failed, or they came too fast. */
+  readonly lines: number;
+  /** The file was full: what came after is not there. */
+  readonly isCut: boolean;
+}

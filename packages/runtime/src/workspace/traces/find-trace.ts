@@ -1,0 +1,85 @@
+/**
+ * Which turn or trace is meant by an id, or by the beginning of one. By the names of files where those tell; an id that a
+ * name cannot hold, and a span's, are looked up in the files, the newest ones first.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import type { TurnSummary } from '../../trace/turn-trace.ts';
+import { pathSegment } from '../layout/path-segment.ts';
+import type { TraceFile } from './list-trace-files.ts';
+import { readTraceSummary } from './read-trace-file.ts';
+
+export interface FoundTrace {
+  /** As the names of its files have it. */
+  readonly trace: string;
+  /** The span of the turn that is meant; absent when all of the trace is. */
+  readonly turn?: string;
+}
+
+/** **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
+export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string): Promise<FoundTrace> {
+  const exact = files.filter(({ turn }) => turnIds(id).some((turnId) => pathSegment(turnId) === turn));
+  if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
+  const traces = new Set(files.map(({ trace }) => trace));
+  if (traces.has(pathSegment(id))) return { trace: pathSegment(id) };
+  return theOnly(
+    id,
+    [...traces].filter((trace) => trace.startsWith(id)),
+    await beginningWith(fs, files, id),
+  );
+}
+
+/** What people type for a turn: all of its id, that of its event, or the part that is different for each. */
+function turnIds(id: string): string[] {
+  return [id, `turn-${id}`, `turn-event-${id}`];
+}
+
+/** Files that are opened for an id that no name has. */
+const MOST_OPENED = 2_000;
+
+async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<Meant[]> {
+  const begins = (text: string) => turnIds(id).some((beginning) => text.startsWith(beginning));
+  const named = files.filter(({ turn }) => begins(turn));
+  if (named.length > 0) return summaries(fs, named.slice(0, MOST_OPENED));
+  const opened = await summaries(fs, files.slice(0, MOST_OPENED));
+  return opened.filter(({ turn }) => begins(turn.turnId) || turn.spanId.startsWith(id));
+}
+
+interface Meant {
+  readonly trace: string;
+  readonly turn: TurnSummary;
+}
+
+async function summaries(fs: Fs, files: readonly TraceFile[]): Promise<Meant[]> {
+  const read = files.map(async ({ path, trace }) => {
+    const turn = await readTraceSummary(fs, path);
+    return turn === undefined ? [] : [{ trace, turn }];
+  });
+  return (await Promise.all(read)).flat();
+}
+
+function theOnly(id: string, traces: readonly string[], turns: readonly Meant[]): FoundTrace {
+  const [trace] = traces;
+  const [meant] = turns;
+  if (traces.length === 1 && turns.length === 0 && trace !== undefined) return { trace };
+  if (traces.length === 0 && turns.length === 1 && meant !== undefined) {
+    return { trace: meant.trace, turn: meant.turn.spanId };
+  }
+  throw traces.length + turns.length === 0 ? unknown(id) : ambiguous(id, traces, turns);
+}
+
+function unknown(id: string): GoondanError {
+  return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
+}
+
+/** Named in a message. */
+const MOST_NAMED = 5;
+
+function ambiguous(id: string, traces: readonly string[], turns: readonly Meant[]): GoondanError {
+  const named = [
+    ...traces.map((trace) => `trace ${trace}`),
+    ...turns.map(({ turn }) => `${turn.spanId} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
+  ];
+  const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : '';
+  return new GoondanError('E_TRACE_AMBIGUOUS', `"${id}" may be ${named.slice(0, MOST_NAMED).join(', ')}${more}.`);
+}

@@ -1,0 +1,177 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoredChain, TraceLine } from '../../trace/trace-lines.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { listTurns, readTurnTrace } from './read-turn-trace.ts';
+import { traceName } from './trace-names.ts';
+
+const roots: string[] = [];
+afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+
+interface Written {
+  readonly turnId: string;
+  readonly agentName?: string;
+  readonly traceId?: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly second: number;
+  /** Before its end; a chain alone is the turn's. */
+  readonly lines?: readonly TraceLine[];
+  readonly isUnfinished?: boolean;
+}
+
+const chain = (kind: string, more: Partial<StoredChain> = {}): StoredChain => ({
+  kind,
+  label: kind,
+  id: kind,
+  startMs: 0,
+  totalMs: 1,
+  ...more,
+});
+
+function write(...turns: Written[]) {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'read-traces-'));
+  roots.push(stateRoot);
+  const workspace = workspaceFolder(stateRoot, 'w');
+  for (const turn of turns) {
+    const { turnId, agentName = 'host', traceId = 'a'.repeat(32), spanId, parentSpanId, second, lines } = turn;
+    const { traces } = instancePaths(workspace, { agentName, instanceKey: 'default' });
+    const startedAt = new Date(second * 1_000);
+    const time = startedAt.toISOString();
+    const ids = { turnId, agentName, instanceKey: 'default', traceId, spanId };
+    const parent = parentSpanId === undefined ? {} : { parentSpanId };
+    const written: TraceLine[] = [
+      { type: 'start', format: 1, time, ...ids, ...parent, input: `input of ${turnId}` },
+      ...(lines ?? [{ type: 'chain', n: 0, chain: chain('turn', { spanId }) }]),
+    ];
+    const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 } as const;
+    if (turn.isUnfinished !== true) written.push(end);
+    mkdirSync(traces, { recursive: true });
+    const text = written.map((line) => `${JSON.stringify(line)}\n`).join('');
+    writeFileSync(join(traces, traceName({ turnId, traceId, startedAt })), text);
+  }
+  return { stateRoot, workspaceId: 'w' };
+}
+
+const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
+const other = '2e4b9c2b-0000-4000-8000-000000000000';
+
+describe('readTurnTrace', () => {
+  const place = write(
+    { turnId: `turn-event-${uuid}`, spanId: '1111111111111111', second: 1 },
+    { turnId: `turn-event-${other}`, spanId: '2222222222222222', traceId: 'b'.repeat(32), second: 2 },
+    { turnId: 'turn-mine: no. 7', spanId: '3333333333333333', traceId: 'my own trace', second: 3 },
+    { turnId: 'turn-same', spanId: '4444444444444444', traceId: 'c'.repeat(32), second: 4 },
+    { turnId: 'turn-same', agentName: 'guest', spanId: '5555555555555555', traceId: 'c'.repeat(32), second: 4 },
+  );
+
+  test.each([
+    [`turn-event-${uuid}`, ['1111111111111111']],
+    [`event-${uuid}`, ['1111111111111111']],
+    [uuid, ['1111111111111111']],
+    ['turn-event-1f', ['1111111111111111']],
+    ['2e4b', ['2222222222222222']],
+    ['b'.repeat(32), ['2222222222222222']],
+    ['bbb', ['2222222222222222']],
+    ['turn-mine: no. 7', ['3333333333333333']],
+    ['mine: no', ['3333333333333333']],
+    ['my own trace', ['3333333333333333']],
+    ['333', ['3333333333333333']],
+    ['c'.repeat(32), ['4444444444444444', '5555555555555555']],
+    ['5555555555555555', ['5555555555555555']],
+  ])('R-08 %p is found', async (id, spans) => {
+    const { turns } = await readTurnTrace(place, id);
+    expect(turns.map(({ spanId }) => spanId).toSorted()).toEqual(spans);
+  });
+
+  test('what fits several is refused, with their ids', async () => {
+    const refused = await rejectionOf(readTurnTrace(place, 'turn-same'));
+    expect(refused).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
+    expect(String(refused)).toContain('4444444444444444 (host default, 1970-01-01T00:00:04.000Z)');
+    expect(await rejectionOf(readTurnTrace(place, 'turn-event-'))).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
+  });
+
+  test.each(['turn-nothing', 'x'.repeat(10_000), '../../etc', '\0', '~'])('%p is unknown', async (id) => {
+    expect(await rejectionOf(readTurnTrace(place, id))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
+  });
+
+  test('a workspace that is not there has no traces', async () => {
+    const nowhere = { ...place, workspaceId: 'nowhere' };
+    expect(await listTurns(nowhere)).toEqual([]);
+    expect(await rejectionOf(readTurnTrace(nowhere, 'x'))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
+  });
+
+  test('R-08 the turns of called agents hang in the chain that asked, whoever of them is asked for', async () => {
+    const toolCall = chain('toolCall', { spanId: 'aaaaaaaaaaaaaaaa', isUnfinished: true });
+    const calling = write(
+      {
+        turnId: 'turn-1',
+        spanId: '1111111111111111',
+        second: 1,
+        lines: [
+          { type: 'chain', n: 0, chain: chain('turn', { spanId: '1111111111111111' }) },
+          { type: 'chain', n: 1, parent: 0, chain: chain('step', { spanId: 'bbbbbbbbbbbbbbbb' }) },
+          { type: 'chain', n: 2, parent: 1, chain: toolCall },
+        ],
+        isUnfinished: true,
+      },
+      { turnId: 'turn-2', agentName: 'b', spanId: '2222222222222222', parentSpanId: 'aaaaaaaaaaaaaaaa', second: 2 },
+      { turnId: 'turn-3', agentName: 'c', spanId: '3333333333333333', parentSpanId: '2222222222222222', second: 3 },
+      { turnId: 'turn-4', agentName: 'd', spanId: '4444444444444444', parentSpanId: 'bbbbbbbbbbbbbbbb', second: 4 },
+      { turnId: 'turn-5', agentName: 'e', spanId: '5555555555555555', parentSpanId: '9999999999999999', second: 5 },
+    );
+    const whole = await readTurnTrace(calling, 'a'.repeat(32));
+    expect(whole.turns.map(({ turnId }) => turnId)).toEqual(['turn-1', 'turn-5']);
+    const step = whole.turns[0]?.chain.inside[0];
+    expect(step?.called.map(({ turnId }) => turnId)).toEqual(['turn-4']);
+    const called = step?.inside[0]?.called;
+    expect(called?.map(({ turnId }) => turnId)).toEqual(['turn-2']);
+    expect(called?.[0]?.chain.called.map(({ turnId }) => turnId)).toEqual(['turn-3']);
+    expect(whole.turns[0]).not.toHaveProperty('finishReason');
+    const inner = await readTurnTrace(calling, 'turn-2');
+    expect(inner.turns).toMatchObject([
+      { turnId: 'turn-2', parentSpanId: 'aaaaaaaaaaaaaaaa', chain: { called: [{ turnId: 'turn-3' }] } },
+    ]);
+  });
+
+  test('turns that claim to hang under each other are both shown', async () => {
+    const circle = write(
+      { turnId: 'turn-1', spanId: '1111111111111111', parentSpanId: '2222222222222222', second: 1 },
+      { turnId: 'turn-2', spanId: '2222222222222222', parentSpanId: '1111111111111111', second: 2 },
+    );
+    const { turns } = await readTurnTrace(circle, 'a'.repeat(32));
+    expect(turns.map(({ turnId }) => turnId)).toEqual(['turn-1', 'turn-2']);
+  });
+});
+
+describe('listTurns', () => {
+  test('the newest come first, so many of them, of one agent when asked', async () => {
+    const turns = Array.from({ length: 30 }, (_, index) => ({
+      turnId: `turn-${index}`,
+      agentName: index % 2 === 0 ? 'host' : 'guest',
+      spanId: String(index).padStart(16, '1'),
+      second: index,
+      isUnfinished: index === 29,
+    }));
+    const place = write(...turns);
+    const latest = await listTurns(place);
+    expect(latest.map(({ turnId }) => turnId)).toEqual(Array.from({ length: 20 }, (_, index) => `turn-${29 - index}`));
+    expect(latest[0]).not.toHaveProperty('finishReason');
+    expect(latest[1]).toMatchObject({ input: 'input of turn-28', durationMs: 5, finishReason: 'text_response' });
+    const guests = await listTurns(place, { last: 2, agentName: 'guest' });
+    expect(guests.map(({ turnId }) => turnId)).toEqual(['turn-29', 'turn-27']);
+    expect(await listTurns(place, { instanceKey: 'another' })).toEqual([]);
+  });
+
+  test('of a long file its two ends are enough', async () => {
+    const long = chain('step', { input: 'x'.repeat(20_000) });
+    const lines = Array.from({ length: 10 }, (_, n) => ({ type: 'chain', n, chain: long }) as const);
+    const place = write({ turnId: 'turn-long', spanId: '1111111111111111', second: 1, lines });
+    expect(await listTurns(place)).toMatchObject([
+      { turnId: 'turn-long', input: 'input of turn-long', finishReason: 'text_response' },
+    ]);
+  });
+});

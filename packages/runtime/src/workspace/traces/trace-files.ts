@@ -1,0 +1,127 @@
+/**
+ * What was recorded of an instance's turns: a file for each turn, in which lines are only ever added.
+ *
+ * 1. Bounded: so many turns and bytes are kept, the oldest go when a new one begins; so many bytes of one turn.
+ * 2. Nothing is synced: losing the last lines with the power loses no state.
+ * 3. A turn that is resumed goes on in its file.
+ */
+import { join } from 'node:path';
+import type { Fs } from '../../ports/fs.ts';
+import type { CutLine } from '../../trace/trace-lines.ts';
+import type { TraceFileLimits } from '../limits.ts';
+import { AppendLog } from '../lines/append-log.ts';
+import type { LineWriter } from '../lines/gathered-log.ts';
+import { type NamedTurn, readTraceName, traceName } from './trace-names.ts';
+
+/** A line, and in which turn's file it belongs. */
+export interface TurnLine {
+  readonly turn: NamedTurn;
+  /** Written also when the file is full: how a turn began and ended. */
+  readonly isNeeded: boolean;
+  /** Its JSON, made when it is written; undefined when it is of no use any more. */
+  text(): string | undefined;
+}
+
+interface KeptFile {
+  readonly name: string;
+  bytes: number;
+}
+
+export class TraceFiles implements LineWriter<TurnLine> {
+  readonly #fs: Fs;
+  readonly #folder: string;
+  readonly #limits: TraceFileLimits;
+  /** Oldest first. */
+  readonly #kept: KeptFile[];
+  #open: { readonly turnId: string; readonly file: KeptFile; readonly log: AppendLog; isCut: boolean } | undefined;
+
+  private constructor(fs: Fs, folder: string, limits: TraceFileLimits, kept: KeptFile[]) {
+    this.#fs = fs;
+    this.#folder = folder;
+    this.#limits = limits;
+    this.#kept = kept;
+  }
+
+  /** The folder is there. */
+  static async open(fs: Fs, folder: string, limits: TraceFileLimits): Promise<TraceFiles> {
+    const names = ((await fs.list(folder)) ?? []).filter((name) => readTraceName(name) !== undefined).toSorted();
+    const kept: KeptFile[] = [];
+    for (const name of names) kept.push({ name, bytes: (await fs.stat(join(folder, name)))?.size ?? 0 });
+    return new TraceFiles(fs, folder, limits, kept);
+  }
+
+  async append(lines: readonly TurnLine[]): Promise<void> {
+    let waiting: Uint8Array[] = [];
+    for (const [index, line] of lines.entries()) {
+      const text = await this.#take(line, sizeOf(waiting));
+      if (text !== undefined) waiting.push(Buffer.from(`${text}\n`));
+      if (waiting.length === 0 || lines[index + 1]?.turn.turnId === line.turn.turnId) continue;
+      await this.#write(Buffer.concat(waiting));
+      waiting = [];
+    }
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    await open?.log.close();
+  }
+
+  /** What is to be written of a line, now that its file is open; `waiting` bytes go there before it. */
+  async #take(line: TurnLine, waiting: number): Promise<string | undefined> {
+    const open = await this.#fileOf(line.turn);
+    if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
+    if (open.isCut) return undefined;
+    open.isCut = true;
+    return JSON.stringify({ type: 'cut' } satisfies CutLine);
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    await open.log.write(bytes);
+    open.file.bytes += bytes.length;
+  }
+
+  async #fileOf(turn: NamedTurn) {
+    if (this.#open?.turnId === turn.turnId) return this.#open;
+    await this.close();
+    const name = traceName(turn);
+    const written = readTraceName(name);
+    // Its first run gave it its name: this one began later.
+    const known = this.#kept.findLast((each) => {
+      const other = readTraceName(each.name);
+      return other?.turn === written?.turn && other?.trace === written?.trace;
+    });
+    const file = known ?? { name, bytes: 0 };
+    if (known === undefined) await this.#makeRoom(file);
+    const path = join(this.#folder, file.name);
+    const log = await AppendLog.open(this.#fs, path);
+    await this.#endLine(path, log);
+    this.#open = { turnId: turn.turnId, file, log, isCut: false };
+    return this.#open;
+  }
+
+  async #makeRoom(file: KeptFile): Promise<void> {
+    this.#kept.push(file);
+    let bytes = this.#kept.reduce((sum, each) => sum + each.bytes, 0);
+    while (this.#kept.length > 1 && (this.#kept.length > this.#limits.turns || bytes > this.#limits.bytes)) {
+      const [oldest] = this.#kept;
+      if (oldest === undefined) return;
+      await this.#fs.remove(join(this.#folder, oldest.name));
+      this.#kept.shift();
+      bytes -= oldest.bytes;
+    }
+  }
+
+  /** A crash or a full disk may have left half a line: the next one begins its own. */
+  async #endLine(path: string, log: AppendLog): Promise<void> {
+    if (log.size === 0) return;
+    const last = await this.#fs.read(path, log.size - 1, 1);
+    if (last && last[0] !== 0x0a) await log.write(Buffer.from('\n'));
+  }
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
