@@ -102,6 +102,7 @@ export { durableStore, type DurableStoreOptions } from './workspace/durable-stor
 export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
 export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
 export type { Moment } from './workspace/history/fold-history.ts';
+export type { ExtensionStates, HistoryStart } from './workspace/history/history-start.ts';
 export type { KeptHistory } from './workspace/history/kept-history.ts';
 export { type ConversationAt, readConversationAt } from './workspace/history/read-conversation-at.ts';
 export {
@@ -115,6 +116,7 @@ export {
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
+export type { ForkOrigin } from './workspace/journal/metadata.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';

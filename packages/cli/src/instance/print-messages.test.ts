@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test';
+import { createAssistantMessage, createUserMessage } from '@goondan/types';
+import { openTerminal } from '../terminal.ts';
+import { printMessages } from './print-messages.ts';
+
+const messages = [createUserMessage('\x1b[2Jone\ntwo'), createAssistantMessage([{ type: 'text', text: 'three' }])];
+
+test.each([
+  [true, 'user  ␛[2Jone\ntwo\nassistant  three\n'],
+  [false, 'user  \x1b[2Jone\ntwo\nassistant  three\n'],
+])('what a message says is not obeyed by a terminal, and is as it is elsewhere (%p)', (isTTY, expected) => {
+  let printed = '';
+  const stdout = { isTTY, write: (text: string) => void (printed += text) };
+  printMessages(messages, openTerminal({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } }));
+  expect(printed).toBe(expected);
+});
