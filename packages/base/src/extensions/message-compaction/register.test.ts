@@ -62,6 +62,32 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
+  test('B-03 the summary itself is within the limits, however little is trimmed', async () => {
+    const history = ['a', 'b', 'c'].map((text) => createUserMessage(text, {}, { id: text }));
+    const extensions = [importer(history), compacting({ maxMessages: 5, trimTo: 1 })];
+    const tested = await scriptedAgent({ script, extensions });
+    await tested.say('import');
+    await tested.say('next');
+    expect(texts(await tested.messages())).toEqual([summary, 'b', 'c', 'You said: c', 'next', 'You said: next']);
+    expect(tested.requests.at(-1)?.messages).toHaveLength(5);
+    await tested.close();
+  });
+
+  test('B-03 sums up in a long turn too: the question stays, and what the model gets is within the limit', async () => {
+    const tested = await scriptedAgent({
+      script: [{ when: '^Sum up', say: 'They counted.' }, { call: { tool: 'count__next' } }],
+      policy: { maxStepsPerTurn: 8 },
+      tools: [{ name: 'count', exports: [{ name: 'next', description: 'Counts.' }], handlers: { next: () => 1 } }],
+      extensions: [compacting({ maxMessages: 6 })],
+    });
+    expect((await tested.say('count')).result.finishReason).toBe('max_steps');
+    const steps = tested.requests.filter(({ messages }) => messages.some(({ content }) => content === 'count'));
+    expect(steps).toHaveLength(8);
+    for (const { messages } of steps) expect(messages.length).toBeLessThanOrEqual(6);
+    expect(steps.at(-1)?.messages.some(({ content }) => content === summary)).toBe(true);
+    await tested.close();
+  });
+
   test('B-03 what was replaced stays in the archive', async () => {
     const store = memoryStore();
     const committed: string[] = [];
