@@ -22,7 +22,8 @@ type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareCon
 type Facts = () => JsonObject;
 
 export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} }) => {
-  const at = (point: HookPoint) => hooks.filter((hook) => hook.point === point).toSorted(byPriority);
+  const sorted = hooks.map((hook) => ({ ...hook, fits: compileGlob(hook.tool ?? '*') })).toSorted(byPriority);
+  const at = (point: HookPoint) => sorted.filter((hook) => hook.point === point);
   // A layer for each kind that has hooks, so that an agent without them has no layer.
   const has = (kind: string) => hooks.some(({ point }) => point.startsWith(`${kind}.`));
 
@@ -65,7 +66,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   async function runAll(point: HookPoint, ctx: Ctx, facts: Facts): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {
-      if ('toolName' in ctx && hook.tool !== undefined && compileGlob(hook.tool)(ctx.toolName) !== true) continue;
+      if ('toolName' in ctx && hook.fits(ctx.toolName) !== true) continue;
       await run(hook, ctx, facts());
     }
   }

@@ -9,7 +9,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
-import { commandEnvironment } from '../../tools/bash/command-environment.ts';
+import { commandEnvironment } from '../../process-tree/child-environment.ts';
 
 export interface CommandHook {
   readonly command: readonly string[];

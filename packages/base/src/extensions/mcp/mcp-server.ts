@@ -20,7 +20,7 @@ import { Connection } from './connection.ts';
 import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
 import type { McpSettings } from './mcp-settings.ts';
 import { resolveTarget } from './resolve-target.ts';
-import type { Environment } from './server-environment.ts';
+import type { Environment } from '../../process-tree/child-environment.ts';
 import { PROMPT_TOOLS, registerSharedTools, RESOURCE_TOOLS } from './shared-tools.ts';
 import { readSeen, toState } from './tool-memory.ts';
 import { ToolNames } from './tool-names.ts';

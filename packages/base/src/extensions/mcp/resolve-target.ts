@@ -4,7 +4,8 @@ import { GoondanError } from '@goondan/types';
 import { expandVariables } from './expand-variables.ts';
 import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
 import type { McpSettings, TransportConfig } from './mcp-settings.ts';
-import { type Environment, serverEnvironment } from './server-environment.ts';
+import type { Environment } from '../../process-tree/child-environment.ts';
+import { serverEnvironment } from './server-environment.ts';
 import type { ServerTarget } from './server-target.ts';
 
 export interface Surroundings {

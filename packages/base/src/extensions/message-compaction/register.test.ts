@@ -5,6 +5,7 @@ import { createUserMessage, EPHEMERAL, GoondanError, type Message } from '@goond
 import { memoryStore, textOf } from '@goondan/runtime';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { estimateTokens } from '../../history/estimate-tokens.ts';
+import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { CompactionConfig } from './limits.ts';
 import { summarise } from './summarise.ts';
@@ -18,20 +19,6 @@ const compacting = (config: CompactionConfig) =>
       ...config,
     },
   );
-
-/** Puts a history into the conversation, in a turn that asks for it. */
-const importer = (history: readonly Message[]) =>
-  extension('importer', ({ pipeline }) => {
-    pipeline.register(
-      'turn',
-      async (ctx) => {
-        if (ctx.inputEvent.input === 'import')
-          for (const message of history) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
-      },
-      { priority: 10 },
-    );
-  });
 
 const script = [{ when: '^Sum up', say: 'They counted.' }, { say: 'You said: {{input}}' }];
 const summary = 'Summary of the earlier conversation:\nThey counted.';
@@ -64,7 +51,7 @@ describe('message-compaction', () => {
 
   test('B-03 the summary itself is within the limits, however little is trimmed', async () => {
     const history = ['a', 'b', 'c'].map((text) => createUserMessage(text, {}, { id: text }));
-    const extensions = [importer(history), compacting({ maxMessages: 5, trimTo: 1 })];
+    const extensions = [importHistory(history), compacting({ maxMessages: 5, trimTo: 1 })];
     const tested = await scriptedAgent({ script, extensions });
     await tested.say('import');
     await tested.say('next');
@@ -112,7 +99,7 @@ describe('message-compaction', () => {
     );
     const tested = await scriptedAgent({
       script,
-      extensions: [importer(history), compacting({ maxMessages: 4, eligible: 'marked' })],
+      extensions: [importHistory(history), compacting({ maxMessages: 4, eligible: 'marked' })],
     });
     await tested.say('import');
     await tested.say('next');
@@ -229,7 +216,7 @@ describe('message-compaction', () => {
       fc.asyncProperty(randomHistory(), fc.integer({ min: 2, max: 20 }), async (history, maxMessages) => {
         const tested = await scriptedAgent({
           script,
-          extensions: [importer(history), compacting({ maxMessages, maxTokens: 3_000 })],
+          extensions: [importHistory(history), compacting({ maxMessages, maxTokens: 3_000 })],
         });
         await tested.say('import');
         await tested.say('question');

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { createUserMessage, type Message } from '@goondan/types';
 import { textOf } from '@goondan/runtime';
-import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { WindowConfig } from './register.ts';
 
@@ -16,20 +17,6 @@ const windowed = (config: WindowConfig) =>
       ...config,
     },
   );
-
-/** Puts a history into the conversation, in a turn that asks for it. */
-const importer = (history: readonly Message[]) =>
-  extension('importer', ({ pipeline }) => {
-    pipeline.register(
-      'turn',
-      async (ctx) => {
-        if (ctx.inputEvent.input === 'import')
-          for (const message of history) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
-      },
-      { priority: 10 },
-    );
-  });
 
 const texts = (messages: readonly Message[]) => messages.map(textOf);
 
@@ -59,7 +46,7 @@ describe('message-window', () => {
 
   test('B-04 never removes what is pinned, and says when that is too much', async () => {
     const pinned = createUserMessage('remember this', { pinned: true }, { id: 'pinned' });
-    const tested = await scriptedAgent({ extensions: [importer([pinned]), windowed({ maxMessages: 1 })] });
+    const tested = await scriptedAgent({ extensions: [importHistory([pinned]), windowed({ maxMessages: 1 })] });
     await tested.say('import');
     await tested.say('next');
     await tested.say('last');
@@ -89,7 +76,7 @@ describe('message-window', () => {
   test('B-04 on random histories: what the model gets is within the limit or needed, pairs whole, pinned there', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(), fc.integer({ min: 1, max: 20 }), async (history, maxMessages) => {
-        const tested = await scriptedAgent({ extensions: [importer(history), windowed({ maxMessages })] });
+        const tested = await scriptedAgent({ extensions: [importHistory(history), windowed({ maxMessages })] });
         await tested.say('import');
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);

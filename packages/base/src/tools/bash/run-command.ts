@@ -13,7 +13,7 @@ import { endTree, killTreeNow } from '../../process-tree/end-tree.ts';
 import { newProcessTag, type ProcessTag, type TreeRoot } from '../../process-tree/read-tree.ts';
 import type { BashConfig } from './bash-config.ts';
 import { OutputCollector } from './collect-output.ts';
-import { commandEnvironment } from './command-environment.ts';
+import { commandEnvironment } from '../../process-tree/child-environment.ts';
 import type { Sandbox } from './find-sandbox.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import type { SpillFolder } from './spill-folder.ts';

@@ -6,12 +6,10 @@
  * 2. The process of a changed agent is replaced between turns: a running turn is finished by what began it.
  * 3. What waits for an agent that is gone stays where it is, on disk, until there is such an agent again.
  */
-import { GoondanError } from '@goondan/types';
 import { planDigest } from '../../config/plan-digest.ts';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
-import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Connections } from '../connections/connections.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -73,8 +71,8 @@ async function renew({ address }: Instance, before: Plan, swarm: Swarm): Promise
 async function retire({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;
-    const gone = new GoondanError('E_AGENT_UNKNOWN', `Agent "${address.agentName}" was removed from the swarm.`);
-    swarm.failRequests(address, toFrameError(gone, 'E_AGENT_UNKNOWN'));
+    const message = `Agent "${address.agentName}" was removed from the swarm.`;
+    swarm.failRequests(address, { code: 'E_AGENT_UNKNOWN', message });
   });
 }
 

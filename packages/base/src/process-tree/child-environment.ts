@@ -1,0 +1,40 @@
+/**
+ * What a process that a part starts finds in its environment: a few variables that programs need to run at all, what the
+ * bundle declares for it, and the tags by which the processes of a swarm are found again. Nothing else of the agent's
+ * environment, which holds what the agent was given, and so none of its secrets.
+ */
+
+/** Where things are, and in which language. */
+const inherited: readonly string[] = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TZ', 'TMPDIR'];
+const tags: readonly string[] = ['GOONDAN_RUN', 'GOONDAN_CHILD'];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `also`: further names that are passed on. The tags are last: nobody declares them away. */
+export function childEnvironment(
+  own: Environment,
+  declared: Readonly<Record<string, string>>,
+  also: readonly string[] = [],
+): Record<string, string> {
+  const locales = Object.keys(own).filter((name) => name.startsWith('LC_'));
+  return { ...pick(own, [...inherited, ...also, ...locales]), ...declared, ...pick(own, tags) };
+}
+
+/** For a command: no colours and no questions, and a tag of its own, which is what ends it. */
+export function commandEnvironment(
+  own: Environment,
+  declared: Readonly<Record<string, string>>,
+  tag: string,
+): Record<string, string> {
+  const [name = '', value = ''] = tag.split('=');
+  return { ...childEnvironment(own, { TERM: 'dumb', ...declared }), [name]: value };
+}
+
+function pick(own: Environment, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = own[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
