@@ -12,6 +12,7 @@ import type {
   TurnResult,
 } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
@@ -77,23 +78,7 @@ export interface ApprovalNotice {
 }
 
 /** One tool call that a person is asked about. */
-export interface ApprovalSummary {
-  readonly id: string;
-  readonly agent: string;
-  readonly instanceKey: string;
-  /** The input whose turn asks. */
-  readonly eventId: string;
-  readonly traceId: string;
-  readonly toolCallId: string;
-  readonly toolName: string;
-  /** The exact arguments, secrets masked. */
-  readonly args: JsonObject;
-  /** SHA-256 of the arguments as they are, in canonical JSON. */
-  readonly digest: string;
-  readonly reason: string;
-  readonly askedAt: string;
-  readonly expiresAt: string;
-}
+export type ApprovalSummary = Omit<ApprovalRecord, 'key' | 'answer'>;
 
 /** What a person says besides yes or no. */
 export interface ApprovalAnswerOptions {

@@ -15,9 +15,10 @@
  *    the connection's folder, which is written anew when it has twice as many.
  */
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChatMessage } from './read-chat.ts';
+import { readLines } from '../../lines/read-lines.ts';
 
 const MOST = 10_000;
 
@@ -63,7 +64,7 @@ export class Conversations {
     this.#file = join(folder, 'conversations.jsonl');
     this.#most = most;
     this.#newKey = newKey;
-    for (const [key, head, attempt] of readLines(this.#file)) {
+    for (const [key, head, attempt] of readLines(this.#file).flatMap(parseLine)) {
       this.#keep(key, { head, attempt });
       this.#lines += 1;
     }
@@ -158,15 +159,6 @@ type Line = [key: string, head: string, attempt: number];
 
 function toLine(key: string, { head, attempt }: Conversation): string {
   return `${JSON.stringify([key, head, attempt] satisfies Line)}\n`;
-}
-
-function readLines(file: string): Line[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n').flatMap(parseLine);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Nothing for a line that a crash cut. */

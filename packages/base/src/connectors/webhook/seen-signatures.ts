@@ -6,9 +6,10 @@
  * which is written anew when it has twice as many. A line that a crash cut is skipped.
  */
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../web/refusal.ts';
+import { readLines } from '../../lines/read-lines.ts';
 
 const MOST = 10_000;
 
@@ -22,7 +23,7 @@ export class SeenSignatures {
   constructor(folder: string, most = MOST) {
     this.#file = join(folder, 'signatures.jsonl');
     this.#most = most;
-    for (const [signature, id] of readLines(this.#file)) {
+    for (const [signature, id] of readLines(this.#file).flatMap(parseLine)) {
       this.#ids.set(signature, id);
       this.#lines += 1;
     }
@@ -62,15 +63,6 @@ type Line = readonly [signature: string, id: string];
 
 function toLine(line: Line): string {
   return `${JSON.stringify(line)}\n`;
-}
-
-function readLines(file: string): Line[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n').flatMap(parseLine);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function parseLine(line: string): Line[] {

@@ -14,6 +14,7 @@ export interface ApprovalRecord {
   readonly toolName: string;
   /** For people: secrets are masked. What is approved is what `digest` is of. */
   readonly args: JsonObject;
+  /** SHA-256 of the arguments as they are, in canonical JSON. */
   readonly digest: string;
   readonly reason: string;
   readonly askedAt: string;

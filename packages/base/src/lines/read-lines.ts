@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+
+/** The lines of a file; none when it is not there. */
+export function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
