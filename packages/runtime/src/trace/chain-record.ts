@@ -1,5 +1,6 @@
 /** What was recorded of a turn's chains and layers: JSON, the same in memory, on disk and for programs. */
 import type { Change } from '../json/diff-json.ts';
+import type { Draw } from './draw-scope.ts';
 
 export interface LayerRecord {
   readonly extension: string;
@@ -19,11 +20,24 @@ export interface LayerRecord {
   readonly emitted: readonly string[];
   /** Emitted beyond those listed. */
   readonly emittedMore: number;
+  /** How many of those listed came after what is inside it. */
+  readonly emittedAfter?: number;
   /** What those events put into messages, by the message's id. */
   readonly messages: readonly Change[];
   /** There were more changes than are listed. */
   readonly isCut?: true;
+  /** Digests of all it did on the way in and out, where what is listed does not say all. */
+  readonly marks?: LayerMarks;
+  /** What its code drew from the clock and from chance, in order. */
+  readonly drew?: readonly Draw[];
+  /** Drawn beyond those. */
+  readonly drewMore?: number;
   readonly error?: string;
+}
+
+export interface LayerMarks {
+  readonly in: string;
+  readonly out: string;
 }
 
 export interface ChainRecord {
@@ -33,6 +47,8 @@ export interface ChainRecord {
   readonly id: string;
   /** Of a turn, a step, a tool call. */
   readonly spanId?: string;
+  /** The layer whose code asked for it; absent when the runtime did. */
+  readonly by?: { readonly extension: string; readonly name: string };
   /** Since its turn began. */
   readonly startMs: number;
   readonly totalMs: number;

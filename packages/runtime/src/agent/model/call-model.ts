@@ -1,5 +1,6 @@
 /** The one road to a model: the model chain, then the model, recorded as an effect. */
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
+import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import { valueOf } from '../effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
@@ -47,9 +48,20 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   const recorded = run.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const reply = await run.agent.activity.effect(() => askModel(run, ask));
+  const effect = { key: ask.key, kind: 'model', asked: () => requestOf(run, ask.call) } as const;
+  const reply = await run.effects.perform(effect, () => run.agent.activity.effect(() => askModel(run, ask)));
   run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
+}
+
+/** What reaches the model. The conversation's own array is its again when the call is over. */
+function requestOf({ agent }: TurnRun, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+  return {
+    modelRef,
+    params: snapshotJson(params),
+    tools: snapshotJson(maskTools(tools.items, agent.mask)),
+    messages: agent.cleanMessages.of(ownMessages ?? messages).map(snapshotJson),
+  };
 }
 
 async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {

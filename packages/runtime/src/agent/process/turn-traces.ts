@@ -8,8 +8,17 @@ import { shortenMasked } from '../../json/shorten-masked.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
-import type { ChainSpan, TurnObserver, WatchedChain, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
+import type {
+  ChainSpan,
+  TurnObserver,
+  WatchedChain,
+  WatchedEffect,
+  WatchedEnd,
+  WatchedTurn,
+} from '../../trace/layer-span.ts';
 import { RecordedChain } from '../../trace/recorded-chain.ts';
+import { EffectRecorder } from '../../trace/record-effect.ts';
+import type { RecordedExtension } from '../../trace/recording.ts';
 import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
@@ -18,6 +27,8 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesParts {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
+  /** What the agent is made of, for a replay. */
+  readonly extensions: readonly RecordedExtension[];
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
@@ -29,7 +40,8 @@ export interface TurnTraces {
   close(): Promise<void>;
 }
 
-export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTraces {
+export function openTurnTraces({ open, clock, extensions, report }: TurnTracesParts): TurnTraces {
+  const effects = new EffectRecorder();
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
   const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
     turn,
@@ -47,7 +59,7 @@ export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTr
   });
   return {
     observe: () =>
-      new WatchedRun(clock, (turn, isNeeded, line) => {
+      new WatchedRun({ clock, extensions, effects }, (turn, isNeeded, line) => {
         newest = turn;
         log.add(lineOf(turn, isNeeded, line));
       }),
@@ -63,18 +75,22 @@ const LONGEST_ERROR = 1_000;
 type MakeLine = () => TraceLine | undefined;
 type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
 
+interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions'> {
+  readonly effects: EffectRecorder;
+}
+
 /** One turn, from its start in this process to its commit. */
 class WatchedRun implements TurnObserver {
-  readonly #clock: Clock;
+  readonly #parts: RunParts;
   readonly #add: AddLine;
   readonly #keeper: TurnKeeper;
   #turn: TurnLine['turn'] | undefined;
   #mask: Mask = noSecrets;
 
-  constructor(clock: Clock, add: AddLine) {
-    this.#clock = clock;
+  constructor(parts: RunParts, add: AddLine) {
+    this.#parts = parts;
     this.#add = add;
-    this.#keeper = new TurnKeeper(clock, (chain) => {
+    this.#keeper = new TurnKeeper(parts.clock, (chain) => {
       const { outcome } = chain;
       // One that is over by the time it would be written has another line, that says so.
       const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
@@ -98,6 +114,14 @@ class WatchedRun implements TurnObserver {
       ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
       ...(resumed ? { resumed } : {}),
     });
+    const { createdAt, ...rest } = event;
+    const stored = { ...rest, createdAt: createdAt.toISOString() };
+    this.#addMasked({ type: 'beginning', event: stored, extensions: this.#parts.extensions });
+  }
+
+  effect(effect: WatchedEffect): void {
+    const record = this.#parts.effects.record(effect, this.#mask);
+    if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
@@ -108,8 +132,9 @@ class WatchedRun implements TurnObserver {
     const { chainsMore, startedAt } = this.#keeper;
     this.#keeper.close();
     const { finishReason, error } = result;
-    const durationMs = Math.round((this.#clock.elapsed() - startedAt) * 1_000) / 1_000;
-    const time = this.#clock.now().toISOString();
+    const { clock } = this.#parts;
+    const durationMs = Math.round((clock.elapsed() - startedAt) * 1_000) / 1_000;
+    const time = clock.now().toISOString();
     this.#addMasked({
       type: 'end',
       time,
