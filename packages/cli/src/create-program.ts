@@ -16,6 +16,7 @@ import { addLogsCommand } from './commands/logs.ts';
 import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
+import { addReplayCommand } from './commands/replay.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -61,6 +62,7 @@ const commands = [
   addStopCommand,
   addLogsCommand,
   addTraceCommand,
+  addReplayCommand,
   addInstanceCommand,
   addHistoryCommand,
   addBlameCommand,

@@ -21,7 +21,7 @@ export interface Effect {
   readonly key: string;
   readonly kind: EffectKind;
   /** What is asked for, as it is now; made when somebody wants to know. */
-  asked(): unknown;
+  readonly asked: () => unknown;
 }
 
 export class Effects {

@@ -12,6 +12,8 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
+  /** Of one that failed: it had not called `next()`. */
+  readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
   /** What it changed in the result that came from inside. */

@@ -59,7 +59,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore, events = [], startedAt } = recorded;
-  const { drew, drewMore, emittedBefore } = recorded;
+  const { drew, drewMore, emittedBefore, hasGoneIn } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -75,6 +75,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ownMs,
     totalMs,
     outcome,
+    ...(!hasGoneIn && (outcome === 'failed' || outcome === 'skipped') ? { isBeforeNext: true } : {}),
     changed: changed.changes,
     resultChanged: resultChanged.changes,
     emitted: events.map(describeEvent),

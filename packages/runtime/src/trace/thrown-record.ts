@@ -28,8 +28,8 @@ export function recordThrown(thrown: unknown): ThrownRecord {
 export function throwable({ code, message, name, ...more }: ThrownRecord): Error {
   const known = code !== undefined && isErrorCode(code);
   const error = known ? new GoondanError(code, message) : new Error(message);
-  for (const [field, value] of Object.entries({ ...more, ...(known ? {} : defined({ code, name })) })) {
-    Reflect.defineProperty(error, field, { value, configurable: true, writable: true, enumerable: true });
+  for (const [property, value] of Object.entries({ ...more, ...(known ? {} : defined({ code, name })) })) {
+    Reflect.defineProperty(error, property, { value, configurable: true, writable: true, enumerable: true });
   }
   return error;
 }

@@ -7,48 +7,57 @@
  */
 import { currentScope, type DrawKind, type DrawnValues } from '../../trace/draw-scope.ts';
 
-export function watchDraws(): void {
-  watchDate();
-  const random = Math.random.bind(Math);
-  Math.random = () => draw('random', random);
-  const elapsed = performance.now.bind(performance);
-  performance.now = () => draw('elapsed', elapsed);
-  const uuid = crypto.randomUUID.bind(crypto);
-  crypto.randomUUID = () => draw('uuid', uuid) as ReturnType<typeof uuid>;
-  watchBytes();
+/** What is given puts the others back. */
+export function watchDraws(): () => void {
+  const undo = [
+    put(globalThis, 'Date', watchedDate(Date)),
+    put(Date.prototype, 'constructor', Date),
+    put(Math, 'random', watched('random', Math.random.bind(Math))),
+    put(performance, 'now', watched('elapsed', performance.now.bind(performance))),
+    put(crypto, 'randomUUID', watched('uuid', crypto.randomUUID.bind(crypto))),
+    put(crypto, 'getRandomValues', watchedBytes(crypto.getRandomValues.bind(crypto))),
+  ];
+  return () => {
+    for (const each of undo) each();
+  };
 }
 
-function draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
-  const scope = currentScope();
-  return scope?.draw === undefined ? make() : scope.draw(kind, make);
+function put(owner: object, name: string, value: unknown): () => void {
+  const before: unknown = Reflect.get(owner, name);
+  Reflect.set(owner, name, value);
+  return () => void Reflect.set(owner, name, before);
 }
 
-function watchDate(): void {
-  const Original = Date;
-  const now = () => draw('now', Original.now);
-  function WatchedDate(this: unknown, ...given: unknown[]): unknown {
+function watched<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): () => DrawnValues[Kind] {
+  return () => {
+    const scope = currentScope();
+    return scope?.draw === undefined ? make() : scope.draw(kind, make);
+  };
+}
+
+function watchedDate(Original: DateConstructor): unknown {
+  const now = watched('now', () => Original.now());
+  function WatchedDate(...given: unknown[]): unknown {
     if (new.target === undefined) return new Original(now()).toString();
-    const target: unknown = new.target;
-    return Reflect.construct(
-      Original,
-      given.length === 0 ? [now()] : given,
-      target === WatchedDate ? Original : (new.target as typeof Date),
-    );
+    const extended: unknown = new.target;
+    // `new.target` is a constructor of dates: this one, or of a class that extends it.
+    const made = extended === WatchedDate ? Original : (extended as DateConstructor);
+    return Reflect.construct(Original, given.length === 0 ? [now()] : given, made);
   }
   const own = Object.getOwnPropertyDescriptors(Original);
   Object.defineProperties(WatchedDate, { ...own, now: { ...own.now, value: now } });
-  Original.prototype.constructor = WatchedDate as unknown as DateConstructor;
-  globalThis.Date = WatchedDate as unknown as DateConstructor;
+  return WatchedDate;
 }
 
-function watchBytes(): void {
-  const fill = crypto.getRandomValues.bind(crypto);
-  crypto.getRandomValues = <Values extends ArrayBufferView | null>(values: Values): Values => {
+type FillBytes = <Values extends ArrayBufferView>(values: Values) => Values;
+
+function watchedBytes(fill: FillBytes): FillBytes {
+  return (values) => {
     const scope = currentScope();
-    if (scope?.draw === undefined || values === null) return fill(values as never);
+    if (scope?.draw === undefined) return fill(values);
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     const drawn = scope.draw('bytes', () => {
-      fill(values as never);
+      fill(values);
       return bytes.toHex();
     });
     bytes.set(Uint8Array.fromHex(drawn).subarray(0, bytes.length));
