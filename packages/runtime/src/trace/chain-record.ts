@@ -60,8 +60,10 @@ export interface ChainRecord {
   readonly layersMore?: number;
   /** Chains that ran inside this one, in the order they started. */
   readonly inside: readonly ChainRecord[];
-  /** Of a tool call: the arguments it was asked with, in short. */
+  /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
   readonly input?: string;
+  /** Of what a layer asked for: a digest of all it asked with. */
+  readonly asked?: string;
   /** What came of it: how a model or a turn finished, the status of a tool call. */
   readonly outcome?: string;
   /** Of a model call. */

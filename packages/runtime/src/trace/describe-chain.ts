@@ -7,7 +7,7 @@ import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
-import { byName, markLayer } from './mark-layer.ts';
+import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RecordedChain } from './recorded-chain.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
@@ -44,6 +44,7 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
     ...(layersMore === 0 ? {} : { layersMore }),
     ...(input === undefined ? {} : { input }),
+    ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
     ...(retryMs === undefined ? {} : { retryMs }),
   };

@@ -24,6 +24,10 @@ export function markLayer(layer: RecordedLayer, mask: Mask): LayerMarks {
   };
 }
 
+export function markFields(fields: object, mask: Mask): string {
+  return digestJson(mask(previewJson(fields, everything.characters).text)).slice(0, DIGITS);
+}
+
 function markOf(difference: Difference | undefined, events: readonly MessageEvent[], mask: Mask): string {
   const shorten = (value: unknown, longest: number) => mask(previewJson(value, longest).text);
   const { changes } = difference ? diffJson(difference.before, difference.after, everything, shorten) : { changes: [] };

@@ -295,13 +295,15 @@ describe('how a layer ended', () => {
     expect(step).not.toHaveProperty('error');
   });
 
-  test('P-11 short-circuited, also when it may', async () => {
+  test('P-11 short-circuited, also when it may: all of the result is its own', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', async ({ turnId }) => ({ turnId, finishReason: 'text_response' }), {
         mayShortCircuit: true,
       });
     });
-    expect(trace.layers).toMatchObject([{ outcome: 'short_circuit', resultChanged: [] }]);
+    expect(trace.layers).toMatchObject([
+      { outcome: 'short_circuit', resultChanged: [{ path: '', after: expect.stringContaining('text_response') }] },
+    ]);
     expect(trace.inside).toEqual([]);
   });
 });

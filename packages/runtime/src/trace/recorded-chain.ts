@@ -35,6 +35,8 @@ export class RecordedChain implements ChainSpan {
   /** Whose code runs: of nested layers it is one at a time. Undefined while what is inside them all runs. */
   active: RecordedLayer | undefined = undefined;
   readonly startedAt: number;
+  /** What a layer asked with, before any layer of this chain. */
+  readonly asked: Fields | undefined;
   private fields: Fields | undefined = undefined;
   private hasLooked = false;
   /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
@@ -53,6 +55,7 @@ export class RecordedChain implements ChainSpan {
   ) {
     this.startedAt = keeper.clock.elapsed();
     this.enteredAt = this.startedAt;
+    this.asked = by === undefined ? undefined : this.look();
   }
 
   enter(layer: WatchedLayer): RecordedLayer | undefined {
@@ -68,6 +71,10 @@ export class RecordedChain implements ChainSpan {
     this.layers.push(entered);
     this.active = entered;
     return entered;
+  }
+
+  get activeLayer(): WatchedLayer | undefined {
+    return this.active?.layer;
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
@@ -172,14 +179,19 @@ export class RecordedChain implements ChainSpan {
 
   private firstLook(): void {
     this.hasLooked = true;
-    if (this.chain.inspect === undefined) return;
+    this.fields = this.look();
+  }
+
+  private look(): Fields | undefined {
+    if (this.chain.inspect === undefined) return undefined;
     try {
       const now = this.chain.inspect();
       const fields: Record<string, unknown> = {};
       for (const name in now) fields[name] = now[name] === this.chain.shared ? now[name] : snapshotJson(now[name]);
-      this.fields = fields;
+      return fields;
     } catch {
       // Not shown, as above.
+      return undefined;
     }
   }
 

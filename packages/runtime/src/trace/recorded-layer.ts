@@ -83,10 +83,10 @@ export class RecordedLayer implements LayerSpan {
 
   exit(result: unknown): void {
     this.end(true);
-    if (this.outcome === 'running') {
-      this.outcome = 'passed';
-      this.resultChanged = this.chain.compareResult(this.innerResult, result);
-    }
+    // Of one that did not go in, all of the result is its own.
+    const inner = this.outcome === 'short_circuit' ? undefined : this.innerResult;
+    if (this.outcome === 'running') this.outcome = 'passed';
+    this.resultChanged = this.chain.compareResult(inner, result);
     this.innerResult = undefined;
   }
 

@@ -42,9 +42,7 @@ export class TurnKeeper implements ChainKeeper {
       this.chainsMore++;
       return undefined;
     }
-    const scope = currentScope();
-    const by = scope instanceof RecordedChain ? scope.active?.layer : undefined;
-    const opened = new RecordedChain(chain, this.count++, parent, this, by);
+    const opened = new RecordedChain(chain, this.count++, parent, this, currentScope()?.activeLayer);
     if (this.startedAt < 0) this.startedAt = opened.startedAt;
     this.onChanged(opened);
     return opened;

@@ -6,6 +6,7 @@ import { valueOf } from '../effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
+import { previewArguments } from '../tool-call/preview-call.ts';
 import { refuseWhenOver } from '../turn/refuse-when-over.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
@@ -32,6 +33,10 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
       mask: run.agent.mask,
       inspect: () => inspect(call),
       shared: call.messages,
+      // What a step asks is the conversation.
+      ...(call.extensionName === undefined
+        ? {}
+        : { input: () => previewArguments(call.messages.at(-1)?.content, run.agent.mask) }),
     },
     ask.parent,
   );

@@ -7,7 +7,8 @@ import { digestJson } from '../../json/digest-json.ts';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LayerRecord } from '../../trace/chain-record.ts';
+import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
+import { describeChain } from '../../trace/describe-chain.ts';
 import { currentScope } from '../../trace/draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from '../../trace/effect-record.ts';
 import type { ChainSpan, TurnObserver, WatchedChain, WatchedTurn } from '../../trace/layer-span.ts';
@@ -69,13 +70,13 @@ export class ReplayWatch implements TurnObserver {
     const outer = parent instanceof ReplayedChain ? parent : undefined;
     const now = this.#keeper.open(chain, outer?.now);
     if (now === undefined) return undefined;
-    const by = askingLayer();
+    const { by } = now;
     const then = outer === undefined ? this.#recording.chain : outer.findInside(chain.kind, chain.id);
     outer?.coreBegins(by);
     const opened = new ReplayedChain(this, now, then, outer, by);
     this.#chains.push(opened);
     if (then === undefined) this.#tellUnasked(opened, by);
-    else this.#atMs = Math.max(this.#atMs, then.startMs);
+    else this.#compareAsked(opened, then);
     return opened;
   }
 
@@ -154,6 +155,16 @@ export class ReplayWatch implements TurnObserver {
     return this.#recording;
   }
 
+  /** What a layer asks with, before the layers of what it asks for. */
+  #compareAsked({ place, now, by }: ReplayedChain, then: ChainRecord): void {
+    this.#atMs = Math.max(this.#atMs, then.startMs);
+    const { asked, input = '' } = describeChain(now, { turnStartedAt: 0 });
+    if (asked === then.asked) return;
+    const message = `asks for a ${then.kind} of ${then.label} with something else`;
+    const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];
+    this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
+  }
+
   #tellUnasked({ place, now }: ReplayedChain, by: Doer): void {
     const { kind, label } = now.chain;
     const asks = kind === 'step' ? 'runs another step' : `asks for a ${kind} of ${label}, which it had not`;
@@ -167,9 +178,3 @@ const whom = {
   agent: 'another agent',
   approval: 'a person',
 } as const;
-
-/** The layer whose code runs. */
-function askingLayer(): Doer {
-  const scope = currentScope();
-  return scope instanceof ReplayedChain ? scope.activeLayer : undefined;
-}

@@ -42,7 +42,7 @@ export class ReplayedChain implements ChainSpan {
     this.place = outer === undefined ? [] : [...outer.place, placeOf(now.chain)];
   }
 
-  get activeLayer(): Doer {
+  get activeLayer(): WatchedLayer | undefined {
     return this.#active?.now.layer;
   }
 
