@@ -111,6 +111,7 @@ class WatchedRun implements TurnObserver {
       agentName,
       instanceKey,
       ...spanIds.fields,
+      source: event.source,
       ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
       ...(resumed ? { resumed } : {}),
     });
