@@ -55,6 +55,7 @@ describe('gdn init', () => {
     ['default', 'What time is it in Asia/Seoul?', /^In Asia\/Seoul it is \w+day, .+\.$/m],
     ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
     ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
+    ['demo', 'What is the weather in Seoul for the next 30 days?', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ])('--template %s: its README shows what it can do', async (template, input, answer) => {
     await gdn('init', 'my-swarm', '--template', template, '--no-git');
     expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
@@ -142,7 +143,7 @@ describe('gdn init never overwrites', () => {
 
   test('a template that is not there: which there are, exit 2', async () => {
     const { stderr, exitCode } = await gdn('init', 'my-swarm', '--template', 'big');
-    expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal.');
+    expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal, demo.');
     expect(exitCode).toBe(2);
     expect(existsSync(join(place.folder, 'my-swarm'))).toBe(false);
   });
