@@ -20,13 +20,13 @@ let place: GdnPlace;
 let temporary: string;
 beforeEach(() => {
   place = new GdnPlace();
-  temporary = join(place.folder, 'temporary');
+  temporary = join(place.folder, 'tmp');
   mkdirSync(temporary);
 });
 // However it ended: no process, no folder, and nothing where conversations are kept.
 afterEach(async () => {
   const folders = [...readdirSync(temporary), ...readdirSync(place.folder)];
-  expect({ processes: await place.remove(), folders }).toEqual({ processes: [], folders: ['temporary'] });
+  expect({ processes: await place.remove(), folders }).toEqual({ processes: [], folders: ['tmp'] });
 });
 
 const gdn = (...args: string[]) => place.runWith({ env: { TMPDIR: temporary } }, ...args);
@@ -118,8 +118,18 @@ describe('gdn demo', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  test('what is set around it changes nothing: another state root, no key, CI; no colour when piped', async () => {
-    const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: '', CI: 'true' };
+  // Where the system lets us take the network away.
+  const offline = ['unshare', '--map-root-user', '--net'];
+  test.skipIf(Bun.spawnSync([...offline, 'true']).exitCode !== 0)('needs no network', async () => {
+    const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+    const env = { ...process.env, TMPDIR: temporary };
+    const child = Bun.spawn([...offline, 'node', launcher, 'demo'], { cwd: place.folder, env, stderr: 'pipe' });
+    expect(await child.stdout.text()).toContain(answer);
+    expect(await child.exited).toBe(0);
+  });
+
+  test('what is set around it changes nothing: another state root, a key, CI; no colour when piped', async () => {
+    const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: 'none', CI: 'true' };
     const { stdout } = await place.runWith({ env }, 'demo');
     expect(stdout).toContain(answer);
     expect(stdout).not.toContain(escape);

@@ -94,6 +94,16 @@ describe('gdn init', () => {
     }
   });
 
+  test('--template demo is the bundle that gdn demo runs, file by file', async () => {
+    await gdn('init', 'my-swarm', '--template', 'demo', '--no-git');
+    const demo = join(import.meta.dir, '..', '..', 'demo');
+    const paths = readdirSync(demo, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+    expect(paths).toContain('goondan.yaml');
+    const written = readdirSync(join(place.folder, 'my-swarm'), { recursive: true, encoding: 'utf8' });
+    expect(written.filter((path) => /\.\w+$/.test(path) && path !== '.gitignore').toSorted()).toEqual(paths.toSorted());
+    for (const path of paths) expect(read(`my-swarm/${path}`)).toBe(readFileSync(join(demo, path), 'utf8'));
+  });
+
   test('--help names every template and ends with an example', async () => {
     const { stdout, exitCode } = await gdn('init', '--help');
     for (const template of templateNames) expect(stdout).toMatch(new RegExp(`^ {2}${template} .+$`, 'm'));

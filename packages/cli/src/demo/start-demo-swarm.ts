@@ -56,7 +56,7 @@ async function makeTemporaryFolder(): Promise<{ folder: string; removeFolder: ()
 
 async function makeFolder(): Promise<string> {
   try {
-    return await mkdtemp(join(await realpath(tmpdir()), 'goondan-demo-'));
+    return await mkdtemp(join(await realpath(tmpdir()), 'gdn-demo-'));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new GoondanError('E_STATE_ROOT', `No temporary folder can be made in "${tmpdir()}": ${reason}.`, {
