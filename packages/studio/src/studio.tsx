@@ -1,6 +1,6 @@
 /** The whole page: on the left what there is, in the middle a conversation, on the right the onion of one of its turns. */
 import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { Conversation } from './conversation/conversation.tsx';
 import { Inspector } from './inspector/inspector.tsx';
 import { ShortcutsHelp } from './keyboard/shortcuts-help.tsx';
@@ -26,6 +26,11 @@ export function Studio() {
   const view = swarm.view.value?.workspaceId === workspaceId ? swarm.view.value : undefined;
   const shown = shownConversation(route, view);
   const { at, turn } = route;
+  // What was chosen for a person who named nothing stays what it is, whatever happens elsewhere meanwhile.
+  useEffect(() => {
+    if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
+      goTo({ workspaceId, ...shown }, { replace: true });
+  }, [route.workspaceId, workspaceId, shown, goTo]);
 
   const show = useCallback(
     (change: RouteChange, replace = false) => {
@@ -95,13 +100,14 @@ export function Studio() {
   }
 }
 
-/** The one of the address; without one, the newest of a workspace that was only just opened. */
+/** The one of the address; without one, the entry agent's newest. */
 function shownConversation(route: Route, view: WorkspaceView | undefined): ShownConversation | undefined {
   if (route.agent !== undefined && route.key !== undefined) return { agent: route.agent, key: route.key };
   if (route.workspaceId !== undefined || view === undefined) return undefined;
-  const [newest] = view.conversations;
+  const { conversations, entryAgent } = view;
+  const newest = conversations.find(({ agent }) => agent === entryAgent) ?? conversations[0];
   if (newest !== undefined) return { agent: newest.agent, key: newest.key };
-  return view.entryAgent === undefined ? undefined : { agent: view.entryAgent, key: 'default' };
+  return entryAgent === undefined ? undefined : { agent: entryAgent, key: 'default' };
 }
 
 function firstWorkspace(list: WorkspaceList | undefined): string | undefined {

@@ -2,6 +2,7 @@ import type { Acceptance, WorkspaceView } from '@goondan/cli/studio';
 import { type KeyboardEvent, useState } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
+import type { SentInput } from './sent-inputs.ts';
 import type { Show, ShownConversation } from './shown-conversation.ts';
 
 interface ComposerProps {
@@ -9,12 +10,14 @@ interface ComposerProps {
   readonly shown: ShownConversation;
   readonly isNow: boolean;
   readonly show: Show;
+  /** It is on disk. */
+  readonly onSent: (input: SentInput) => void;
 }
 
 /** What the server takes; more is refused there. */
 const LONGEST = 500_000;
 
-export function Composer({ view, shown: { agent, key }, isNow, show }: ComposerProps) {
+export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: ComposerProps) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<Error>();
   const [isSending, setSending] = useState(false);
@@ -23,7 +26,8 @@ export function Composer({ view, shown: { agent, key }, isNow, show }: ComposerP
     if (text.trim() === '' || isSending) return;
     setSending(true);
     try {
-      await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), { agent, key, input: text });
+      const { turnId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), { agent, key, input: text });
+      onSent({ turnId, text });
       setText('');
       setProblem(undefined);
       if (!isNow) show({ at: undefined });

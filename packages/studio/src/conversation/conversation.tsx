@@ -12,6 +12,8 @@ import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { groupByTurn } from './group-by-turn.ts';
 import { LiveTurnBlock } from './live-turn-block.tsx';
+import { PendingInputs } from './pending-inputs.tsx';
+import { isTold, type SentInput } from './sent-inputs.ts';
 import { callsIn, outcomesOf } from './message-parts.ts';
 import type { Show, ShownConversation } from './shown-conversation.ts';
 import { TurnBlock } from './turn-block.tsx';
@@ -37,6 +39,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, show }:
   const { agent, key } = shown;
   const isKnown = view.conversations.some((each) => each.agent === agent && each.key === key);
   const [last, setLast] = useState(FIRST_PAGE);
+  const [sent, setSent] = useState<readonly SentInput[]>([]);
   const ask = (what: string, query = {}) =>
     isKnown ? addressOf(workspaceId, what, { agent, key, ...query }) : undefined;
   const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
@@ -74,6 +77,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, show }:
         {groups.map((group) => (
           <TurnBlock
             key={`${group.turnId} ${group.messages[0]?.seq}`}
+            agent={agent}
             group={group}
             summary={turns.value?.turns.find(({ turnId }) => turnId === group.turnId)}
             result={timeline.value?.turns.findLast(({ turnId }) => turnId === group.turnId)}
@@ -83,15 +87,25 @@ export function Conversation({ view, shown, at, openTurn, live, version, show }:
             show={show}
           />
         ))}
+        {isNow && <PendingInputs inputs={sent.filter((input) => !isTold(input, timeline.value))} />}
         {isNow && live !== undefined && <LiveTurnBlock live={live} workspaceId={workspaceId} show={show} />}
         {isNow &&
           approvals.map((approval) => <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />)}
         {isNow && <DeadLetters letters={deadLetters} workspaceId={workspaceId} />}
-        {isNow && groups.length === 0 && live === undefined && (conversation.value !== undefined || !isKnown) && (
-          <p className="quiet centred-note">Nothing has been said here yet.</p>
-        )}
+        {isNow &&
+          groups.length + sent.length === 0 &&
+          live === undefined &&
+          (conversation.value !== undefined || !isKnown) && (
+            <p className="quiet centred-note">Nothing has been said here yet.</p>
+          )}
       </div>
-      <Composer view={view} shown={shown} isNow={isNow} show={show} />
+      <Composer
+        view={view}
+        shown={shown}
+        isNow={isNow}
+        show={show}
+        onSent={(input) => setSent((inputs) => [...inputs.filter((each) => !isTold(each, timeline.value)), input])}
+      />
     </main>
   );
 }

@@ -6,6 +6,8 @@ import { PieceOfMessage } from './piece-of-message.tsx';
 import type { Show } from './shown-conversation.ts';
 
 interface MessageCardProps {
+  /** Whose conversation it is: what its model says, it says. */
+  readonly agent: string;
   readonly shown: ShownMessage;
   readonly outcomes: Outcomes;
   readonly calls: ReadonlySet<string>;
@@ -13,7 +15,7 @@ interface MessageCardProps {
 }
 
 /** One message, who put it there, and the way to the moment when that happened. */
-export const MessageCard = memo(function MessageCard({ shown, outcomes, calls, show }: MessageCardProps) {
+export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, calls, show }: MessageCardProps) {
   const { message, author, seq, at, replaced } = shown;
   const pieces = piecesOf(message.data, outcomes, calls);
   if (pieces.length === 0) return null;
@@ -21,7 +23,8 @@ export const MessageCard = memo(function MessageCard({ shown, outcomes, calls, s
   return (
     <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
       <header>
-        <span className="author">{describeAuthor(author, message.data.role)}</span>
+        <span className="author">{author.kind === 'model' ? agent : describeAuthor(author, message.data.role)}</span>
+        {author.kind === 'model' && author.ref !== undefined && <span className="moment">{author.ref}</span>}
         <button
           type="button"
           className="link moment"

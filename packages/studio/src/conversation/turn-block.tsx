@@ -8,6 +8,7 @@ import type { Outcomes } from './message-parts.ts';
 import type { Show } from './shown-conversation.ts';
 
 interface TurnBlockProps {
+  readonly agent: string;
   readonly group: TurnGroup;
   /** What was recorded of it; absent when nothing is, any more. */
   readonly summary: TurnList['turns'][number] | undefined;
@@ -19,7 +20,7 @@ interface TurnBlockProps {
 }
 
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
-  const { group, summary, result, outcomes, calls, isOpen, show } = props;
+  const { agent, group, summary, result, outcomes, calls, isOpen, show } = props;
   const { turnId, messages } = group;
   return (
     <section className={isOpen ? 'turn is-open' : 'turn'} aria-label={`Turn ${turnId}`}>
@@ -46,7 +47,14 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
         )}
       </header>
       {messages.map((message) => (
-        <MessageCard key={message.message.id} shown={message} outcomes={outcomes} calls={calls} show={show} />
+        <MessageCard
+          key={message.message.id}
+          agent={agent}
+          shown={message}
+          outcomes={outcomes}
+          calls={calls}
+          show={show}
+        />
       ))}
       {result?.error !== undefined && <Problem error={result.error} />}
     </section>

@@ -25,7 +25,10 @@ export function EventList({ workspaceId, shown: { agent, key }, at, version, sho
   const address = addressOf(workspaceId, 'history', { agent, key, before, limit: 2 * PAGE });
   const { value, error } = useAnswer<HistoryView>(address, version);
   const chosen = useRef<HTMLLIElement>(null);
-  useEffect(() => chosen.current?.scrollIntoView({ block: 'nearest' }), [at, value]);
+  useEffect(() => {
+    // Newer browsers return a promise.
+    void chosen.current?.scrollIntoView({ block: 'nearest' });
+  }, [at, value]);
 
   if (error !== undefined && value === undefined) return <Problem error={error} />;
   return (

@@ -3,7 +3,9 @@ import { shortcuts } from './use-shortcuts.ts';
 
 export function ShortcutsHelp({ close }: { readonly close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
   return (
     <dialog
       ref={dialog}

@@ -31,6 +31,8 @@ export function useShortcuts(parts: ShortcutParts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      // A dialog has its own.
+      if (document.querySelector('dialog[open]') !== null) return;
       if (event.key === 'Escape') return leave(latest.current);
       if (isTyping(event.target)) return;
       if (act(event.key, latest.current)) event.preventDefault();

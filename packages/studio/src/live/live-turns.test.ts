@@ -12,6 +12,11 @@ describe('the turns that run right now', () => {
     expect(follow(started(), text('Let me look', 0), text('It is', 1))[id]).toMatchObject({ text: 'It is' });
   });
 
+  test('a step that begins writes anew', () => {
+    const turns = follow(started(), text('Let me look', 0), event('step.started', { stepIndex: 1 }));
+    expect(turns[id]).toMatchObject({ text: '', stepIndex: 1 });
+  });
+
   test('what was taken back is gone', () => {
     const discard: StudioNotice = {
       type: 'delta',
@@ -75,7 +80,7 @@ function started(): StudioNotice {
   return event('turn.started', { turnId: 't1', timestamp: 'now' });
 }
 
-function event(name: string, payload: Record<string, string>): StudioNotice {
+function event(name: string, payload: Record<string, string | number>): StudioNotice {
   return { type: 'runtime.event', at, name, payload };
 }
 

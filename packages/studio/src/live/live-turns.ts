@@ -85,6 +85,10 @@ const toolStates: Readonly<Record<string, LiveTool['state']>> = {
 };
 
 function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
+  if (name === 'step.started') {
+    const { stepIndex } = payload;
+    return { ...turn, text: '', reasoning: '', ...(typeof stepIndex === 'number' ? { stepIndex } : {}) };
+  }
   const known = toolStates[name];
   if (known === undefined) return turn;
   const failed = name === 'tool.completed' && payload['status'] === 'error';

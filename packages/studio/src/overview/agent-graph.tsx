@@ -6,7 +6,7 @@ interface AgentGraphProps {
   readonly open: (agent: string) => void;
 }
 
-const [wide, tall, gapX, gapY] = [190, 64, 90, 20];
+const [wide, tall, gapX, gapY] = [220, 62, 90, 20];
 
 /** The agents of a swarm, and an arrow for each that may ask another. */
 export function AgentGraph({ view, open }: AgentGraphProps) {
@@ -41,7 +41,7 @@ export function AgentGraph({ view, open }: AgentGraphProps) {
             <strong>{name}</strong>
             <span className="quiet">
               {name === view.entryAgent ? 'entry · ' : ''}
-              {agent?.tools.length ?? 0} tools · {agent?.extensions.length ?? 0} extensions
+              {agent?.tools.length ?? 0} tools · {agent?.layers.length ?? 0} layers
             </span>
           </button>
         );

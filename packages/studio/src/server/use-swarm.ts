@@ -39,7 +39,9 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     [goOn, lookAgain],
   );
   const isConnected = useNotices(workspaceId, hear);
-  useEffect(() => setLive({}), [workspaceId]);
+  useEffect(() => {
+    setLive({});
+  }, [workspaceId]);
   useEffect(() => {
     const timer = setInterval(lookAgain, LOOK_AGAIN_MS);
     return () => clearInterval(timer);

@@ -47,9 +47,9 @@ function draw(
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
   const { authors, from, last, first, turns } = timeline;
-  // The slider begins before the first event: one place more than there are events.
-  const perEvent = width / (last - first + 2);
-  const leftOf = (seq: number) => (seq - first + 0.5) * perEvent;
+  // As the slider counts: it stands at the right edge of the event after which the conversation is shown.
+  const perEvent = width / Math.max(1, last - first + 1);
+  const leftOf = (seq: number) => (seq - first) * perEvent;
 
   const open = turns.find(({ turnId }) => turnId === openTurn);
   if (open !== undefined) {
