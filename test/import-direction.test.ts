@@ -15,6 +15,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'yaml', 'zod', 'bun', 'node'],
   base: ['@goondan/types', '@modelcontextprotocol/client', 'bun', 'node'],
   cli: ['@goondan/types', '@goondan/runtime', '@goondan/base/mcp', 'commander', 'picocolors', 'bun', 'node'],
+  studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 
 /** Of these, each is imported by one file only: the rest of the code asks that file. */

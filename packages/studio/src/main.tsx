@@ -1,0 +1,4 @@
+import { createRoot } from 'react-dom/client';
+
+const place = document.getElementById('studio');
+if (place !== null) createRoot(place).render(<h1>Goondan Studio</h1>);
