@@ -1,4 +1,4 @@
-/** The desk of `gdn run --input` and `gdn send --wait`: at a terminal it asks, elsewhere it says where to answer. */
+/** The desk of a single turn: at a terminal it asks, elsewhere it says where to answer, or denies. */
 import type { ApprovalSummary } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';

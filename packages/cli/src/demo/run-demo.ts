@@ -68,5 +68,5 @@ function showTrace(turn: TurnTrace | undefined, terminal: Terminal): void {
 }
 
 function tellNext({ printError, errorColors }: Terminal): void {
-  printError(errorColors.dim('\nMake it yours: gdn init my-swarm --template demo\n'));
+  printError(`\n${errorColors.dim('Make it yours: gdn init my-swarm --template demo')}\n`);
 }
