@@ -74,24 +74,26 @@ export class StudioPlace {
     return (await this.ask(path, options)).json() as Promise<Answer>;
   }
 
-  /** What the server writes to somebody who speaks no HTTP. */
+  /** The first that the server writes to somebody who may not speak HTTP. */
   async raw(bytes: string): Promise<string> {
-    let received = '';
-    const closed = Promise.withResolvers<void>();
+    const received: string[] = [];
+    const answered = Promise.withResolvers<void>();
     const socket = await Bun.connect({
       hostname: '127.0.0.1',
       port: this.studio.port,
       socket: {
         open: (opened) => void opened.write(bytes),
-        data: (_, chunk) => void (received += chunk.toString()),
-        close: () => closed.resolve(),
-        error: () => closed.resolve(),
+        data(_, chunk) {
+          received.push(chunk.toString());
+          answered.resolve();
+        },
+        close: () => answered.resolve(),
+        error: () => answered.resolve(),
       },
     });
-    const deadline = performance.now() + 5_000;
-    while (received === '' && performance.now() < deadline) await Promise.race([Bun.sleep(2), closed.promise]);
+    await Promise.race([answered.promise, Bun.sleep(20_000)]);
     socket.terminate();
-    return received;
+    return received.join('');
   }
 
   /** The notices of a stream, as they come. */
