@@ -100,7 +100,8 @@ export class GdnPlace {
 }
 
 async function ended(child: ReturnType<GdnPlace['start']>): Promise<Ended> {
-  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [out, err] = [new Response(child.stdout), new Response(child.stderr)];
+  const [stdout, stderr, exitCode] = await Promise.all([out.text(), err.text(), child.exited]);
   return { stdout, stderr, exitCode };
 }
 

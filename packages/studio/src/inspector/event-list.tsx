@@ -26,8 +26,7 @@ export function EventList({ workspaceId, shown: { agent, key }, at, version, sho
   const { value, error } = useAnswer<HistoryView>(address, version);
   const chosen = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    // Newer browsers return a promise.
-    void chosen.current?.scrollIntoView({ block: 'nearest' });
+    chosen.current?.scrollIntoView({ block: 'nearest' });
   }, [at, value]);
 
   if (error !== undefined && value === undefined) return <Problem error={error} />;

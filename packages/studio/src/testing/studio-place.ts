@@ -1,6 +1,6 @@
 /** The demo swarm and `gdn studio` in processes of their own, and a browser that has the page open. For tests. */
 import type { Browser, Page } from 'playwright-core';
-import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
+import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
 import { openChromium } from './chromium.ts';
 
 export class StudioPlace {

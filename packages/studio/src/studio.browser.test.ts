@@ -1,8 +1,8 @@
 // Studio as a person has it: `gdn studio` on the demo swarm, in a real Chromium.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { hasChromium } from './chromium.ts';
-import { StudioPlace } from './studio-place.ts';
+import { hasChromium } from './testing/chromium.ts';
+import { StudioPlace } from './testing/studio-place.ts';
 
 // A browser and a swarm, on a machine that may be busy.
 setDefaultTimeout(180_000);
