@@ -48,6 +48,6 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    throw new ServerError('E_STUDIO_GONE', 'Studio does not answer any more.', 'Start it again: gdn studio');
+    throw new ServerError('E_STUDIO_GONE', 'Studio does not answer any more.', 'Start `gdn studio` again.');
   }
 }
