@@ -7,6 +7,7 @@ import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
+import { useLater } from '../server/use-later.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
@@ -31,6 +32,8 @@ interface ConversationProps {
   readonly show: Show;
 }
 
+/** What is recorded of a turn is written a moment after its commit. */
+const RECORDED_MS = 700;
 const FIRST_PAGE = 200;
 const MOST_MESSAGES = 1000;
 
@@ -44,7 +47,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, show }:
     isKnown ? addressOf(workspaceId, what, { agent, key, ...query }) : undefined;
   const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
   const timeline = useAnswer<TimelineView>(ask('timeline'), version);
-  const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), version);
+  const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), useLater(version, RECORDED_MS));
 
   const messages = conversation.value?.messages ?? [];
   const groups = useMemo(() => groupByTurn(messages), [messages]);

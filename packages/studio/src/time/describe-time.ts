@@ -10,7 +10,12 @@ export function describeDuration(milliseconds: number): string {
 /** The time of day; with the day before it when that is not today. */
 export function describeMoment(iso: string, now = new Date()): string {
   const moment = new Date(iso);
-  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  const time = moment.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
   if (moment.toDateString() === now.toDateString()) return time;
   return `${moment.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`;
 }
