@@ -34,8 +34,10 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Inspe
           ))}
         </div>
         <span className="quiet inspector-says">
-          {current?.durationMs !== undefined && describeDuration(current.durationMs)}
-          {current?.input !== undefined && ` · “${current.input}”`}
+          {[
+            ...(current?.durationMs === undefined ? [] : [describeDuration(current.durationMs)]),
+            ...(current?.input === undefined ? [] : [`“${current.input}”`]),
+          ].join(' · ')}
         </span>
         <button type="button" className="plain" title="Close (Esc)" onClick={() => show({ turn: undefined })}>
           ✕

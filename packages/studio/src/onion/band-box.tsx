@@ -4,14 +4,14 @@ import { type Band, countChanges } from './bands.ts';
 
 interface BandBoxProps {
   readonly band: Band;
-  /** The outermost: its time is the whole width. */
-  readonly whole: Band;
+  /** How long all of it took: the whole width. */
+  readonly wholeMs: number;
   readonly chosenId: string;
   readonly choose: (id: string) => void;
   readonly depth: number;
 }
 
-export const BandBox = memo(function BandBox({ band, whole, chosenId, choose, depth }: BandBoxProps) {
+export const BandBox = memo(function BandBox({ band, wholeMs, chosenId, choose, depth }: BandBoxProps) {
   const { id, type, kind, title, inside } = band;
   const isChosen = id === chosenId;
   const marks = [
@@ -35,12 +35,19 @@ export const BandBox = memo(function BandBox({ band, whole, chosenId, choose, de
         <span className="band-title">{kind === 'step' && type === 'chain' ? title.replace('step ', '') : title}</span>
         <BandMarks band={band} />
         <span className="band-time">{timeOf(band)}</span>
-        <TimeBar band={band} whole={whole} />
+        {!isRunning(band) && <TimeBar band={band} wholeMs={wholeMs} />}
       </button>
       {inside.length > 0 && (
         <div className="band-inside" role="group">
           {inside.map((each) => (
-            <BandBox key={each.id} band={each} whole={whole} chosenId={chosenId} choose={choose} depth={depth + 1} />
+            <BandBox
+              key={each.id}
+              band={each}
+              wholeMs={wholeMs}
+              chosenId={chosenId}
+              choose={choose}
+              depth={depth + 1}
+            />
           ))}
         </div>
       )}
@@ -69,8 +76,8 @@ function BandMarks({ band }: { readonly band: Band }) {
 }
 
 /** Where in the turn it was, and for how long. */
-function TimeBar({ band: { startMs, totalMs }, whole }: { readonly band: Band; readonly whole: Band }) {
-  const all = Math.max(whole.totalMs, 0.001);
+function TimeBar({ band: { startMs, totalMs }, wholeMs }: Pick<BandBoxProps, 'band' | 'wholeMs'>) {
+  const all = Math.max(wholeMs, 0.001);
   const left = Math.min(100, (startMs / all) * 100);
   const width = Math.max(0.8, Math.min(100 - left, (totalMs / all) * 100));
   return (
@@ -80,7 +87,13 @@ function TimeBar({ band: { startMs, totalMs }, whole }: { readonly band: Band; r
   );
 }
 
+/** Nothing is known of its end yet. */
+function isRunning(band: Band): boolean {
+  return band.type === 'layer' ? band.layer.outcome === 'running' : band.chain.isUnfinished === true;
+}
+
 function timeOf(band: Band): string {
+  if (isRunning(band)) return '';
   return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
 }
 

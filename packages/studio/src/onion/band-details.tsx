@@ -84,7 +84,7 @@ function ChainDetails({ band }: { readonly band: ChainBand }) {
       </h3>
       <p className="quiet">
         {[
-          describeDuration(totalMs),
+          chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
           `${layers.length} layer${layers.length === 1 ? '' : 's'}`,
           ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`]),
           ...(outcome === undefined ? [] : [outcome]),

@@ -8,6 +8,7 @@ import { stepToBand } from './step-to-band.ts';
 export function Onion({ turn }: { readonly turn: TurnTrace }) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
+  const wholeMs = Math.max(...bands.map(({ startMs, totalMs }) => startMs + totalMs));
   const [chosenId, choose] = useState('0');
   const tree = useRef<HTMLDivElement>(null);
   const chosen = bands.find(({ id }) => id === chosenId) ?? whole;
@@ -23,7 +24,7 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
   return (
     <div className="onion">
       <div className="bands" role="tree" aria-label="Layers" ref={tree} onKeyDown={press}>
-        <BandBox band={whole} whole={whole} chosenId={chosen.id} choose={choose} depth={1} />
+        <BandBox band={whole} wholeMs={wholeMs} chosenId={chosen.id} choose={choose} depth={1} />
         {(resumes > 0 || missing.isCut || missing.lines + missing.chains > 0) && (
           <p className="quiet">Not everything is here: a crash, or the bound of one turn's record, cut some of it.</p>
         )}
