@@ -64,7 +64,9 @@ export function contentOfTurn(input: string | undefined, response: unknown, mask
 }
 
 function replyText({ content, finishReason }: ModelReply, mask: Mask): string {
-  return JSON.stringify([{ role: 'assistant', parts: partsOf({ content }, mask), finish_reason: finishReason }]);
+  return JSON.stringify([
+    { role: 'assistant', parts: partsOf({ content }, mask), finish_reason: finishReason.replaceAll('-', '_') },
+  ]);
 }
 
 function toMessage(message: unknown, mask: Mask): string {
@@ -89,12 +91,23 @@ function toPart(part: unknown, mask: Mask): Part {
     case 'reasoning':
       return textPart(type, text, mask);
     case 'tool-call':
-      return { type: 'tool_call', id: shorten(id), name: shorten(name), arguments: shorten(input) };
+      return { type: 'tool_call', id: shorten(id), name: shorten(name), arguments: toJson(input, mask) };
     case 'tool-result':
-      return { type: 'tool_call_response', id: shorten(id), response: shorten(resultOf(output)) };
+      return { type: 'tool_call_response', id: shorten(id), response: toJson(resultOf(output), mask) };
     default:
       // Pictures and files are named, not sent.
       return { type: typeof type === 'string' ? mask(type).slice(0, 40) : 'unknown' };
+  }
+}
+
+/** What is cut is a text: half an object is none. */
+function toJson(value: unknown, mask: Mask): unknown {
+  const text = shortenMasked(mask)(value, LONGEST_TEXT);
+  if (typeof value !== 'object') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 

@@ -170,7 +170,7 @@ export class SpanExporter {
     this.#isAway = true;
     this.#parts.report(
       'warn',
-      `Spans cannot be exported and are dropped until they can: ${why}. Turns are not affected.`,
+      `Spans cannot be exported and are dropped until they can (${why}). Turns are not affected.`,
     );
   }
 }
