@@ -157,6 +157,13 @@ describe('a request that crosses two agents', () => {
     expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
   });
 
+  test('R-08 is exported also when nothing is written down of it', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY', { environment: { GOONDAN_TRACE: 'off' } });
+    expect(dangling(spans)).toEqual([]);
+    find(spans, 'invoke_agent helper');
+    expect(spans.filter(({ name }) => name === 'layer layers').length).toBeGreaterThan(5);
+  });
+
   test('R-08 is in a trace of its own when nobody has one, or when that is malformed', async () => {
     const { spans } = await spansOf('hello', { headers: { traceparent: `00-${traceId}-xyz-01` } });
     const front = find(spans, 'invoke_agent front');

@@ -53,15 +53,15 @@ describe('spans', () => {
     const { exporter, clock, counts } = exporterWith(taken);
     for (let index = 0; index < 130; index++) exporter.add(source(10));
     await clock.advance(exporterLimits.gatherMs);
-    expect(counts()).toEqual([510, 510, 280]);
+    expect(counts()).toEqual([512, 512, 276]);
 
     const large = exporterWith(taken);
     for (let index = 0; index < 5; index++) large.exporter.add(source(1, 'x'.repeat(600_000)));
     await large.clock.advance(exporterLimits.gatherMs);
-    expect(large.counts()).toEqual([2, 2, 1]);
+    expect(large.counts()).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('R-08 are put into words when they are sent; one that cannot be is dropped alone', async () => {
+  test('R-08 are put into words a moment later, not when they are added; one that cannot be is dropped alone', async () => {
     const { exporter, clock, counts, said } = exporterWith(taken);
     let isAsked = false;
     exporter.add({
@@ -127,6 +127,26 @@ describe('when the collector is away', () => {
     await clock.advance(exporterLimits.gatherMs);
     for (let index = 0; index < 5_000; index++) exporter.add(source());
     expect([exporter.dropped, counts()]).toEqual([5_000 - exporterLimits.mostWaiting, [1]]);
+  });
+
+  test('R-08 nothing of a turn is held on to while the collector does not answer, and what waits has a bounded size', async () => {
+    const { exporter, clock } = exporterWith(undefined);
+    exporter.add(source());
+    await clock.advance(exporterLimits.gatherMs);
+    let isAsked = false;
+    exporter.add({
+      count: 1,
+      spans() {
+        isAsked = true;
+        return spansNamed(1, 'x'.repeat(10_000_000));
+      },
+    });
+    await clock.advance(exporterLimits.gatherMs);
+    expect([isAsked, exporter.dropped]).toEqual([true, 0]);
+    exporter.add(source(1, 'y'.repeat(10_000_000)));
+    exporter.add(source(1, 'z'));
+    await clock.advance(exporterLimits.gatherMs);
+    expect(exporter.dropped).toBe(1);
   });
 
   test('R-08 a refusal is final, and so are spans that the collector did not want', async () => {

@@ -3,10 +3,12 @@
  *
  * 1. No turn waits for it, and none fails with it: `add` puts something in a queue, and what goes wrong is counted and said
  *    once, until it works again.
- * 2. One post at a time, of at most `mostInPost` spans and about `longestPost` characters.
- * 3. At most `mostWaiting` spans wait; past it the newest are dropped. A post is tried again for `retryForMs`; then its
- *    spans are dropped.
- * 4. `finish` tries what is left once more, for so long and no longer.
+ * 2. Spans are gathered for `gatherMs` and then put into words, also while the collector does not answer: what a turn left
+ *    is not held on to.
+ * 3. One post at a time, of at most `mostInPost` spans and about `longestPost` characters.
+ * 4. At most `mostWaiting` spans and `longestWaiting` characters wait; past it the newest are dropped. A post is tried again
+ *    for `retryForMs`; then its spans are dropped.
+ * 5. `finish` tries what is left once more, for so long and no longer.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { PostOutcome, PostSpans } from './post-spans.ts';
@@ -14,6 +16,7 @@ import type { SpanSource } from './turn-spans.ts';
 
 export interface ExporterLimits {
   readonly mostWaiting: number;
+  readonly longestWaiting: number;
   readonly mostInPost: number;
   readonly longestPost: number;
   /** How long spans are gathered. */
@@ -25,6 +28,7 @@ export interface ExporterLimits {
 
 export const exporterLimits: ExporterLimits = {
   mostWaiting: 4_096,
+  longestWaiting: 16_000_000,
   mostInPost: 512,
   longestPost: 1_000_000,
   gatherMs: 500,
@@ -54,8 +58,11 @@ export class SpanExporter {
   readonly #hurry = new AbortController();
   /** Aborted when nothing is sent any more. */
   readonly #over = new AbortController();
-  #waiting: SpanSource[] = [];
-  #waitingSpans = 0;
+  #gathered: SpanSource[] = [];
+  #gatheredSpans = 0;
+  /** JSON. */
+  #waiting: string[] = [];
+  #waitingLength = 0;
   #dropped = 0;
   /** It was said that spans are dropped. */
   #isAway = false;
@@ -74,13 +81,12 @@ export class SpanExporter {
   }
 
   add(source: SpanSource): void {
-    if (this.#finished !== undefined || this.#waitingSpans + source.count > this.#limits.mostWaiting) {
-      return this.#drop(source.count, `more than ${this.#limits.mostWaiting} wait to be sent`);
-    }
-    this.#waiting.push(source);
-    this.#waitingSpans += source.count;
-    if (this.#sending !== undefined) return;
-    this.#callOff ??= this.#parts.clock.after(this.#limits.gatherMs, () => this.#start());
+    const { mostWaiting, gatherMs } = this.#limits;
+    const isFull = this.#gatheredSpans + this.#waiting.length + source.count > mostWaiting;
+    if (isFull || this.#finished !== undefined) return this.#drop(source.count, 'too many wait to be sent');
+    this.#gathered.push(source);
+    this.#gatheredSpans += source.count;
+    this.#callOff ??= this.#parts.clock.after(gatherMs, () => this.#start());
   }
 
   /** Sends what is left, within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
@@ -90,49 +96,54 @@ export class SpanExporter {
   }
 
   async #finish(withinMs: number): Promise<void> {
+    const { clock, report } = this.#parts;
     this.#hurry.abort();
     this.#start();
-    await waitAtMost(this.#parts.clock, withinMs, this.#sending ?? Promise.resolve());
+    await waitAtMost(clock, withinMs, this.#sending ?? Promise.resolve());
     this.#over.abort(new Error('the agent ends'));
-    await waitAtMost(this.#parts.clock, LAST_MOMENT_MS, this.#sending ?? Promise.resolve());
-    if (this.#dropped > 0) this.#parts.report('warn', `${this.#dropped} spans were not exported.`);
+    await waitAtMost(clock, LAST_MOMENT_MS, this.#sending ?? Promise.resolve());
+    if (this.#dropped > 0) report('warn', `${this.#dropped} spans were not exported.`);
   }
 
   #start(): void {
     this.#callOff?.();
     this.#callOff = undefined;
-    this.#sending ??= this.#sendAll().finally(() => void (this.#sending = undefined));
+    this.#putIntoWords();
+    if (this.#waiting.length > 0) this.#sending ??= this.#sendAll();
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const spans = this.#takeBatch();
-      if (spans.length > 0) await this.#send(spans);
-    }
-  }
-
-  /** What cannot be put into words is dropped: it is foreign, down to errors that throw when they are looked at. */
-  #takeBatch(): string[] {
-    const batch: string[] = [];
-    let length = 0;
-    let taken = 0;
-    for (const source of this.#waiting) {
-      if (
-        batch.length > 0 &&
-        (batch.length + source.count > this.#limits.mostInPost || length > this.#limits.longestPost)
-      )
-        break;
-      taken++;
-      this.#waitingSpans -= source.count;
+  /** What cannot be is dropped: it is foreign, down to errors that throw when they are looked at. */
+  #putIntoWords(): void {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    this.#gatheredSpans = 0;
+    for (const source of gathered) {
       try {
         const spans = source.spans().map((span) => JSON.stringify(span));
-        length += spans.reduce((sum, span) => sum + span.length, 0);
-        batch.push(...spans);
+        const length = lengthOf(spans);
+        const isTooMuch = this.#waitingLength + length > this.#limits.longestWaiting;
+        if (isTooMuch) this.#drop(spans.length, 'too much waits to be sent');
+        else this.#waiting.push(...spans);
+        this.#waitingLength += isTooMuch ? 0 : length;
       } catch (error) {
         this.#drop(source.count, error instanceof Error ? error.message : String(error));
       }
     }
-    this.#waiting.splice(0, taken);
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#send(this.#takeBatch());
+    // At once: what comes a moment later must not be left to somebody who has just gone.
+    this.#sending = undefined;
+  }
+
+  #takeBatch(): string[] {
+    const { mostInPost, longestPost } = this.#limits;
+    let length = 0;
+    const isFull = (span: string, index: number) => (length += span.length) > longestPost && index > 0;
+    const end = this.#waiting.slice(0, mostInPost).findIndex(isFull);
+    const batch = this.#waiting.splice(0, end === -1 ? mostInPost : end);
+    this.#waitingLength -= lengthOf(batch);
     return batch;
   }
 
@@ -173,4 +184,8 @@ export class SpanExporter {
       `Spans cannot be exported and are dropped until they can (${why}). Turns are not affected.`,
     );
   }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

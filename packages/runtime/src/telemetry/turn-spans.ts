@@ -5,7 +5,7 @@
  * 1. A span is told once. What an interrupted run had recorded was told by that run; the steps and the turn, which were
  *    not over then, are told by this one, under the ids they had.
  * 2. Whatever hangs under a span of this turn finds it: a chain whose turn was given up is told as unfinished.
- * 3. Nothing is put into words before it is sent, but what may be changed until then.
+ * 3. Nothing is put into words while the turn needs the time, but what may be changed until later.
  */
 import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
 import type { RecordedChain } from '../trace/recorded-chain.ts';
@@ -16,7 +16,7 @@ import { spansOfChain } from './spans-of-chain.ts';
 import { spansOfTurn } from './spans-of-turn.ts';
 import type { TurnPlace } from './turn-place.ts';
 
-/** Spans that are put into words when they are sent. */
+/** Spans that are put into words a moment later. */
 export interface SpanSource {
   /** How many there will be. */
   readonly count: number;
@@ -32,7 +32,7 @@ export class TurnSpans implements TurnListener {
   readonly #parts: TurnSpansParts;
   readonly #open = new Set<RecordedChain>();
   /** A step that is over may turn out to be no success: it is still the same one. */
-  readonly #told = new Set<RecordedChain>();
+  readonly #told = new WeakSet<RecordedChain>();
   #place: TurnPlace | undefined;
   #chain: RecordedChain | undefined;
 
