@@ -61,6 +61,23 @@ test('R-08 a collector that is away for a moment gets everything', async () => {
   expect(saidBy(office).filter((line) => line.startsWith('warn'))).toEqual([]);
 });
 
+test('R-08 a collector that repeats its key in an answer: the log does not', async () => {
+  using collector = startCollector();
+  const key = 'collector-key-0123456789';
+  const errorMessage = `${key} may not write`;
+  collector.answer = () => Response.json({ partialSuccess: { rejectedSpans: '2', errorMessage } });
+  await using office = await startOffice({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key}`,
+  });
+  expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect(saidBy(office)).toContainEqual(
+    expect.stringContaining('(the collector did not take them: *** may not write)'),
+  );
+  expect(JSON.stringify(office.lines)).not.toContain(key);
+});
+
 test.each([
   ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],
   ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],

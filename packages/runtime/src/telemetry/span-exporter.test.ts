@@ -149,6 +149,22 @@ describe('when the collector is away', () => {
     expect(exporter.dropped).toBe(1);
   });
 
+  test('R-08 whatever is thrown on the way is a drop, and no error of anybody', async () => {
+    const clock = manualClock();
+    const exporter = new SpanExporter({
+      clock,
+      random: () => 1,
+      toBody: () => '',
+      report: () => undefined,
+      post: () => Promise.reject(new Error('cannot be')),
+    });
+    exporter.add(source(2));
+    await clock.advance(exporterLimits.gatherMs);
+    exporter.add(source(3));
+    await clock.advance(exporterLimits.gatherMs);
+    expect(exporter.dropped).toBe(5);
+  });
+
   test('R-08 a refusal is final, and so are spans that the collector did not want', async () => {
     const refused = exporterWith({ type: 'refused', why: 'it answers 400' });
     refused.exporter.add(source(2));

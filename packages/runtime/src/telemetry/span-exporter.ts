@@ -132,7 +132,10 @@ export class SpanExporter {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#send(this.#takeBatch());
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      await this.#send(batch).catch((error: unknown) => this.#drop(batch.length, String(error)));
+    }
     // At once: what comes a moment later must not be left to somebody who has just gone.
     this.#sending = undefined;
   }

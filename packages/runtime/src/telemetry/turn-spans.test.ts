@@ -142,6 +142,21 @@ describe('layers', () => {
   });
 });
 
+test('R-08 every span of a turn has an id of its own, also those of layers of one extension in one chain', async () => {
+  const register: ExtensionRegister = ({ pipeline }) => {
+    for (let count = 0; count < 3; count++) {
+      pipeline.register('turn', (ctx) => ctx.next());
+      pipeline.register('step', (ctx) => ctx.next());
+      pipeline.register('model', (ctx) => ctx.next());
+      pipeline.register('toolCall', (ctx) => ctx.next());
+    }
+  };
+  const { told } = await spansOf({ register, tools: [toolOf(() => null)], script: [call, { say: 'done' }] });
+  // A turn, two steps with a model call each, a tool call; three layers around each.
+  expect(told).toHaveLength(6 * 4);
+  expect(new Set(told.map(({ spanId }) => spanId)).size).toBe(told.length);
+});
+
 test('R-08 parallel calls are spans of their own below their step, and overlap', async () => {
   const meet = Promise.withResolvers<void>();
   let inside = 0;
@@ -235,6 +250,24 @@ describe('contents', () => {
     const all = JSON.stringify(told);
     expect(all).not.toContain(secret);
     for (const said of ['ARGUMENT', 'ANSWER', 'PROMPT', 'after ***']) expect(all).toContain(said);
+  });
+
+  test('R-08 a secret that a layer tells a model, or a tool, is masked there too', async () => {
+    const telling: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.messages.push({ role: 'user', content: `the key is ${secret}` }, { role: 'system', content: secret });
+        return ctx.next();
+      });
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { key: secret };
+        return ctx.next();
+      });
+    };
+    const script = [{ when: 'key', call: { tool: 'tool__run' } }, { say: 'done' }];
+    const { told } = await spansOf({ ...options, script, register: telling, hasContent: true });
+    const all = JSON.stringify(told);
+    expect(all).not.toContain(secret);
+    expect([all.includes('the key is ***'), all.includes(String.raw`{\"key\":\"***\"}`)]).toEqual([true, true]);
   });
 
   test('R-08 of a long conversation the newest are kept', async () => {
