@@ -1,5 +1,5 @@
 /**
- * `npm run build`: the programs that child processes run, bundled once into `packages/runtime/dist`.
+ * The programs that child processes run, bundled once into `packages/runtime/dist`.
  *
  * How a process starts fast and small is decided here (`bench/spawn.ts` measures it):
  * 1. What a start does not need is in files of its own, loaded when it is needed: every `import()` in the sources is a

@@ -1,6 +1,5 @@
 /** The commands of `gdn`. What a command needs is imported when it runs. */
 import type { Command } from 'commander';
-import { readFileSync } from 'node:fs';
 import { addApproveCommands } from './commands/approve.ts';
 import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
@@ -21,10 +20,12 @@ import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addStopCommand } from './commands/stop.ts';
+import { addStudioCommand } from './commands/studio.ts';
 import { addTraceCommand } from './commands/trace.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { GdnCommand, helpWidth } from './gdn-command.ts';
+import { readVersion } from './read-version.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Commands tell `finish` how they ended; what they throw, and every way to end early, is thrown by `parseAsync`. */
@@ -59,6 +60,7 @@ const commands = [
   addReloadCommand,
   addRestartCommand,
   addStopCommand,
+  addStudioCommand,
   addLogsCommand,
   addTraceCommand,
   addInstanceCommand,
@@ -102,10 +104,4 @@ function refuseEmptyValues(command: Command): void {
   const index = command.args.indexOf('');
   const name = command.registeredArguments[index]?.name();
   if (name !== undefined) command.error(`argument '${name}' is invalid. It is empty.`);
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const { version }: { version: string } = JSON.parse(manifest);
-  return version;
 }

@@ -46,6 +46,8 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_PACKAGE_INVALID: exitCodes.invalid,
   E_PACKAGE_MISSING: exitCodes.setup,
   E_STATE_ROOT: exitCodes.setup,
+  E_STUDIO_PAGE: exitCodes.setup,
+  E_STUDIO_PORT: exitCodes.setup,
   E_SWARM_PLAN: exitCodes.invalid,
   E_SWARM_RUNNING: exitCodes.setup,
   E_SWARM_UNKNOWN: exitCodes.setup,

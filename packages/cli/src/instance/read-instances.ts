@@ -3,7 +3,7 @@ import type { ConversationSnapshot, InstanceStatus, Journal } from '@goondan/run
 import type { AgentAddress } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
-import { withJournal } from './with-journal.ts';
+import { type JournalPlace, withJournal } from './with-journal.ts';
 
 /** What `gdn instance list --json` prints of each. Fields are added, never renamed. */
 export interface ListedInstance {
@@ -33,7 +33,7 @@ export function readInstance(place: SwarmPlace, at: AgentAddress): Promise<Conve
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
 export async function withInstance<Value>(
-  place: SwarmPlace,
+  place: JournalPlace,
   at: AgentAddress,
   read: (journal: Journal) => Promise<Value>,
 ): Promise<Value> {

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
-import { durableStore, type Journal, workspaceFolder } from '@goondan/runtime';
+import { durableStore, type DurableStoreOptions, type Journal, workspaceFolder } from '@goondan/runtime';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+
+/** `warn` hears what is damaged; standard error when absent. */
+export type JournalPlace = SwarmPlace & Pick<DurableStoreOptions, 'warn'>;
 
 /** Reads conversations. That takes no lock, and a workspace that is not there is not made: it has `nothing`. */
 export async function withJournal<Value>(
-  place: SwarmPlace,
+  place: JournalPlace,
   nothing: Value,
   read: (journal: Journal) => Promise<Value>,
 ): Promise<Value> {

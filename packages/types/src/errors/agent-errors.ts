@@ -230,6 +230,30 @@ export const agentErrors = {
     meaning: "A step layer returned `status: 'failed'`.",
     suggestion: 'Look at the named step: one of its layers decided that the turn must end.',
   },
+  E_STUDIO_BUSY: {
+    meaning: 'Studio reads as many conversations, or has as many streams open, as it may.',
+    suggestion: 'Try again in a moment; close pages of Studio that nobody looks at.',
+  },
+  E_STUDIO_FAILED: {
+    meaning: 'Studio could not answer a request, for a reason that nobody foresaw.',
+    suggestion: 'Look at what `gdn studio` printed: it has the reason.',
+  },
+  E_STUDIO_FORBIDDEN: {
+    meaning: 'A request to Studio comes from somewhere else than its own page, or without its token.',
+    suggestion: 'Open the link that `gdn studio` printed.',
+  },
+  E_STUDIO_PAGE: {
+    meaning: 'The page of Studio is not there: it was not built, or not all of it was installed.',
+    suggestion: 'Run `npm run build` in the repository, or install @goondan/cli again.',
+  },
+  E_STUDIO_PORT: {
+    meaning: 'Studio cannot listen on the port it was given.',
+    suggestion: 'Choose another one with `--port`, or leave it out: then a free one is taken.',
+  },
+  E_STUDIO_REQUEST: {
+    meaning: 'A request to Studio is malformed, too large, or for something that is not there.',
+    suggestion: 'Correct what the message names; docs/studio.md has what may be asked.',
+  },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',

@@ -234,4 +234,8 @@ export const swarmErrors = {
     suggestion:
       'Check that both sides have the same secret, and that the connection describes the signature as it is made.',
   },
+  E_WORKSPACE_UNKNOWN: {
+    meaning: 'The state root has no such workspace.',
+    suggestion: 'Choose one of those that Studio lists.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;

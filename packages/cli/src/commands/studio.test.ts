@@ -1,0 +1,198 @@
+// Real processes: what `gdn studio` prints, serves, and leaves behind.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { plantHostileFolder } from '../testing/hostile-folder.ts';
+import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+import { until } from '../testing/studio-place.ts';
+import type { ApprovalSummary } from '@goondan/runtime';
+import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill();
+  await place.run('stop', '--bundle', 'bundle');
+  expect(await place.remove()).toEqual([]);
+});
+/** Those of a test that failed are ended too. */
+const running: ReturnType<GdnPlace['start']>[] = [];
+
+interface RunningStudio {
+  readonly url: string;
+  readonly origin: string;
+  /** Everything that was printed so far. */
+  readonly stdout: () => string;
+  readonly stop: (signal: NodeJS.Signals) => Promise<number>;
+  readonly get: <Answer>(path: string) => Promise<Answer>;
+  readonly post: <Answer>(path: string, body: object) => Promise<Answer>;
+}
+
+async function startStudio(cwd: string, ...args: string[]): Promise<RunningStudio> {
+  const child = place.startWith({ cwd }, 'studio', ...args);
+  running.push(child);
+  let stdout = '';
+  void (async () => {
+    for await (const chunk of child.stdout) stdout += new TextDecoder().decode(chunk);
+  })();
+  await until(() => /http:\S+/.test(stdout) && stdout.endsWith('\n'));
+  const url = /http:[^\s"]+/.exec(stdout)?.[0] ?? '';
+  const { origin } = new URL(url);
+  const entered = await fetch(url, { redirect: 'manual' });
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const ask = async <Answer>(path: string, init: RequestInit = {}) => {
+    const headers = { Cookie: cookie, Origin: origin, 'Content-Type': 'application/json' };
+    const response = await fetch(`${origin}${path}`, { ...init, headers, keepalive: false });
+    // The page trusts the contract as much.
+    return (await response.json()) as Answer;
+  };
+  return {
+    url,
+    origin,
+    stdout: () => stdout,
+    stop(signal) {
+      child.kill(signal);
+      return child.exited;
+    },
+    get: (path) => ask(path),
+    post: (path, body) => ask(path, { method: 'POST', body: JSON.stringify(body) }),
+  };
+}
+
+describe('gdn studio', () => {
+  test('--json: prints one line with the link, serves until SIGTERM, and leaves nothing', async () => {
+    const studio = await startStudio(place.folder, '--json');
+    expect(studio.stdout().split('\n')).toHaveLength(2);
+    expect(JSON.parse(studio.stdout())).toEqual({
+      url: studio.url,
+      pid: expect.any(Number),
+      stateRoot: place.stateRoot,
+    });
+    expect(studio.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
+    expect(await studio.get<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [] });
+    expect(existsSync(place.stateRoot)).toBe(false);
+    expect(await studio.stop('SIGTERM')).toBe(0);
+    expect(await fetch(studio.origin).catch(() => 'gone')).toBe('gone');
+  });
+
+  test('in words: says where it is and how it ends; Ctrl-C is 130, with a stream open too', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    const studio = await startStudio(join(place.folder, 'bundle'));
+    expect(studio.stdout()).toBe(
+      `Studio, with swarm "default", is at ${studio.url}\nWhoever has this link can talk to your swarms. Ctrl-C ends it.\n`,
+    );
+    const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
+    expect(opened?.swarm).toBe('default');
+    const entered = await fetch(studio.url, { redirect: 'manual' });
+    const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
+    const stream = await fetch(`${studio.origin}/api/workspaces/${opened?.workspaceId ?? ''}/events`, { headers });
+    expect(stream.status).toBe(200);
+    expect(await studio.stop('SIGINT')).toBe(130);
+    await stream.text().catch(() => undefined);
+  });
+
+  test('the page that was built is served, as far as it loads by itself', async () => {
+    const studio = await startStudio(place.folder, '--json');
+    const entered = await fetch(studio.url, { redirect: 'manual' });
+    const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
+    const page = await (await fetch(studio.origin, { headers })).text();
+    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(loaded.length).toBeGreaterThan(0);
+    for (const path of loaded) expect((await fetch(new URL(path, studio.origin), { headers })).status).toBe(200);
+    await studio.stop('SIGTERM');
+  });
+
+  test.each(['0.0.0.0', '::', '192.168.0.1', 'example.com'])('--host %s is refused', async (host) => {
+    const { stdout, stderr, exitCode } = await place.run('studio', '--host', host, '--json');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    const { error } = JSON.parse(stderr);
+    expect(error.code).toBe('E_USAGE');
+    expect(error.message).toContain('Studio listens on this machine only; from another one, use an SSH tunnel.');
+  });
+
+  test('a port that is taken is refused with a code', async () => {
+    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+    try {
+      const { stdout, stderr, exitCode } = await place.run('studio', '--port', String(taken.port));
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+      expect(stderr).toStartWith(`E_STUDIO_PORT: Port ${taken.port} cannot be listened on`);
+    } finally {
+      await taken.stop(true);
+    }
+  });
+
+  test('a bundle that was named and is not there is refused', async () => {
+    const { stdout, stderr, exitCode } = await place.run('studio', 'nowhere');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    expect(stderr).toStartWith('E_BUNDLE_MISSING');
+  });
+});
+
+describe('with a bundle', () => {
+  test('R-04 nothing of it is run, valid or not', async () => {
+    const mark = join(place.folder, 'mark');
+    const { agent, more, module } = tellTale;
+    const folder = await place.write('bundle', {
+      'goondan.yaml': sampleBundle({ agent, more }),
+      'tell-tale.ts': module(mark),
+    });
+    const studio = await startStudio(place.folder, folder, '--json');
+    const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
+    const view = await studio.get<WorkspaceView>(`/api/workspaces/${opened?.workspaceId ?? ''}`);
+    expect(view.agents).toMatchObject([{ name: 'host', extensions: ['tell-tale'], layers: [] }]);
+    await studio.stop('SIGTERM');
+    expect(existsSync(mark)).toBe(false);
+
+    for (const kind of ['invalid', 'armed'] as const) {
+      const hostile = await plantHostileFolder(place, kind);
+      const inside = await startStudio(hostile.folder, '--json');
+      const list = await inside.get<WorkspaceList>('/api/workspaces');
+      if (list.opened !== undefined) await inside.get(`/api/workspaces/${list.opened.workspaceId}`);
+      await inside.stop('SIGTERM');
+      expect(hostile.takeMarks()).toEqual([]);
+    }
+  });
+
+  test('a tool call is approved and denied in Studio, and the record says so', async () => {
+    const folder = await place.write('bundle', approvalBundle);
+    expect((await place.run('run', folder, '--trust', '--detach')).exitCode).toBe(0);
+    const studio = await startStudio(place.folder, folder, '--json');
+    const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
+    const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
+    const whom = { agent: 'host', key: 'default' };
+    for (const [decision, expected] of [
+      ['approve', 'Put: a book'],
+      ['deny', 'They say: Not on a Friday.'],
+    ] as const) {
+      await studio.post(`${at}/send`, { ...whom, input: 'put a book' });
+      let asked: readonly ApprovalSummary[] = [];
+      await until(async () => (asked = (await studio.get<WorkspaceView>(at)).approvals).length > 0);
+      expect(asked).toMatchObject([{ toolName: 'shelf__put', args: { what: 'a book' } }]);
+      const answer = { id: asked[0]?.id ?? '', decision, ...(decision === 'deny' ? { note: 'Not on a Friday.' } : {}) };
+      expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
+      expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: false });
+      await until(async () =>
+        JSON.stringify(await studio.get(`${at}/conversation?agent=host&key=default`)).includes(expected),
+      );
+    }
+    await studio.stop('SIGTERM');
+  });
+});
+
+const approvalBundle = {
+  'goondan.yaml': sampleBundle({
+    script: `
+- { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
+- { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }`.trim(),
+    agent: 'tools: [Tool/shelf]',
+    swarm: "extensions: [{ ref: { kind: Extension, name: approval, package: '@goondan/base' } }]",
+    more: `kind: Tool
+metadata: { name: shelf }
+spec: { entry: ./shelf.ts, exports: [{ name: put, description: Puts something on the shelf. }] }`,
+  }),
+  'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
+};

@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface StudioCommandOptions extends BundleOptions {
+  readonly port?: number;
+  readonly host?: string;
+  readonly open: boolean;
+}
+
+export function addStudioCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+  const command = program
+    .command('studio')
+    .argument('[folder]', 'the folder of the bundle to open first')
+    .summary('look at swarms in a browser, and talk to them')
+    .description(
+      'Serves a page that shows swarms: their agents, conversations as they happen and as they were, what every layer of a ' +
+        'turn did, and tool calls that wait for you. Without a bundle it shows everything in the state root. It listens ' +
+        'on this machine only, and lets in only who has the link that it prints. Nothing of a bundle is run. Ctrl-C ends it.',
+    )
+    .option('--port <number>', 'which port (default: a free one)', readPort)
+    .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
+    .option('--no-open', 'print the link, and start no browser');
+  addBundleOptions(command)
+    .addHelpText('after', '\nExamples:\n  $ gdn studio\n  $ gdn studio my-swarm --port 4100 --no-open')
+    .action(async (folder: string | undefined, { port, host, open, ...options }: StudioCommandOptions) => {
+      if (host !== undefined && !loopback.includes(host)) {
+        const reason = 'Studio listens on this machine only; from another one, use an SSH tunnel';
+        command.error(`option '--host <address>' argument '${host}' is invalid. ${reason}.`);
+      }
+      const { runStudio } = await import('../studio/run-studio.ts');
+      const bundle = folder === undefined ? options.bundle : bundleFolder(folder, options);
+      const named = { ...options, ...(bundle === undefined ? {} : { bundle }) };
+      finish(await runStudio({ ...named, ...(port === undefined ? {} : { port }), opensBrowser: open }, terminal));
+    });
+}
+
+const loopback = ['127.0.0.1', 'localhost'];
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('It is no number from 1 to 65535.');
+}

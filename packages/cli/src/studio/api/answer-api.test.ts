@@ -1,0 +1,432 @@
+// Real HTTP against a real swarm: what a page sees of it, and does with it.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  controlSocketPath,
+  startSwarm,
+  type SwarmControl,
+  systemSocketEnvironment,
+  workspaceFolder,
+} from '@goondan/runtime';
+import { textOf } from '@goondan/types';
+import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
+import { fakeApproval, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';
+import { GdnPlace } from '../../testing/gdn-place.ts';
+import { sampleBundle } from '../../testing/sample-bundle.ts';
+import { StudioPlace, until } from '../../testing/studio-place.ts';
+import type {
+  Acceptance,
+  ConversationView,
+  Done,
+  HistoryView,
+  Refusal,
+  TimelineView,
+  TraceView,
+  TurnList,
+  WorkspaceList,
+  WorkspaceView,
+} from '../contract.ts';
+
+// Processes come up, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: StudioPlace;
+const cleanups: (() => unknown)[] = [];
+beforeEach(async () => {
+  place = new StudioPlace();
+  await place.enter();
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+  await place.remove();
+});
+
+const at = 'agent=clerk&key=default';
+const shop = '/api/workspaces/shop';
+
+async function startShop(): Promise<SwarmControl> {
+  const script = { script: [{ say: 'You said: {{input}}' }], tokensPerSecond: 500 };
+  const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
+  const agents = [{ agentName: 'clerk', models }];
+  const swarm = await startSwarm({ name: 'shop', workspace: 'shop', agents, stateRoot: place.stateRoot });
+  cleanups.push(() => swarm.stop({ graceMs: 0 }));
+  return swarm;
+}
+
+/** A swarm that is nothing but memory, behind a control socket where that of the workspace is looked for. */
+async function serveFake(workspaceId: string): Promise<FakeControl> {
+  const folder = workspaceFolder(place.stateRoot, workspaceId);
+  mkdirSync(join(folder, 'instances'), { recursive: true, mode: 0o700 });
+  const swarm = fakeControl();
+  const path = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
+  const server = await serveControl(swarm, { path });
+  cleanups.push(() => server.close());
+  return swarm;
+}
+
+describe('an empty state root', () => {
+  test('has no workspaces, and knows none', async () => {
+    expect(await place.read<WorkspaceList>('/api/workspaces')).toEqual({ workspaces: [], version: '9.9.9' });
+    const unknown = await place.ask(shop);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ error: { code: 'E_WORKSPACE_UNKNOWN' } });
+    expect(readdirSync(place.stateRoot)).toEqual([]);
+  });
+
+  test('one that is not even there is as good', async () => {
+    rmSync(place.stateRoot, { recursive: true });
+    expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [] });
+  });
+});
+
+describe('a swarm that runs', () => {
+  test('is sent something, streams, and ends; all of it can be looked at', async () => {
+    await startShop();
+    const stream = place.watch('shop');
+    await until(() => stream.notices.length > 0);
+    expect(stream.notices[0]).toEqual({ type: 'swarm', isRunning: true });
+    const response = await stream.opened;
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+
+    const body = { agent: 'clerk', key: 'default', input: 'Good morning, all of you' };
+    const accepted = await place.read<Acceptance>(`${shop}/send`, { body });
+    expect(accepted).toMatchObject({ accepted: true, agent: 'clerk', instanceKey: 'default', duplicate: false });
+    await until(() => stream.notices.some(({ type }) => type === 'turn.ended'));
+    const said = stream.notices.flatMap((each) => (each.type === 'delta' ? [each.delta] : []));
+    const text = said.map((delta) => ('text' in delta ? delta.text : '')).join('');
+    expect(text).toBe('You said: Good morning, all of you');
+    expect(said.length).toBeGreaterThan(1);
+    stream.leave();
+    await until(() => place.studio.streams === 0);
+
+    const { workspaces } = await place.read<WorkspaceList>('/api/workspaces');
+    expect(workspaces).toEqual([
+      { workspaceId: 'shop', swarm: 'shop', isRunning: true, instances: 1, updatedAt: expect.any(String) },
+    ]);
+    const view = await place.read<WorkspaceView>(shop);
+    expect(view).toMatchObject({
+      workspaceId: 'shop',
+      isRunning: true,
+      pid: process.pid,
+      entryAgent: 'clerk',
+      agents: [{ name: 'clerk', tools: [], extensions: [], layers: [] }],
+      conversations: [{ agent: 'clerk', key: 'default', status: 'idle', messages: 2, queued: 0, crashes: 0 }],
+    });
+    expect(view).not.toHaveProperty('startCommand');
+
+    const conversation = await place.read<ConversationView>(`${shop}/conversation?${at}`);
+    expect({ ...conversation, messages: conversation.messages.map(({ seq, author }) => [seq, author.kind]) }).toEqual({
+      ...{ seq: 2, first: 1, last: 2, earlier: 0 },
+      messages: [
+        [1, 'input'],
+        [2, 'model'],
+      ],
+    });
+    const earlier = await place.read<ConversationView>(`${shop}/conversation?${at}&at=1`);
+    expect({ seq: earlier.seq, last: earlier.last, messages: earlier.messages.length }).toEqual({
+      ...{ seq: 1, last: 2, messages: 1 },
+    });
+    const newest = await place.read<ConversationView>(`${shop}/conversation?${at}&last=1`);
+    expect([newest.earlier, newest.messages.map(({ seq }) => seq)]).toEqual([1, [2]]);
+
+    expect(await place.read<TimelineView>(`${shop}/timeline?${at}`)).toMatchObject({
+      ...{ first: 1, last: 2, from: 1, authors: 'im' },
+      turns: [{ turnId: accepted.turnId, from: 1, to: 2, result: 'completed' }],
+    });
+    const history = await place.read<HistoryView>(`${shop}/history?${at}&limit=1`);
+    expect(history.turns.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual([2]);
+    // What is recorded of a turn is written a moment after its end.
+    await until(async () => (await place.read<TurnList>(`${shop}/turns?last=5`)).turns[0]?.stepCount === 1);
+    const { turns } = await place.read<TurnList>(`${shop}/turns?agent=clerk&key=default`);
+    expect(turns).toMatchObject([{ turnId: accepted.turnId, agentName: 'clerk', finishReason: 'text_response' }]);
+    const trace = await place.read<TraceView>(`${shop}/trace?id=${accepted.turnId}`);
+    expect(trace).toMatchObject({ traceId: accepted.traceId, turns: [{ turnId: accepted.turnId }] });
+  });
+
+  test('stops and starts again while a stream is open, and the stream says so', async () => {
+    const swarm = await startShop();
+    const stream = place.watch('shop');
+    const states = () => stream.notices.flatMap((each) => (each.type === 'swarm' ? [each.isRunning] : []));
+    await until(() => states().length === 1);
+    await swarm.stop();
+    await until(() => states().length === 2);
+    const again = await startShop();
+    await until(() => states().length === 3);
+    expect(states()).toEqual([true, false, true]);
+    const { result } = await again.ask({ input: 'hello' });
+    expect(textOf(result.responseMessage)).toBe('You said: hello');
+    await until(() => stream.notices.some(({ type }) => type === 'turn.ended'));
+    stream.leave();
+    await until(() => place.studio.streams === 0);
+  });
+});
+
+describe('a swarm that does not run', () => {
+  test('is there with everything that was, and takes nothing', async () => {
+    const swarm = await startShop();
+    await swarm.ask({ input: 'hello' });
+    await swarm.stop();
+    expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({
+      workspaces: [{ workspaceId: 'shop', isRunning: false, instances: 1 }],
+    });
+    expect(await place.read<WorkspaceView>(shop)).toMatchObject({
+      isRunning: false,
+      agents: [{ name: 'clerk' }],
+      conversations: [{ agent: 'clerk', key: 'default', status: 'asleep', messages: 2 }],
+    });
+    expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
+    const stream = place.watch('shop');
+    await until(() => stream.notices.length > 0);
+    expect(stream.notices).toEqual([{ type: 'swarm', isRunning: false }]);
+    stream.leave();
+    const refused = await place.ask(`${shop}/send`, { body: { agent: 'clerk', key: 'default', input: 'hi' } });
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_CLOSED' } });
+  });
+
+  test('says what starts it, when it is the one that was opened; and is there before its first turn', async () => {
+    const bundle = new GdnPlace();
+    cleanups.push(() => bundle.remove());
+    const folder = await bundle.write('bundle', {
+      'goondan.yaml': sampleBundle({ agents: ['helper'], agent: 'tools: [Tool/agents]' }),
+    });
+    const { openSwarm } = await import('../opened-swarm.ts');
+    const opened = await openSwarm({ bundle: folder });
+    if (opened === undefined) throw new Error('It was not opened.');
+    const own = new StudioPlace({ opened, stateRoot: place.stateRoot });
+    cleanups.push(() => own.remove());
+    await own.enter();
+    const { workspaceId } = opened;
+    expect(await own.read<WorkspaceList>('/api/workspaces')).toEqual({
+      workspaces: [],
+      opened: { workspaceId, swarm: 'default' },
+      version: '9.9.9',
+    });
+    const startCommand = `gdn run ${folder} --detach`;
+    expect(await own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`)).toMatchObject({
+      ...{ workspaceId, swarm: 'default', isRunning: false, instances: 0, entryAgent: 'host', startCommand },
+      agents: [
+        { name: 'host', model: 'Model/scripted', mayAsk: ['helper'] },
+        { name: 'helper', model: 'Model/scripted', mayAsk: [], tools: [], layers: [] },
+      ],
+    });
+    const refused = await own.read<Refusal>(`/api/workspaces/${workspaceId}/send`, {
+      body: { agent: 'host', key: 'default', input: 'hi' },
+    });
+    expect(refused.error).toMatchObject({
+      code: 'E_CONTROL_CLOSED',
+      suggestion: `Start it with \`${startCommand}\`, then try again.`,
+    });
+    expect(readdirSync(place.stateRoot)).toEqual([]);
+    // The bundle is read each time: one that is broken by now declares nothing, and everything else is there.
+    writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
+    expect(await own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`)).toMatchObject({ agents: [], startCommand });
+  });
+});
+
+describe('a damaged conversation', () => {
+  test('says what is wrong with it, and all others are there', async () => {
+    const swarm = await startShop();
+    await swarm.ask({ input: 'one' });
+    await swarm.ask({ input: 'two', instanceKey: 'second' });
+    await swarm.stop();
+    const folder = join(workspaceFolder(place.stateRoot, 'shop'), 'instances/clerk~second');
+    truncateSync(join(folder, 'inbox.jsonl'), 5);
+    writeFileSync(join(folder, 'messages/archive.jsonl'), 'nonsense\n');
+    mkdirSync(join(folder, '../clerk~third'));
+    writeFileSync(join(folder, '../clerk~third/metadata.json'), 'nonsense');
+    for (const _ of [1, 2]) {
+      const { conversations, instances } = await place.read<WorkspaceView>(shop);
+      expect(instances).toBe(2);
+      expect(Object.fromEntries(conversations.map(({ key, problem }) => [key, problem?.split(':')[0]]))).toEqual({
+        default: undefined,
+        second: 'E_STORE_CORRUPT',
+      });
+    }
+    const damaged = await place.ask(`${shop}/conversation?agent=clerk&key=second`);
+    expect(damaged.status).toBe(500);
+    expect(await damaged.json()).toMatchObject({ error: { code: 'E_STORE_CORRUPT' } });
+    expect((await place.ask(`${shop}/timeline?agent=clerk&key=second`)).status).toBe(500);
+    expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
+    expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [{ instances: 3 }] });
+    // Told once, on the terminal of whoever started Studio.
+    expect(place.reported.filter((text) => text.includes('clerk~third'))).toHaveLength(1);
+  });
+});
+
+test('what is asked for and not there, or not well asked for, is refused with a code', async () => {
+  const swarm = await startShop();
+  await swarm.ask({ input: 'hello' });
+  const cases: [string, number, string][] = [
+    ['conversation?agent=clerk', 400, 'E_STUDIO_REQUEST'],
+    ['conversation', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=default&at=-1', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=default&at=9', 404, 'E_HISTORY_RANGE'],
+    ['conversation?agent=clerk&key=default&last=1001', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=default&last=0', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=default&agent=x', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=default&__proto__=x', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&key=other', 404, 'E_INSTANCE_UNKNOWN'],
+    ['timeline?agent=..%2F..&key=default', 404, 'E_INSTANCE_UNKNOWN'],
+    ['history?agent=nobody&key=default', 404, 'E_INSTANCE_UNKNOWN'],
+    ['trace', 400, 'E_STUDIO_REQUEST'],
+    ['trace?id=nothing', 404, 'E_TRACE_UNKNOWN'],
+    ['nothing', 404, 'E_STUDIO_REQUEST'],
+    ['constructor', 404, 'E_STUDIO_REQUEST'],
+  ];
+  for (const [what, status, code] of cases) {
+    const response = await place.ask(`${shop}/${what}`);
+    const { error } = (await response.json()) as Refusal;
+    expect([what, response.status, error.code]).toEqual([what, status, code]);
+  }
+});
+
+describe('what a person does', () => {
+  test('goes to the swarm as it was meant, and in the name of Studio', async () => {
+    const swarm = await serveFake('fake');
+    const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
+    const whom = { agent: 'entry', key: 'default' };
+    const { id } = fakeApproval;
+    expect(await post('cancel', whom)).toEqual({ done: false });
+    expect(await post('cancel', { ...whom, eventId: 'e' })).toEqual({ done: false });
+    expect(await post('approval', { id, decision: 'approve' })).toEqual({ done: true });
+    expect(await post('approval', { id, decision: 'deny', note: 'No.' })).toEqual({ done: true });
+    expect(await post('approval', { id: 'gone', decision: 'approve' })).toEqual({ done: false });
+    expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'retry' })).toEqual({ done: true });
+    expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'drop' })).toEqual({ done: true });
+    const address = { agentName: 'entry', instanceKey: 'default' };
+    expect(swarm.calls.filter(([name]) => name !== 'status')).toEqual([
+      ['cancel', { agent: 'entry', instanceKey: 'default' }],
+      ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
+      ['approve', id, { by: 'studio' }],
+      ['deny', id, { by: 'studio', note: 'No.' }],
+      ['approve', 'gone', { by: 'studio' }],
+      ['retryDeadLetter', address, 'dead'],
+      ['dropDeadLetter', address, 'dead'],
+    ]);
+    const view = await place.read<WorkspaceView>('/api/workspaces/fake');
+    expect(view).toMatchObject({ approvals: [{ id }], deadLetters: [{ eventId: 'dead' }] });
+  });
+
+  const whom = { agent: 'clerk', key: 'default' };
+  test('a body of another shape is refused, and nothing of it reaches the swarm', async () => {
+    const swarm = await serveFake('fake');
+    const cases: [string, unknown, number][] = [
+      ['send', '{', 400],
+      ['send', '[]', 400],
+      ['send', 'null', 400],
+      ['send', whom, 400],
+      ['send', { ...whom, input: 1 }, 400],
+      ['send', { ...whom, input: 'x', more: 1 }, 400],
+      ['send', { agent: '', key: 'default', input: 'x' }, 400],
+      ['send', { agent: 'x'.repeat(1025), key: 'default', input: 'x' }, 400],
+      ['send', JSON.stringify({ ...whom, input: 'x'.repeat(1_000_001) }), 413],
+      ['cancel', { agent: 'clerk' }, 400],
+      ['approval', { id: 'x', decision: 'perhaps' }, 400],
+      ['dead-letter', { ...whom, eventId: 'x', action: 'toString' }, 400],
+    ];
+    for (const [what, body, status] of cases) {
+      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
+      const { error } = (await response.json()) as Refusal;
+      expect([response.status, error.code], JSON.stringify(body).slice(0, 80)).toEqual([status, 'E_STUDIO_REQUEST']);
+    }
+    expect(swarm.calls).toEqual([]);
+  });
+
+  test('a body that is no JSON by its type is refused, as a form of another page would be', async () => {
+    const swarm = await serveFake('fake');
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const body = JSON.stringify({ ...whom, input: 'x' });
+      const response = await place.ask('/api/workspaces/fake/send', { body, headers: { 'Content-Type': type } });
+      expect(response.status).toBe(415);
+    }
+    expect(swarm.calls).toEqual([]);
+  });
+
+  test('a body that only turns out to be too long is refused too', async () => {
+    await serveFake('fake');
+    const piece = 'x'.repeat(100_000);
+    const body = new ReadableStream({
+      start(controller) {
+        for (let sent = 0; sent < 20; sent += 1) controller.enqueue(new TextEncoder().encode(piece));
+        controller.close();
+      },
+    });
+    const headers = { Cookie: place.cookie, Origin: place.origin, 'Content-Type': 'application/json' };
+    const url = `${place.origin}/api/workspaces/fake/send`;
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(413);
+  });
+
+  test('an error of the swarm arrives with its code', async () => {
+    await startShop();
+    const response = await place.ask(`${shop}/send`, { body: { agent: 'nobody', key: 'default', input: 'hi' } });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'E_AGENT_UNKNOWN' } });
+  });
+});
+
+describe('streams', () => {
+  test('there are 32 at once; one more is refused until one is gone', async () => {
+    await serveFake('fake');
+    const streams = Array.from({ length: 32 }, () => place.watch('fake'));
+    await until(() => streams.every(({ notices }) => notices.length > 0));
+    expect(place.studio.streams).toBe(32);
+    const refused = await place.ask('/api/workspaces/fake/events');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'E_STUDIO_BUSY' } });
+    streams[0]?.leave();
+    await until(() => place.studio.streams === 31);
+    const next = place.watch('fake');
+    await until(() => next.notices.length > 0);
+    for (const { leave } of [...streams, next]) leave();
+    await until(() => place.studio.streams === 0);
+  });
+
+  test('one whose reader leaves is over for the swarm, too', async () => {
+    const swarm = await serveFake('fake');
+    const stream = place.watch('fake');
+    await until(() => swarm.watching === 1);
+    stream.leave();
+    await until(() => swarm.watching === 0);
+  });
+
+  test('a reader who does not read misses what may be missed, and is told how much', async () => {
+    const swarm = await serveFake('fake');
+    let received = '';
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: place.studio.port,
+      socket: {
+        open(opened) {
+          opened.write(
+            `GET /api/workspaces/fake/events HTTP/1.1\r\nHost: 127.0.0.1:${place.studio.port}\r\nCookie: ${place.cookie}\r\n\r\n`,
+          );
+        },
+        data: (_, bytes) => void (received += bytes.toString()),
+        error: () => undefined,
+      },
+    });
+    cleanups.push(() => socket.terminate());
+    await until(() => received.includes('"isRunning":true'));
+    socket.pause();
+    const line = { time: '2026-01-01T00:00:00.000Z', level: 'info', message: 'x'.repeat(10_000) } as const;
+    for (let told = 0; told < 2_000; told += 1) {
+      swarm.tell({ type: 'log', line });
+      if (told % 50 === 0) await Bun.sleep(1);
+    }
+    socket.resume();
+    await until(() => /"type":"dropped","count":\d+/.test(received));
+    // As an event like all others: the page listens to one kind.
+    expect(received).not.toContain('event:');
+  });
+
+  test('end when Studio is stopped', async () => {
+    const swarm = await serveFake('fake');
+    const stream = place.watch('fake');
+    await until(() => swarm.watching === 1 && stream.notices.length === 1);
+    await place.studio.stop();
+    await until(() => swarm.watching === 0);
+  });
+});

@@ -1,0 +1,55 @@
+/** Finds what answers an address below `/api`: the table of the contract. */
+import type { StudioHost } from '../studio-host.ts';
+import { readJsonBody } from '../http/read-json-body.ts';
+import { readQuery } from '../http/read-query.ts';
+import { StudioRefusal } from '../http/studio-refusal.ts';
+import { answerGet } from './answer-get.ts';
+import { answerPost } from './answer-post.ts';
+import { findPlace, listAll } from './list-workspaces.ts';
+import { streamNotices } from './stream-notices.ts';
+
+/** `path`: what comes after `/api/`. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
+export async function answerApi(host: StudioHost, request: Request, url: URL, path: string): Promise<Response> {
+  const [first, id, what = '', ...more] = path.split('/').map(decode);
+  if (first !== 'workspaces' || more.length > 0) throw unknown(url);
+  if (id === undefined) {
+    checkMethod(request, 'GET', url);
+    readQuery(url, []);
+    return Response.json(await host.reads.run('workspaces', () => listAll(host)));
+  }
+  const place = findPlace(host, id);
+  if (what === 'events') {
+    checkMethod(request, 'GET', url);
+    readQuery(url, []);
+    return streamNotices(host, place, request.signal);
+  }
+  const post = answerPost.get(what);
+  if (post !== undefined) {
+    checkMethod(request, 'POST', url);
+    readQuery(url, []);
+    return Response.json(await post(host, place, await readJsonBody(request, host.clock)));
+  }
+  const get = path.endsWith('/') ? undefined : answerGet.get(what);
+  if (get === undefined) throw unknown(url);
+  checkMethod(request, 'GET', url);
+  return Response.json(await get(host, place, url));
+}
+
+/** A part of the address as it was meant. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not well formed.');
+  }
+}
+
+function checkMethod({ method }: Request, allowed: 'GET' | 'POST', { pathname }: URL): void {
+  if (method === allowed) return;
+  const message = `${pathname.slice(0, 100)} takes ${allowed}, not ${method.slice(0, 20)}.`;
+  throw new StudioRefusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
+}
+
+function unknown({ pathname }: URL): StudioRefusal {
+  return new StudioRefusal(404, 'E_STUDIO_REQUEST', `There is nothing at ${pathname.slice(0, 100)}.`);
+}

@@ -1,0 +1,92 @@
+/** What can be looked at in a workspace. Nothing of it changes anything. */
+import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
+import { withInstance } from '../../instance/read-instances.ts';
+import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { TurnList } from '../contract.ts';
+import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
+import { StudioRefusal } from '../http/studio-refusal.ts';
+import type { StudioHost } from '../studio-host.ts';
+import { readConversation } from './read-conversation.ts';
+import { readTimeline } from './read-timeline.ts';
+import { viewWorkspace } from './view-workspace.ts';
+
+/** What becomes JSON. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
+export type AnswerGet = (host: StudioHost, place: SwarmPlace, url: URL) => Promise<object>;
+
+/** By the last part of the address; the workspace itself has none. */
+export const answerGet: ReadonlyMap<string, AnswerGet> = new Map<string, AnswerGet>([
+  ['', view],
+  ['conversation', conversation],
+  ['timeline', timeline],
+  ['history', history],
+  ['turns', turns],
+  ['trace', trace],
+]);
+
+const whole = { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: undefined };
+
+function view(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  readQuery(url, []);
+  return host.reads.run(keyOf('view', place), () => viewWorkspace(host, place));
+}
+
+function conversation(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const query = readQuery(url, ['agent', 'key', 'at', 'last']);
+  const instance = addressOf(query);
+  const at = numberOf(query, 'at', whole);
+  const last = numberOf(query, 'last', { least: 1, most: 1000, otherwise: 200 });
+  const question = { last, ...(at === undefined ? {} : { at }) };
+  return read(host, place, instance, ['conversation', question], (journal) =>
+    readConversation(journal, instance, question),
+  );
+}
+
+function timeline(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const instance = addressOf(readQuery(url, ['agent', 'key']));
+  return read(host, place, instance, ['timeline'], (journal) => readTimeline(journal, instance));
+}
+
+function history(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const query = readQuery(url, ['agent', 'key', 'before', 'limit']);
+  const instance = addressOf(query);
+  const before = numberOf(query, 'before', whole);
+  const limit = numberOf(query, 'limit', { least: 1, most: 1000, otherwise: 100 });
+  const question = { limit, ...(before === undefined ? {} : { before }) };
+  return read(host, place, instance, ['history', question], (journal) => readHistory(journal, instance, question));
+}
+
+function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList> {
+  const query = readQuery(url, ['agent', 'key', 'last']);
+  const last = numberOf(query, 'last', { least: 1, most: 1000, otherwise: 50 });
+  const { agent, key } = query;
+  const question = {
+    last,
+    ...(agent === undefined ? {} : { agentName: agent }),
+    ...(key === undefined ? {} : { instanceKey: key }),
+  };
+  return host.reads.run(keyOf('turns', place, question), async () => ({ turns: await listTurns(place, question) }));
+}
+
+function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const { id } = readQuery(url, ['id']);
+  if (id === undefined) throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'Which turn is meant? Name its `id`.');
+  return host.reads.run(keyOf('trace', place, id), () => readTurnTrace(place, id));
+}
+
+/** One conversation, read once for all who ask the same meanwhile. **Errors** — `E_INSTANCE_UNKNOWN`. */
+function read<Value>(
+  { reads, warn }: StudioHost,
+  place: SwarmPlace,
+  instance: AgentAddress,
+  question: readonly unknown[],
+  from: (journal: Journal) => Promise<Value>,
+): Promise<Value> {
+  return reads.run(keyOf('instance', place, instance, ...question), () =>
+    withInstance({ ...place, warn }, instance, from),
+  );
+}
+
+function keyOf(what: string, { workspaceId }: SwarmPlace, ...question: readonly unknown[]): string {
+  return JSON.stringify([what, workspaceId, ...question]);
+}

@@ -1,0 +1,57 @@
+/** What a person can do in a workspace, through the control socket of its swarm. */
+import { type ControlClient, isBelowSwarm } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { Acceptance, Done } from '../contract.ts';
+import type { StudioHost } from '../studio-host.ts';
+import { checkApproval, checkCancel, checkDeadLetter, checkSend } from './check-body.ts';
+
+/** What becomes JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
+export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
+
+/** By the last part of the address. */
+export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, AnswerPost>([
+  ['send', send],
+  ['cancel', cancel],
+  ['approval', answerApproval],
+  ['dead-letter', moveDeadLetter],
+]);
+
+/** A request of a page is not waited for longer. */
+const SILENCE_MS = 20_000;
+
+async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
+  const { agent, key: instanceKey, input } = checkSend(body);
+  return (await reach(host, place)).deliver({ agent, instanceKey, input });
+}
+
+async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
+  const { agent, key: instanceKey, eventId } = checkCancel(body);
+  const at = { agent, instanceKey, ...(eventId === undefined ? {} : { eventId }) };
+  return { done: await (await reach(host, place)).cancel(at) };
+}
+
+async function answerApproval(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
+  const { id, decision, note } = checkApproval(body);
+  if (isBelowSwarm()) {
+    throw new GoondanError('E_APPROVAL_BELOW_AGENT', 'This Studio was started by an agent. Only a person may answer.');
+  }
+  const swarm = await reach(host, place);
+  return { done: await swarm[decision](id, { by: 'studio', ...(note === undefined ? {} : { note }) }) };
+}
+
+async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
+  const { agent, key, eventId, action } = checkDeadLetter(body);
+  const method = action === 'retry' ? 'retryDeadLetter' : 'dropDeadLetter';
+  const swarm = await reach(host, place);
+  return { done: await swarm[method]({ agentName: agent, instanceKey: key }, eventId) };
+}
+
+/** **Errors** — `E_CONTROL_CLOSED`, with what starts it where that is known. */
+async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<ControlClient> {
+  const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
+  if (swarm !== undefined) return swarm;
+  const command = opened?.workspaceId === place.workspaceId ? opened.startCommand : undefined;
+  const suggestion = command === undefined ? {} : { suggestion: `Start it with \`${command}\`, then try again.` };
+  throw new GoondanError('E_CONTROL_CLOSED', 'The swarm is not running.', suggestion);
+}

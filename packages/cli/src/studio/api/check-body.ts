@@ -1,0 +1,63 @@
+/** The bodies of the contract, checked: what must be there is there, what is there is a text, and nothing else is. */
+import type { ApprovalBody, CancelBody, DeadLetterBody, SendBody } from '../contract.ts';
+import { StudioRefusal } from '../http/studio-refusal.ts';
+
+const LONGEST_NAME = 1024;
+
+/** **Errors** — `E_STUDIO_REQUEST`, as of the others. */
+export function checkSend(value: unknown): SendBody {
+  const fields = fieldsOf(value, ['agent', 'key', 'input']);
+  return { ...addressIn(fields), input: textIn(fields, 'input') };
+}
+
+export function checkCancel(value: unknown): CancelBody {
+  const fields = fieldsOf(value, ['agent', 'key', 'eventId']);
+  return { ...addressIn(fields), ...(fields.has('eventId') && { eventId: nameIn(fields, 'eventId') }) };
+}
+
+export function checkApproval(value: unknown): ApprovalBody {
+  const fields = fieldsOf(value, ['id', 'decision', 'note']);
+  const decision = oneIn(fields, 'decision', ['approve', 'deny']);
+  return { id: nameIn(fields, 'id'), decision, ...(fields.has('note') && { note: textIn(fields, 'note') }) };
+}
+
+export function checkDeadLetter(value: unknown): DeadLetterBody {
+  const fields = fieldsOf(value, ['agent', 'key', 'eventId', 'action']);
+  const action = oneIn(fields, 'action', ['retry', 'drop']);
+  return { ...addressIn(fields), eventId: nameIn(fields, 'eventId'), action };
+}
+
+type Fields = ReadonlyMap<string, unknown>;
+
+function fieldsOf(value: unknown, names: readonly string[]): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong('it is no object');
+  const stray = Object.keys(value).find((key) => !names.includes(key));
+  if (stray !== undefined) throw wrong(`there is no field ${JSON.stringify(stray.slice(0, 60))}`);
+  return new Map(Object.entries(value));
+}
+
+function addressIn(fields: Fields): { readonly agent: string; readonly key: string } {
+  return { agent: nameIn(fields, 'agent'), key: nameIn(fields, 'key') };
+}
+
+function textIn(fields: Fields, field: string): string {
+  const value = fields.get(field);
+  if (typeof value !== 'string') throw wrong(`"${field}" is no text`);
+  return value;
+}
+
+function nameIn(fields: Fields, field: string): string {
+  const value = textIn(fields, field);
+  if (value === '' || value.length > LONGEST_NAME) throw wrong(`"${field}" has not 1 to ${LONGEST_NAME} characters`);
+  return value;
+}
+
+function oneIn<const Choice extends string>(fields: Fields, field: string, choices: readonly Choice[]): Choice {
+  const chosen = choices.find((choice) => choice === fields.get(field));
+  if (chosen === undefined) throw wrong(`"${field}" is none of ${choices.join(', ')}`);
+  return chosen;
+}
+
+function wrong(problem: string): StudioRefusal {
+  return new StudioRefusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${problem}.`);
+}

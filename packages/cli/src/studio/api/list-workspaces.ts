@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import {
+  controlSocketPath,
+  type ListedWorkspace,
+  listWorkspaces,
+  type SwarmStatus,
+  systemSocketEnvironment,
+  workspaceFolder,
+  workspaceIds,
+} from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';
+import type { StudioHost } from '../studio-host.ts';
+
+/** The rest, the oldest, is not shown. */
+const MOST_SHOWN = 200;
+/** A swarm that says nothing for so long is not asked for a list. */
+const PATIENCE_MS = 2_000;
+
+/** Every workspace of the state root: those that run first, then by when they were last used. */
+export async function listAll({ stateRoot, opened, version }: StudioHost): Promise<WorkspaceList> {
+  const found = listWorkspaces(stateRoot);
+  const summaries = await Promise.all(found.map((listed) => summarize(stateRoot, listed)));
+  return {
+    workspaces: summaries.toSorted(byUse).slice(0, MOST_SHOWN),
+    ...(opened && { opened: { workspaceId: opened.workspaceId, swarm: opened.swarm } }),
+    version,
+  };
+}
+
+/** No path is ever made of what an address says: it names one of those that are there. **Errors** — `E_WORKSPACE_UNKNOWN`. */
+export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): SwarmPlace {
+  const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...workspaceIds(stateRoot)];
+  const workspaceId = known.find((each) => each === wanted);
+  if (workspaceId !== undefined) return { stateRoot, workspaceId };
+  throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);
+}
+
+/** `undefined` when none runs there, or it does not answer. */
+export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
+  if (!hasSocket(place)) return undefined;
+  const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
+  return swarm?.status().catch(() => undefined);
+}
+
+/** Without a connection: what most workspaces are asked. */
+export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
+  const folder = workspaceFolder(stateRoot, workspaceId);
+  return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));
+}
+
+async function summarize(stateRoot: string, listed: ListedWorkspace): Promise<WorkspaceSummary> {
+  const { workspaceId, instances, updatedAt } = listed;
+  const status = await readStatus({ stateRoot, workspaceId });
+  return {
+    workspaceId,
+    ...(status && { swarm: status.swarm }),
+    isRunning: status !== undefined,
+    instances,
+    ...(updatedAt && { updatedAt: updatedAt.toISOString() }),
+  };
+}
+
+function byUse(one: WorkspaceSummary, other: WorkspaceSummary): number {
+  if (one.isRunning !== other.isRunning) return one.isRunning ? -1 : 1;
+  const [first, second] = [one.updatedAt ?? '', other.updatedAt ?? ''];
+  if (first !== second) return first > second ? -1 : 1;
+  return one.workspaceId < other.workspaceId ? -1 : 1;
+}

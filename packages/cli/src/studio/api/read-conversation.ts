@@ -1,0 +1,68 @@
+import { type ArchivedTurn, blame, type HistorySource, type KeptHistory } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
+import type { ConversationView } from '../contract.ts';
+
+export interface ConversationQuestion {
+  /** After this event; now when absent. */
+  readonly at?: number;
+  /** So many messages at most. */
+  readonly last: number;
+}
+
+/**
+ * A conversation at a moment, and between which events moments can be chosen. Reads the history once: what comes after
+ * the moment is only counted.
+ *
+ * **Errors** — `E_HISTORY_RANGE`; those of reading.
+ */
+export async function readConversation(
+  source: HistorySource,
+  instance: AgentAddress,
+  { at, last }: ConversationQuestion,
+): Promise<Omit<ConversationView, 'messages'> & { readonly messages: Awaited<ReturnType<typeof blame>>['messages'] }> {
+  const counted = new CountedHistory(await source.history(instance));
+  const { seq, messages } = await blame(counted, instance, at === undefined ? {} : { at });
+  const newest = await counted.countRest();
+  const shown = messages.slice(-last);
+  return {
+    seq,
+    first: newest === 0 ? 0 : counted.start + 1,
+    last: newest,
+    earlier: messages.length - shown.length,
+    messages: shown,
+  };
+}
+
+/** Lets somebody read a history as far as they want, and counts the rest of it. */
+class CountedHistory implements HistorySource {
+  /** How many events are not kept any more. */
+  readonly start: number;
+  readonly #history: KeptHistory;
+  readonly #turns: AsyncIterator<ArchivedTurn>;
+  #seq: number;
+
+  constructor(history: KeptHistory) {
+    this.#history = history;
+    this.#turns = history.turns[Symbol.asyncIterator]();
+    this.start = history.start.seq;
+    this.#seq = history.start.seq;
+  }
+
+  async history(): Promise<KeptHistory> {
+    // Without `return`: whoever stops reading leaves the rest to be counted.
+    const turns = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
+    return { start: this.#history.start, turns };
+  }
+
+  /** The number of the newest event. */
+  async countRest(): Promise<number> {
+    while ((await this.#next()).done !== true);
+    return this.#seq;
+  }
+
+  async #next(): Promise<IteratorResult<ArchivedTurn>> {
+    const next = await this.#turns.next();
+    if (next.done !== true) this.#seq += next.value.events.filter(({ counts }) => counts).length;
+    return next;
+  }
+}

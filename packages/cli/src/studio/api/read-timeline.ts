@@ -1,0 +1,48 @@
+import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
+import type { TimelineTurn, TimelineView } from '../contract.ts';
+
+/** Of events, and of turns. Older ones are left out. */
+const MOST_SHOWN = 20_000;
+
+const letters: Readonly<Record<ArchivedEvent['author']['kind'], string>> = {
+  input: 'i',
+  model: 'm',
+  tool: 't',
+  extension: 'e',
+  runtime: 'r',
+};
+
+/** The whole life of a conversation at a glance, in one pass over its history. **Errors** — those of reading. */
+export async function readTimeline(source: HistorySource, instance: AgentAddress): Promise<TimelineView> {
+  const { start, turns } = await source.history(instance);
+  let last = start.seq;
+  let authors = '';
+  let shown: TimelineTurn[] = [];
+  for await (const turn of turns) {
+    const events = turn.events.filter(({ counts }) => counts);
+    const from = events.length === 0 ? last : last + 1;
+    last += events.length;
+    authors += events.map(({ author }) => letters[author.kind]).join('');
+    shown.push(describe(turn, from, last));
+    // Not with every turn: cutting costs as much as what is left.
+    if (authors.length > 2 * MOST_SHOWN) authors = authors.slice(-MOST_SHOWN);
+    if (shown.length > 2 * MOST_SHOWN) shown = shown.slice(-MOST_SHOWN);
+  }
+  authors = authors.slice(-MOST_SHOWN);
+  const from = last - authors.length + 1;
+  return {
+    first: last === 0 ? 0 : start.seq + 1,
+    last,
+    from: last === 0 ? 0 : from,
+    authors,
+    turns: shown.slice(-MOST_SHOWN).filter(({ to }) => to >= from || authors === ''),
+  };
+}
+
+function describe({ turnId, committedAt, result }: ArchivedTurn, from: number, to: number): TimelineTurn {
+  const turn = { turnId, from, to, committedAt: committedAt.toISOString() };
+  if (typeof result === 'string') return { ...turn, result };
+  const { error } = result;
+  return error === undefined ? { ...turn, result: 'completed' } : { ...turn, result: 'failed', error };
+}

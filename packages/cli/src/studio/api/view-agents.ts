@@ -1,0 +1,56 @@
+import {
+  AGENT_TOOL_NAMES,
+  type DeclaredAgent,
+  type DeclaredAgents,
+  readDescription,
+  type RecordedAgent,
+} from '@goondan/runtime';
+import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { AgentView } from '../contract.ts';
+
+/** The rest is not shown. */
+const MOST_SHOWN = 200;
+
+/** Those that are declared, in that order, then others of whom something is known. What they load is what their last start says. */
+export async function viewAgents(
+  place: SwarmPlace,
+  declared: DeclaredAgents | undefined,
+  others: readonly string[],
+): Promise<AgentView[]> {
+  const agents = new Map(declared?.agents.map((each) => [each.agentName, each]));
+  const names = [...new Set([...agents.keys(), ...others])].slice(0, MOST_SHOWN);
+  return Promise.all(
+    names.map(async (name) => {
+      const recorded = await readDescription(place, name).catch(() => undefined);
+      return { name, ...partsOf(agents.get(name), recorded), ...declaredOnly(agents.get(name), [...agents.keys()]) };
+    }),
+  );
+}
+
+function partsOf(
+  declared: DeclaredAgent | undefined,
+  recorded: RecordedAgent | undefined,
+): Pick<AgentView, 'tools' | 'extensions' | 'layers'> {
+  if (recorded !== undefined) {
+    const { tools, extensions, layers } = recorded;
+    return { tools, extensions, layers };
+  }
+  const { tools = [], extensions = [], agentTools = false } = declared ?? {};
+  const own = tools.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`));
+  return {
+    tools: [...own, ...(agentTools ? AGENT_TOOL_NAMES : [])],
+    extensions: extensions.map(({ resource }) => resource.metadata.name),
+    layers: [],
+  };
+}
+
+/** An agent with the tools to ask others may ask every other one of its swarm. */
+function declaredOnly(
+  declared: DeclaredAgent | undefined,
+  names: readonly string[],
+): Pick<AgentView, 'model' | 'mayAsk'> {
+  if (declared === undefined) return {};
+  const model = declared.modelRef ?? Object.keys(declared.models)[0];
+  const mayAsk = declared.agentTools === true ? names.filter((name) => name !== declared.agentName) : [];
+  return { ...(model !== undefined && { model }), mayAsk };
+}

@@ -1,0 +1,132 @@
+/** One workspace: what is on its disk, what its swarm says when it runs, and what its bundle declares when that is known. */
+import type { ControlClient, InstanceStatus, Journal, SwarmStatus } from '@goondan/runtime';
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { withJournal } from '../../instance/with-journal.ts';
+import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { InstanceView, WorkspaceView } from '../contract.ts';
+import type { StudioHost } from '../studio-host.ts';
+import { hasSocket } from './list-workspaces.ts';
+import { viewAgents } from './view-agents.ts';
+
+/** Of conversations; the rest, the oldest, is only counted. */
+const MOST_SHOWN = 500;
+/** How many are looked at before others get their turn. */
+const AT_ONCE = 50;
+const PATIENCE_MS = 5_000;
+
+export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promise<WorkspaceView> {
+  const running = await askSwarm(place);
+  const conversations = await readConversations(place, running?.instances ?? [], host);
+  const opened = host.opened?.workspaceId === place.workspaceId ? host.opened : undefined;
+  const declared = await opened?.readAgents().catch(() => undefined);
+  const { status } = running ?? {};
+  const [newest] = conversations;
+  const entryAgent = status?.entryAgent ?? declared?.entryAgent;
+  const swarm = status?.swarm ?? opened?.swarm;
+  return {
+    workspaceId: place.workspaceId,
+    ...(swarm !== undefined && { swarm }),
+    isRunning: status !== undefined,
+    instances: conversations.length,
+    ...(newest?.updatedAt && { updatedAt: newest.updatedAt }),
+    ...(status && { pid: status.pid, startedAt: status.startedAt }),
+    ...(entryAgent !== undefined && { entryAgent }),
+    agents: await viewAgents(place, declared, [...(status?.agents ?? []), ...conversations.map(({ agent }) => agent)]),
+    conversations: conversations.slice(0, MOST_SHOWN),
+    connections: status?.connections ?? [],
+    approvals: running?.approvals ?? [],
+    deadLetters: running?.deadLetters ?? [],
+    ...(opened && { startCommand: opened.startCommand }),
+  };
+}
+
+interface RunningSwarm {
+  readonly status: SwarmStatus;
+  readonly instances: readonly InstanceStatus[];
+  readonly approvals: Awaited<ReturnType<ControlClient['approvals']>>;
+  readonly deadLetters: Awaited<ReturnType<ControlClient['deadLetters']>>;
+}
+
+/** `undefined` when none runs, or it goes away meanwhile, or says nothing. */
+async function askSwarm(place: SwarmPlace): Promise<RunningSwarm | undefined> {
+  if (!hasSocket(place)) return undefined;
+  try {
+    const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS });
+    if (swarm === undefined) return undefined;
+    const [status, instances, approvals, deadLetters] = await Promise.all([
+      swarm.status(),
+      swarm.instances(),
+      swarm.approvals(),
+      swarm.deadLetters(),
+    ]);
+    return { status, instances, approvals, deadLetters };
+  } catch (error) {
+    if (error instanceof GoondanError) return undefined;
+    throw error;
+  }
+}
+
+/** The latest ones first. One that cannot be read is there, with what is wrong with it. */
+async function readConversations(
+  place: SwarmPlace,
+  running: readonly InstanceStatus[],
+  { warn }: StudioHost,
+): Promise<InstanceView[]> {
+  const statuses = new Map(running.map((each) => [keyOf(each), each]));
+  const onDisk = await withJournal({ ...place, warn }, [], async (journal) => {
+    const addresses = await journal.instances();
+    const views: InstanceView[] = [];
+    for (let from = 0; from < addresses.length; from += AT_ONCE) {
+      const some = addresses.slice(from, from + AT_ONCE);
+      views.push(...(await Promise.all(some.map((at) => viewInstance(journal, at, statuses.get(keyOf(at)))))));
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    return views;
+  });
+  const known = new Set(onDisk.map(({ agent, key }) => JSON.stringify([agent, key])));
+  const others = running.filter((each) => !known.has(keyOf(each))).map((each) => describe(each, each, nothingYet));
+  return [...onDisk, ...others].toSorted(byUse);
+}
+
+const nothingYet = { messages: 0, updatedAt: null };
+
+async function viewInstance(
+  journal: Journal,
+  at: AgentAddress,
+  status: InstanceStatus | undefined,
+): Promise<InstanceView> {
+  try {
+    const { messages, updatedAt, pending } = await journal.summary(at);
+    return describe(at, status, { messages, updatedAt: updatedAt?.toISOString() ?? null, queued: pending });
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    return { ...describe(at, status, nothingYet), problem: `${error.code}: ${error.message}` };
+  }
+}
+
+function describe(
+  { agentName: agent, instanceKey: key }: AgentAddress,
+  running: InstanceStatus | undefined,
+  { messages, updatedAt, queued = 0 }: Pick<InstanceView, 'messages' | 'updatedAt'> & { readonly queued?: number },
+): InstanceView {
+  return {
+    agent,
+    key,
+    status: running?.status ?? 'asleep',
+    messages,
+    updatedAt,
+    queued: running?.queued ?? queued,
+    crashes: running?.crashes ?? 0,
+    ...(running?.problem !== undefined && { problem: running.problem }),
+  };
+}
+
+function byUse(one: InstanceView, other: InstanceView): number {
+  const [first, second] = [one, other].map(({ updatedAt }) => updatedAt ?? '');
+  if (first !== second) return (first ?? '') > (second ?? '') ? -1 : 1;
+  return JSON.stringify([one.agent, one.key]) < JSON.stringify([other.agent, other.key]) ? -1 : 1;
+}
+
+function keyOf({ agentName, instanceKey }: AgentAddress): string {
+  return JSON.stringify([agentName, instanceKey]);
+}

@@ -1,0 +1,42 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { answerFile, readPageFiles } from './page-files.ts';
+
+const folders: string[] = [];
+afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+function folderWith(...names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-page-'));
+  folders.push(folder);
+  for (const name of names) writeFileSync(join(folder, name), name);
+  return folder;
+}
+
+test('the page that was built is beside the sources, and loads nothing that is not', async () => {
+  const files = readPageFiles();
+  const page = new TextDecoder().decode(files.get('/')?.bytes);
+  const loaded = [...page.matchAll(/(?:src|href)="\.?(\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect(loaded.length).toBeGreaterThan(0);
+  for (const path of loaded) expect([...files.keys()]).toContain(path);
+  for (const [path, file] of files) expect([path, file.isHashed]).toEqual([path, path !== '/']);
+});
+
+test('every file has its type, and others are none', async () => {
+  const folder = folderWith('index.html', 'chunk-abcd1234.js', 'plain.css', 'x.map', '.env');
+  mkdirSync(join(folder, 'more'));
+  const files = readPageFiles(folder);
+  expect([...files.keys()].toSorted()).toEqual(['/', '/chunk-abcd1234.js', '/plain.css']);
+  const plain = files.get('/plain.css');
+  const answer = plain && answerFile(plain);
+  expect(answer?.headers.get('content-type')).toBe('text/css; charset=utf-8');
+  expect(answer?.headers.get('cache-control')).toBeNull();
+  expect(await answer?.text()).toBe('plain.css');
+});
+
+test('without a page there is no Studio', () => {
+  for (const folder of [folderWith('chunk-abcd1234.js'), '/nowhere']) {
+    expect(() => readPageFiles(folder)).toThrow(expect.objectContaining({ code: 'E_STUDIO_PAGE' }));
+  }
+});

@@ -1,0 +1,59 @@
+/** The page of Studio as it was built, read once: whatever is asked for later, no path ever reaches the disk. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GoondanError } from '@goondan/types';
+
+/** By the path in the address: `/`, `/chunk-….js`. */
+export type PageFiles = ReadonlyMap<string, PageFile>;
+
+export interface PageFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  /** Its name changes when its bytes do. */
+  readonly isHashed: boolean;
+}
+
+/** Beside the sources, in the repository and where the CLI is installed. */
+const builtPage = fileURLToPath(new URL('../../../dist/studio', import.meta.url));
+
+const types: ReadonlyMap<string, string> = new Map([
+  ['.css', 'text/css; charset=utf-8'],
+  ['.html', 'text/html; charset=utf-8'],
+  ['.ico', 'image/x-icon'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.png', 'image/png'],
+  ['.svg', 'image/svg+xml'],
+  ['.woff2', 'font/woff2'],
+]);
+
+/** **Errors** — `E_STUDIO_PAGE`. */
+export function readPageFiles(folder = builtPage): PageFiles {
+  const names = namesIn(folder).filter((name) => types.has(extname(name)));
+  const files = new Map(names.map((name) => [pathOf(name), readFile(folder, name)]));
+  if (!files.has('/')) throw new GoondanError('E_STUDIO_PAGE', `There is no page of Studio in "${folder}".`);
+  return files;
+}
+
+/** A hashed file is the browser's to keep; the page itself is asked for each time. */
+export function answerFile({ bytes, type, isHashed }: PageFile): Response {
+  const kept = isHashed ? { 'Cache-Control': 'private, max-age=31536000, immutable' } : {};
+  return new Response(bytes, { headers: { 'Content-Type': type, ...kept } });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw new GoondanError('E_STUDIO_PAGE', `The page of Studio cannot be read from "${folder}".`, { cause: error });
+  }
+}
+
+function pathOf(name: string): string {
+  return name === 'index.html' ? '/' : `/${name}`;
+}
+
+function readFile(folder: string, name: string): PageFile {
+  const bytes = new Uint8Array(readFileSync(join(folder, name)));
+  return { bytes, type: types.get(extname(name)) ?? '', isHashed: /-[a-z0-9]{8,}\.\w+$/.test(name) };
+}

@@ -1,0 +1,43 @@
+/** What stands behind the `?` of an address, checked. What is not asked for there is a mistake. */
+import type { AgentAddress } from '@goondan/types';
+import { StudioRefusal } from './studio-refusal.ts';
+
+export type Query<Name extends string> = { readonly [Each in Name]?: string };
+
+const LONGEST = 1024;
+
+/** A parameter without a value counts as absent. **Errors** — `E_STUDIO_REQUEST`. */
+export function readQuery<const Name extends string>({ searchParams }: URL, names: readonly Name[]): Query<Name> {
+  const query: { [Each in Name]?: string } = {};
+  for (const [given, value] of searchParams) {
+    const name = names.find((each) => each === given);
+    if (name === undefined) throw wrong(`There is no parameter ${JSON.stringify(given.slice(0, 60))} here.`);
+    if (query[name] !== undefined) throw wrong(`The parameter "${name}" is there twice.`);
+    if (value.length > LONGEST) throw wrong(`The parameter "${name}" is longer than ${LONGEST} characters.`);
+    if (value !== '') query[name] = value;
+  }
+  return query;
+}
+
+/** **Errors** — `E_STUDIO_REQUEST`. */
+export function addressOf({ agent, key }: Query<'agent' | 'key'>): AgentAddress {
+  if (agent === undefined || key === undefined) throw wrong('Which conversation is meant? Name `agent` and `key`.');
+  return { agentName: agent, instanceKey: key };
+}
+
+/** `otherwise` when absent. **Errors** — `E_STUDIO_REQUEST`. */
+export function numberOf<const Name extends string, Otherwise>(
+  query: Query<Name>,
+  name: Name,
+  { least, most, otherwise }: { readonly least: number; readonly most: number; readonly otherwise: Otherwise },
+): number | Otherwise {
+  const text = query[name];
+  if (text === undefined) return otherwise;
+  const number = Number(text);
+  if (/^\d{1,16}$/.test(text) && number >= least && number <= most) return number;
+  throw wrong(`The parameter "${name}" is no number from ${least} to ${most}.`);
+}
+
+function wrong(message: string): StudioRefusal {
+  return new StudioRefusal(400, 'E_STUDIO_REQUEST', message);
+}

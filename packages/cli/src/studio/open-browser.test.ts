@@ -1,0 +1,45 @@
+import { afterEach, expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBrowser } from './open-browser.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gdn-browser-'));
+const opener = join(folder, 'opener');
+const opened = join(folder, 'opened');
+writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`);
+chmodSync(opener, 0o755);
+afterEach(() => rmSync(opened, { force: true }));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const asked: string[] = [];
+const which = (program: string) => {
+  asked.push(program);
+  return opener;
+};
+
+test('a browser is started where there is a display, with the address as it is', async () => {
+  const url = 'http://127.0.0.1:1/?token=a&b=$(c)';
+  const desks = [
+    { platform: 'linux', env: { DISPLAY: ':0' } },
+    { platform: 'linux', env: { WAYLAND_DISPLAY: 'wayland-0' } },
+    { platform: 'darwin', env: {} },
+  ] as const;
+  for (const desk of desks) {
+    openBrowser(url, { ...desk, which });
+    const deadline = Date.now() + 20_000;
+    while (!existsSync(opened) && Date.now() < deadline) await Bun.sleep(5);
+    expect(readFileSync(opened, 'utf8')).toBe(url);
+    rmSync(opened);
+  }
+  expect(asked).toEqual(['xdg-open', 'xdg-open', 'open']);
+});
+
+test('without a display, an opener, or one that starts, nothing happens', () => {
+  const before = asked.length;
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: '' }, which });
+  expect(asked).toHaveLength(before);
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' }, which: () => null });
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' }, which: () => join(folder, 'nothing') });
+  expect(existsSync(opened)).toBe(false);
+});

@@ -1,0 +1,18 @@
+/** Starts the browser of a person, where there is one. That it does not start is no failure: the link was printed. */
+export function openBrowser(url: string, { platform, env, which = Bun.which }: Desk = process): void {
+  const opener = platform === 'darwin' ? 'open' : 'xdg-open';
+  const hasDisplay = platform === 'darwin' || Boolean(env['DISPLAY']) || Boolean(env['WAYLAND_DISPLAY']);
+  const path = hasDisplay ? which(opener) : null;
+  if (path === null) return;
+  try {
+    Bun.spawn([path, url], { stdio: ['ignore', 'ignore', 'ignore'], detached: true }).unref();
+  } catch {
+    // Found and not startable: the person opens the link.
+  }
+}
+
+export interface Desk {
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly which?: (program: string) => string | null;
+}

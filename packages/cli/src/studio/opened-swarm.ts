@@ -1,0 +1,37 @@
+/** The swarm that `gdn studio` was typed for. Its bundle is read, and nothing of it is run. */
+import { type Bundle, type DeclaredAgents, declaredAgents } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { readBundle } from '../bundle/open-bundle.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import { findWorkspace } from '../swarm/find-workspace.ts';
+import { startCommand } from '../swarm/start-command.ts';
+
+export interface OpenedSwarm {
+  readonly workspaceId: string;
+  readonly swarm: string;
+  readonly startCommand: string;
+  /** As the files are now; `undefined` while they are not valid. */
+  readonly readAgents: () => Promise<DeclaredAgents | undefined>;
+}
+
+/**
+ * `undefined` when there is no bundle and none was named.
+ *
+ * **Errors** — `E_BUNDLE_MISSING`, `E_SWARM_UNKNOWN`, `E_BUNDLE_INVALID`, of one that was named.
+ */
+export async function openSwarm(options: BundleOptions): Promise<OpenedSwarm | undefined> {
+  const folder = bundleFolder(undefined, options);
+  const isNamed = options.bundle !== undefined || options.swarm !== undefined;
+  try {
+    const found = findWorkspace(await readBundle(folder), options.swarm);
+    const readAgents = async () => agentsOf(await readBundle(folder), found.swarm);
+    return { ...found, startCommand: startCommand(options), readAgents };
+  } catch (error) {
+    if (isNamed || !(error instanceof GoondanError)) throw error;
+    return undefined;
+  }
+}
+
+function agentsOf(bundle: Bundle, swarm: string): DeclaredAgents | undefined {
+  return bundle.valid ? declaredAgents(bundle, { swarm, environment: process.env }) : undefined;
+}

@@ -1,0 +1,54 @@
+/** `gdn studio`: serves the page until somebody ends it. */
+import type { BundleOptions } from '../common-options.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { readVersion } from '../read-version.ts';
+import { readableStateRoot } from '../state-root.ts';
+import { onStopSignal, type StopSignal } from '../stop-signals.ts';
+import type { Terminal } from '../terminal.ts';
+import { openBrowser } from './open-browser.ts';
+import { openSwarm } from './opened-swarm.ts';
+import { serveStudio, type Studio } from './serve-studio.ts';
+
+export interface StudioRequest extends BundleOptions {
+  readonly port?: number;
+  /** Where there is one to open. */
+  readonly opensBrowser: boolean;
+}
+
+/** What `gdn studio --json` prints, on one line. Fields are added, never renamed. */
+export interface ServedStudio {
+  readonly url: string;
+  readonly pid: number;
+  readonly stateRoot: string;
+}
+
+/** Resolves when a signal ended it. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
+export async function runStudio(request: StudioRequest, terminal: Terminal): Promise<ExitCode> {
+  const { port, opensBrowser, json = false, ...options } = request;
+  const stateRoot = readableStateRoot(options);
+  const opened = await openSwarm(options);
+  const ended = Promise.withResolvers<StopSignal>();
+  const forget = onStopSignal(ended.resolve);
+  const studio = serveStudio({
+    stateRoot,
+    version: readVersion(),
+    report: terminal.printError,
+    ...(opened && { opened }),
+    ...(port !== undefined && { port }),
+  });
+  try {
+    if (json)
+      terminal.print(`${JSON.stringify({ url: studio.url, pid: process.pid, stateRoot } satisfies ServedStudio)}\n`);
+    else greet(studio, opened?.swarm, terminal);
+    if (opensBrowser && terminal.isWatched) openBrowser(studio.ticketUrl());
+    return (await ended.promise) === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
+  } finally {
+    forget();
+    await studio.stop();
+  }
+}
+
+function greet({ url }: Studio, swarm: string | undefined, { print, colors }: Terminal): void {
+  const what = swarm === undefined ? 'Studio' : `Studio, with swarm "${swarm}",`;
+  print(`${what} is at ${colors.bold(url)}\nWhoever has this link can talk to your swarms. Ctrl-C ends it.\n`);
+}

@@ -1,0 +1,140 @@
+/**
+ * The server of Studio: a page for people, and what it asks for, on this machine only (docs/studio.md).
+ *
+ * 1. It listens on 127.0.0.1 and nowhere else.
+ * 2. Every request is checked in the same order before anything is looked at: which host it was meant for, which page it
+ *    comes from, whether its method is one of ours, whether its sender has the token.
+ * 3. Whatever comes in is answered, and every refusal has a code; nothing that comes in gets out of here as an exception.
+ * 4. Nothing of a bundle is run, and no address becomes a path.
+ */
+import { type Clock, systemClock } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { answerApi } from './api/answer-api.ts';
+import { checkSender } from './http/check-sender.ts';
+import { answerFile, type PageFiles, readPageFiles } from './http/page-files.ts';
+import { protect } from './http/protect.ts';
+import { askForLink } from './http/ask-for-link.ts';
+import { StudioSession } from './http/studio-session.ts';
+import { refuse, StudioRefusal } from './http/studio-refusal.ts';
+import type { OpenedSwarm } from './opened-swarm.ts';
+import { SharedReads } from './shared-reads.ts';
+import { StreamRoom } from './stream-room.ts';
+import type { StudioHost } from './studio-host.ts';
+import { warnOnce } from './warn-once.ts';
+
+export interface StudioOptions {
+  readonly stateRoot: string;
+  /** Of this `gdn`. */
+  readonly version: string;
+  readonly opened?: OpenedSwarm;
+  /** A free one when absent. */
+  readonly port?: number;
+  /** Made up when absent. */
+  readonly token?: string;
+  /** As it was built when absent. */
+  readonly page?: PageFiles;
+  readonly clock?: Clock;
+  /** Hears what whoever asked is not told; must not throw. */
+  readonly report: (text: string) => void;
+}
+
+export interface Studio {
+  /** With the token. */
+  readonly url: string;
+  readonly port: number;
+  /** Streams that are open. */
+  readonly streams: number;
+  /** For the command line of a browser: works once, for a minute. */
+  ticketUrl(): string;
+  /** Ends every stream. Nothing listens any more when it resolves. */
+  stop(): Promise<void>;
+}
+
+/** **Errors** — `E_STUDIO_PAGE`, `E_STUDIO_PORT`. */
+export function serveStudio(options: StudioOptions): Studio {
+  const { stateRoot, version, opened, clock = systemClock, report, page = readPageFiles() } = options;
+  const streams = new StreamRoom();
+  const warn = warnOnce(report);
+  const host: StudioHost = {
+    ...{ stateRoot, version, clock, streams, warn, reads: new SharedReads() },
+    ...(opened && { opened }),
+  };
+  const server = listen(options.port ?? 0, (request) => answer(request));
+  const { port = 0 } = server;
+  const session = new StudioSession({ port, clock, ...(options.token !== undefined && { token: options.token }) });
+  const urlWith = (token: string) => `http://127.0.0.1:${port}/?token=${token}`;
+  return {
+    url: urlWith(session.token),
+    port,
+    get streams() {
+      return streams.size;
+    },
+    ticketUrl: () => urlWith(session.newTicket()),
+    async stop() {
+      streams.closeAll();
+      await server.stop(true);
+    },
+  };
+
+  async function answer(request: Request): Promise<Response> {
+    try {
+      return protect(await find(request));
+    } catch (error) {
+      return protect(refuseTo(request, error));
+    }
+  }
+
+  async function find(request: Request): Promise<Response> {
+    checkSender(request, port);
+    const url = checkAddress(request);
+    const token = url.pathname === '/' && request.method === 'GET' ? url.searchParams.get('token') : null;
+    if (token !== null) return session.enter(token);
+    session.check(request);
+    if (url.pathname.startsWith(API)) return answerApi(host, request, url, url.pathname.slice(API.length));
+    const file = page.get(url.pathname);
+    if (file === undefined) throw new StudioRefusal(404, 'E_STUDIO_REQUEST', 'There is no such page.');
+    if (request.method !== 'GET') throw wrongMethod(request.method, 'GET');
+    return answerFile(file);
+  }
+
+  function refuseTo(request: Request, error: unknown): Response {
+    const isStranger = error instanceof StudioRefusal && error.status === 401;
+    if (isStranger && (request.headers.get('accept') ?? '').includes('text/html')) return askForLink(error.message);
+    return refuse(error, (unforeseen) => report(`Studio: ${String(unforeseen)}\n`));
+  }
+}
+
+const API = '/api/';
+const LONGEST_ADDRESS = 4_096;
+
+/** **Errors** — `E_STUDIO_REQUEST`. */
+function checkAddress({ url: text, method }: Request): URL {
+  if (method !== 'GET' && method !== 'POST') throw wrongMethod(method, 'GET, POST');
+  if (text.length > LONGEST_ADDRESS) throw new StudioRefusal(414, 'E_STUDIO_REQUEST', 'The address is too long.');
+  const url = URL.parse(text);
+  if (url === null) throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not a URL.');
+  return url;
+}
+
+function wrongMethod(method: string, allowed: string): StudioRefusal {
+  const message = `Studio takes ${allowed} here, not ${method.slice(0, 20)}.`;
+  return new StudioRefusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
+}
+
+function listen(port: number, fetch: (request: Request) => Promise<Response>) {
+  try {
+    return Bun.serve({
+      hostname: '127.0.0.1',
+      port,
+      // A stream may be quiet for hours; bodies have a deadline of their own.
+      idleTimeout: 0,
+      // Ours are smaller, and say so in words.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      fetch,
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GoondanError('E_STUDIO_PORT', `Port ${port} cannot be listened on: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Reading a conversation from its beginning is work, and a page asks often. So:
+ *
+ * 1. Who asks for what is just being read gets the same answer.
+ * 2. Only a few are read at once; others wait in line.
+ * 3. The line is bounded: who comes when it is full is refused, `E_STUDIO_BUSY`.
+ */
+import { GoondanError } from '@goondan/types';
+
+const MOST_AT_ONCE = 4;
+const MOST_WAITING = 64;
+
+export class SharedReads {
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #line: (() => void)[] = [];
+  #active = 0;
+
+  /** `key` says everything that the answer depends on. **Errors** — `E_STUDIO_BUSY`; those of `read`. */
+  run<Value>(key: string, read: () => Promise<Value>): Promise<Value> {
+    const running = this.#running.get(key);
+    // The key says what is read, so it is of this type.
+    if (running !== undefined) return running as Promise<Value>;
+    if (this.#line.length >= MOST_WAITING) {
+      throw new GoondanError('E_STUDIO_BUSY', `${MOST_WAITING} requests wait for their turn.`, { retryable: true });
+    }
+    const reading = this.#inTurn(read).finally(() => this.#running.delete(key));
+    this.#running.set(key, reading);
+    return reading;
+  }
+
+  async #inTurn<Value>(read: () => Promise<Value>): Promise<Value> {
+    if (this.#active >= MOST_AT_ONCE) await new Promise<void>((resolve) => void this.#line.push(resolve));
+    else this.#active += 1;
+    try {
+      return await read();
+    } finally {
+      // Whoever waits takes the place; else it is free.
+      const next = this.#line.shift();
+      if (next === undefined) this.#active -= 1;
+      else next();
+    }
+  }
+}

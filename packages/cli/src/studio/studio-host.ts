@@ -1,0 +1,17 @@
+import type { Clock } from '@goondan/runtime';
+import type { OpenedSwarm } from './opened-swarm.ts';
+import type { SharedReads } from './shared-reads.ts';
+import type { StreamRoom } from './stream-room.ts';
+import type { StoreWarning } from './warn-once.ts';
+
+/** What every request is answered with. */
+export interface StudioHost {
+  readonly stateRoot: string;
+  readonly version: string;
+  readonly opened?: OpenedSwarm;
+  readonly reads: SharedReads;
+  readonly streams: StreamRoom;
+  readonly clock: Clock;
+  /** Hears what is damaged on the disk. */
+  readonly warn: (warning: StoreWarning) => void;
+}

@@ -1,0 +1,138 @@
+/** A Studio in this process, on a state root of its own, and a browser that is let in. For tests. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PageFiles } from '../studio/http/page-files.ts';
+import type { StudioNotice } from '../studio/contract.ts';
+import { serveStudio, type Studio, type StudioOptions } from '../studio/serve-studio.ts';
+
+const file = (text: string, type: string, isHashed: boolean) => ({
+  bytes: new TextEncoder().encode(text),
+  type,
+  isHashed,
+});
+
+/** Whatever was built. */
+export const smallPage: PageFiles = new Map([
+  ['/', file('<!doctype html><title>Studio</title>', 'text/html; charset=utf-8', false)],
+  ['/chunk-0123abcd.js', file('0;', 'text/javascript; charset=utf-8', true)],
+]);
+
+export interface StudioRequestOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** Without the cookie. */
+  readonly isStranger?: boolean;
+}
+
+export class StudioPlace {
+  readonly stateRoot = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-studio-')));
+  readonly reported: string[] = [];
+  readonly studio: Studio;
+  readonly origin: string;
+  #cookie = '';
+
+  constructor(options: Partial<StudioOptions> = {}) {
+    const report = (text: string) => void this.reported.push(text);
+    this.studio = serveStudio({ stateRoot: this.stateRoot, version: '9.9.9', page: smallPage, report, ...options });
+    this.origin = `http://127.0.0.1:${this.studio.port}`;
+  }
+
+  /** As a browser does with the link that was printed. */
+  async enter(url = this.studio.url): Promise<Response> {
+    const response = await fetch(url, { redirect: 'manual' });
+    this.#cookie = response.headers.get('set-cookie')?.split(';')[0] ?? '';
+    return response;
+  }
+
+  get cookie(): string {
+    return this.#cookie;
+  }
+
+  /** One request of the page, unless its headers say otherwise. */
+  ask(path: string, { method, headers = {}, body, signal, isStranger = false }: StudioRequestOptions = {}) {
+    const isPost = body !== undefined;
+    return fetch(`${this.origin}${path}`, {
+      method: method ?? (isPost ? 'POST' : 'GET'),
+      redirect: 'manual',
+      keepalive: false,
+      headers: {
+        ...(isStranger ? {} : { Cookie: this.#cookie }),
+        ...(isPost ? { Origin: this.origin, 'Content-Type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(isPost ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  /** Its JSON, whatever its status. */
+  async read<Answer>(path: string, options?: StudioRequestOptions): Promise<Answer> {
+    // The page trusts the contract as much.
+    return (await this.ask(path, options)).json() as Promise<Answer>;
+  }
+
+  /** The first that the server writes to somebody who may not speak HTTP. */
+  async raw(bytes: string): Promise<string> {
+    const received: string[] = [];
+    const answered = Promise.withResolvers<void>();
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: this.studio.port,
+      socket: {
+        open: (opened) => void opened.write(bytes),
+        data(_, chunk) {
+          received.push(chunk.toString());
+          answered.resolve();
+        },
+        close: () => answered.resolve(),
+        error: () => answered.resolve(),
+      },
+    });
+    await Promise.race([answered.promise, Bun.sleep(20_000)]);
+    socket.terminate();
+    return received.join('');
+  }
+
+  /** The notices of a stream, as they come. */
+  watch(workspaceId: string): WatchedStream {
+    const leaving = new AbortController();
+    const notices: StudioNotice[] = [];
+    const opened = this.ask(`/api/workspaces/${workspaceId}/events`, { signal: leaving.signal });
+    void opened.then((response) => readNotices(response, notices)).catch(() => undefined);
+    return { notices, opened, leave: () => leaving.abort() };
+  }
+
+  async remove(): Promise<void> {
+    await this.studio.stop();
+    rmSync(this.stateRoot, { recursive: true, force: true });
+  }
+}
+
+export interface WatchedStream {
+  readonly notices: readonly StudioNotice[];
+  readonly opened: Promise<Response>;
+  readonly leave: () => void;
+}
+
+async function readNotices({ body }: Response, notices: StudioNotice[]): Promise<void> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) if (event.startsWith('data: ')) notices.push(JSON.parse(event.slice('data: '.length)));
+  }
+}
+
+/** Resolves when it holds; fails the test when it does not come to that. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Never: ${String(holds)}`);
+    await Bun.sleep(10);
+  }
+}

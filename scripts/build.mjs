@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/**
+ * `npm run build`: runs `build-runners.ts` and `build-studio.ts`, or those that are named (`node scripts/build.mjs
+ * studio`), on the Bun that npm installed. Plain Node, because npm calls it while it installs (`prepare`), when nothing
+ * but Node is certain to be on the path.
+ */
+import { spawnSync } from 'node:child_process';
+import { devNull } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { findBun } from '../packages/cli/bin/find-bun.mjs';
+
+const parts = process.argv.length > 2 ? process.argv.slice(2) : ['runners', 'studio'];
+
+const bun = findBun(new URL('../packages/cli/package.json', import.meta.url));
+if (bun === undefined) {
+  process.stderr.write('Bun is not installed. Run `npm ci` without `--omit=optional`, then `npm run build`.\n');
+  process.exit(3);
+}
+const flags = [`--config=${devNull}`, '--no-env-file', '--no-install'];
+const repository = fileURLToPath(new URL('..', import.meta.url));
+for (const part of parts) {
+  const script = fileURLToPath(new URL(`build-${part}.ts`, import.meta.url));
+  const { status, error } = spawnSync(bun, [...flags, script], { cwd: repository, stdio: 'inherit' });
+  if (error) process.stderr.write(`Bun cannot be started: ${error.message}\n`);
+  if (status !== 0) process.exit(status ?? 1);
+}
