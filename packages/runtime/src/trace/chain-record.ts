@@ -31,7 +31,7 @@ export interface ChainRecord {
   readonly kind: string;
   readonly label: string;
   readonly id: string;
-  /** Of a turn, a step, a tool call. */
+  /** Absent in what an earlier version recorded of a model call. */
   readonly spanId?: string;
   /** Since its turn began. */
   readonly startMs: number;

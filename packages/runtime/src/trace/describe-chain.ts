@@ -36,7 +36,7 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     kind,
     label,
     id,
-    ...(spanIds === undefined ? {} : { spanId: spanIds.spanId }),
+    spanId: spanIds.spanId,
     startMs: startedAt - options.turnStartedAt,
     totalMs,
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),

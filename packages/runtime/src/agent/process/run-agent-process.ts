@@ -102,7 +102,7 @@ class AgentProcess {
 
   async #start(start: AgentStart): Promise<void> {
     try {
-      this.#log.hide(start.agent.secrets ?? []);
+      this.#log.hide([...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})]);
       const instance = await openInstance(start, {
         channel: this.#channel,
         host: this.#host,
