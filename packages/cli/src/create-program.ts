@@ -15,6 +15,7 @@ import { addLogsCommand } from './commands/logs.ts';
 import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
+import { addReplayCommand } from './commands/replay.ts';
 import { addRestartCommand } from './commands/restart.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -63,6 +64,7 @@ const commands = [
   addStudioCommand,
   addLogsCommand,
   addTraceCommand,
+  addReplayCommand,
   addInstanceCommand,
   addHistoryCommand,
   addBlameCommand,

@@ -73,6 +73,14 @@ export { type DroppedNotice, EventStream, type EventStreamParts } from './orches
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
+export type { ExtensionChanges } from './orchestrator/change-extensions.ts';
+export {
+  type DivergenceCause,
+  type ExplainedDivergence,
+  type ReplayOptions,
+  replayRecording,
+  type ReplayReport,
+} from './orchestrator/replay-recording.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
@@ -89,10 +97,14 @@ export type {
   LayerSpan,
   TurnObserver,
   WatchedChain,
+  WatchedEffect,
   WatchedEnd,
   WatchedLayer,
   WatchedTurn,
 } from './trace/layer-span.ts';
+export type { EffectKind, EffectRecord } from './trace/effect-record.ts';
+export type { Recording } from './trace/recording.ts';
+export type { Divergence, ReplayOutcome } from './trace/replay.ts';
 export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderMermaid } from './trace/render-mermaid.ts';
 export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
@@ -123,6 +135,7 @@ export { type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
+export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';
 export {
   type ListTurnsOptions,
   listTurns,

@@ -13,6 +13,7 @@ import { type Approver, noApprover } from './approval/approver.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import { EventBus } from './extension/event-bus.ts';
+import type { DrawScope } from '../trace/draw-scope.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import type { LoadedExtensions } from './extension/load-extensions.ts';
@@ -42,6 +43,8 @@ export interface AgentPorts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** How models reach their provider. */
   readonly fetch?: Fetch;
+  /** Whose what an extension draws from the clock and from chance while it is loaded. */
+  readonly drawScopeFor?: (extension: string) => DrawScope;
 }
 
 export interface RunningAgent {
@@ -67,7 +70,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
   const current: { event: AgentEvent | undefined } = { event: undefined };
   const parts = await assemble(plan, ports, clock, () => current.event);
   await loadTools(plan, parts);
-  const extensions = await loadAllExtensions(plan, parts);
+  const extensions = await loadAllExtensions(plan, parts, ports.drawScopeFor);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
   const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
@@ -109,6 +112,7 @@ async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
 async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
   { layers, tools, states, bus, clock, log }: AgentParts,
+  drawScopeFor: AgentPorts['drawScopeFor'],
 ): Promise<LoadedExtensions> {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
   const { loadExtensions } = await import('./extension/load-extensions.ts');
@@ -117,7 +121,8 @@ async function loadAllExtensions(
       (level, message) => log(level, message, { extension }),
       () => clock.elapsed(),
     );
-  return loadExtensions(extensions, { layers, tools, states, bus, loggerFor }, clock, (problem, extension) =>
+  const given = { layers, tools, states, bus, loggerFor, drawScopeFor };
+  return loadExtensions(extensions, given, clock, (problem, extension) =>
     log('error', problem, { extension, event: 'extension.cleanup_failed' }),
   );
 }

@@ -149,6 +149,30 @@ const fromAgent: Samples<FromAgent> = {
   'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
   pong: [{ type: 'pong', n: 7 }],
   drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
+  replayed: [
+    {
+      type: 'replayed',
+      outcome: {
+        first: {
+          place: ['step 0'],
+          extension: 'guard',
+          layer: 'limit',
+          what: 'field',
+          message: 'changed args.days otherwise',
+          changes: [{ path: 'args.days', before: '3', after: '7' }],
+        },
+        others: 0,
+        layers: 2,
+        steps: 1,
+        served: { model: 1, tool: 1, agent: 0, approval: 0 },
+        stoppedAt: [],
+      },
+    },
+    {
+      type: 'replayed',
+      outcome: { others: 0, layers: 0, steps: 0, served: { model: 0, tool: 0, agent: 0, approval: 0 } },
+    },
+  ],
   dropped: [{ type: 'dropped', counts }],
 };
 

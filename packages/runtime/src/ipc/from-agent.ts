@@ -12,6 +12,7 @@ import type {
   TurnResult,
 } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
+import type { ReplayOutcome } from '../trace/replay.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
@@ -31,6 +32,7 @@ import {
   optional,
   text,
 } from './check/shape.ts';
+import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
 
 /** One layer as `gdn explain` shows it. */
@@ -109,6 +111,8 @@ export type FromAgent =
   | { readonly type: 'pong'; readonly n: number }
   /** The last message: everything is cleaned up, and nothing runs but a turn that waits for people and is left there. */
   | { readonly type: 'drained'; readonly leavesTurn?: boolean }
+  /** The last message of a process that was started to replay a turn. */
+  | { readonly type: 'replayed'; readonly outcome: ReplayOutcome }
   /** Sent by the channel itself. */
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
@@ -195,5 +199,6 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
   'approval.taken': () => object({ type: literal('approval.taken'), id: name }),
   pong: () => object({ type: literal('pong'), n: count }),
   drained: () => object({ type: literal('drained'), leavesTurn: optional(flag) }),
+  replayed: () => object({ type: literal('replayed'), outcome: replayOutcome }),
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 });

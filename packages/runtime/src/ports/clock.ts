@@ -7,9 +7,13 @@ export interface Clock {
   after(ms: number, action: () => void): () => void;
 }
 
+/** Taken when the process begins: later, code of a bundle is given others in their place (`agent/draws/`). */
+const SystemDate = Date;
+const elapsed = performance.now.bind(performance);
+
 export const systemClock: Clock = {
-  now: () => new Date(),
-  elapsed: () => performance.now(),
+  now: () => new SystemDate(),
+  elapsed,
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);

@@ -23,6 +23,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { newUuid } from './ids.ts';
 
 export interface FileStat {
   readonly size: number;
@@ -92,7 +93,7 @@ export const systemFs: Fs = {
   },
   openFile: async (path) => systemFile(openSync(path, 'a', FILE_MODE)),
   async createNew(path, bytes) {
-    const draft = `${path}.${crypto.randomUUID()}`;
+    const draft = `${path}.${newUuid()}`;
     const descriptor = openSync(draft, 'wx', FILE_MODE);
     try {
       writeFully(descriptor, bytes);

@@ -4,7 +4,10 @@ export interface Ids {
   next(prefix: string): string;
 }
 
-export const randomIds: Ids = { next: (prefix) => `${prefix}-${crypto.randomUUID()}` };
+/** The system's, taken when the process begins: later, code of a bundle is given another (`agent/draws/`). */
+export const newUuid = crypto.randomUUID.bind(crypto);
+
+export const randomIds: Ids = { next: (prefix) => `${prefix}-${newUuid()}` };
 
 /** 1, 2, 3 … for each prefix. */
 export function countedIds(): Ids {

@@ -1,5 +1,6 @@
 /** What was recorded of a turn's chains and layers: JSON, the same in memory, on disk and for programs. */
 import type { Change } from '../json/diff-json.ts';
+import type { Draw } from './draw-scope.ts';
 
 export interface LayerRecord {
   readonly extension: string;
@@ -11,6 +12,8 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
+  /** Of one that failed: it had not called `next()`. */
+  readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
   /** What it changed in the result that came from inside. */
@@ -19,11 +22,24 @@ export interface LayerRecord {
   readonly emitted: readonly string[];
   /** Emitted beyond those listed. */
   readonly emittedMore: number;
+  /** How many of those listed came after what is inside it. */
+  readonly emittedAfter?: number;
   /** What those events put into messages, by the message's id. */
   readonly messages: readonly Change[];
   /** There were more changes than are listed. */
   readonly isCut?: true;
+  /** Digests of all it did on the way in and out, where what is listed does not say all. */
+  readonly marks?: LayerMarks;
+  /** What its code drew from the clock and from chance, in order. */
+  readonly drew?: readonly Draw[];
+  /** Drawn beyond those. */
+  readonly drewMore?: number;
   readonly error?: string;
+}
+
+export interface LayerMarks {
+  readonly in: string;
+  readonly out: string;
 }
 
 export interface ChainRecord {
@@ -33,6 +49,8 @@ export interface ChainRecord {
   readonly id: string;
   /** Absent in what an earlier version recorded of a model call. */
   readonly spanId?: string;
+  /** The layer whose code asked for it; absent when the runtime did. */
+  readonly by?: { readonly extension: string; readonly name: string };
   /** Since its turn began. */
   readonly startMs: number;
   readonly totalMs: number;
@@ -42,8 +60,10 @@ export interface ChainRecord {
   readonly layersMore?: number;
   /** Chains that ran inside this one, in the order they started. */
   readonly inside: readonly ChainRecord[];
-  /** Of a tool call: the arguments it was asked with, in short. */
+  /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
   readonly input?: string;
+  /** Of what a layer asked for: a digest of all it asked with. */
+  readonly asked?: string;
   /** What came of it: how a model or a turn finished, the status of a tool call. */
   readonly outcome?: string;
   /** Of a model call. */

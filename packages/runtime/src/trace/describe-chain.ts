@@ -7,6 +7,7 @@ import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RecordedChain } from './recorded-chain.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
@@ -23,12 +24,12 @@ export interface DescribeLimits extends DiffLimits {
 
 const defaultLimits: DescribeLimits = { changes: 50, characters: 2_000, chainCharacters: 500_000 };
 const LONGEST_ERROR = 1_000;
-/** Catalogs are compared by the names of their tools, not by their places. */
-const CATALOGS = ['toolCatalog', 'tools'];
+/** What `markCut` leaves at the end. A text that ends so by itself is taken for one that was cut, which does no harm. */
+const CUT = /…(?: \(\d+ characters\))?$/;
 
 /** Without the chains inside it. */
 export function describeChain(recorded: RecordedChain, options: DescribeOptions): Omit<ChainRecord, 'inside'> {
-  const { chain, layersMore, retryMs, startedAt, totalMs } = recorded;
+  const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
   const writer = new ChangeWriter(mask, options);
   const input = chain.input?.();
@@ -37,11 +38,13 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     label,
     id,
     spanId: spanIds.spanId,
+    ...(by === undefined ? {} : { by: { extension: by.extension, name: by.name } }),
     startMs: startedAt - options.turnStartedAt,
     totalMs,
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
     ...(layersMore === 0 ? {} : { layersMore }),
     ...(input === undefined ? {} : { input }),
+    ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
     ...(retryMs === undefined ? {} : { retryMs }),
   };
@@ -49,12 +52,22 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
   return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
+/** One layer by itself, as far as it got. */
+export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerRecord {
+  const described = describeLayer(recorded, new ChangeWriter(mask, { turnStartedAt: 0 }), 0);
+  return maskJson(described as unknown as JsonObject, mask) as unknown as LayerRecord;
+}
+
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore, events = [], startedAt } = recorded;
+  const { drew, drewMore, emittedBefore, hasGoneIn } = recorded;
+  writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
   const resultChanged = writer.diff(recorded.resultChanged);
   const messages = writer.messages(events);
+  const emittedAfter = emittedBefore < 0 ? 0 : events.length - emittedBefore;
+  const isCut = changed.isCut || resultChanged.isCut || messages.isCut;
   return {
     extension,
     name,
@@ -63,12 +76,17 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ownMs,
     totalMs,
     outcome,
+    ...(!hasGoneIn && (outcome === 'failed' || outcome === 'skipped') ? { isBeforeNext: true } : {}),
     changed: changed.changes,
     resultChanged: resultChanged.changes,
     emitted: events.map(describeEvent),
     emittedMore,
+    ...(emittedAfter === 0 ? {} : { emittedAfter }),
     messages: messages.changes,
-    ...(changed.isCut || resultChanged.isCut || messages.isCut ? { isCut: true } : {}),
+    ...(isCut ? { isCut } : {}),
+    ...(isCut || writer.hasShortened ? { marks: markLayer(recorded, writer.mask) } : {}),
+    ...(drew === undefined ? {} : { drew: [...drew] }),
+    ...(drewMore === 0 ? {} : { drewMore }),
     ...(error === undefined ? {} : { error: writer.error(error) }),
   };
 }
@@ -96,13 +114,22 @@ function describeOutcome(recorded: RecordedChain, writer: ChangeWriter): Partial
 }
 
 class ChangeWriter {
+  /** A value is not written as a whole. */
+  hasShortened = false;
+  readonly mask: Mask;
   readonly #limits: DescribeLimits;
   readonly #shorten: Shorten;
   #left: number;
 
   constructor(mask: Mask, { limits = defaultLimits }: DescribeOptions) {
     this.#limits = limits;
-    this.#shorten = shortenMasked(mask);
+    this.mask = mask;
+    const shorten = shortenMasked(mask);
+    this.#shorten = (value, longest) => {
+      const text = shorten(value, longest);
+      this.hasShortened ||= CUT.test(text);
+      return text;
+    };
     this.#left = limits.chainCharacters;
   }
 
@@ -138,24 +165,9 @@ class ChangeWriter {
 
 const nothing: Diff = { changes: [], isCut: false };
 
-function byName(difference: Difference | undefined): Difference | undefined {
-  if (difference === undefined) return undefined;
-  return { before: withNames(difference.before), after: withNames(difference.after) };
-}
-
-function withNames(fields: unknown): unknown {
-  const entries = Object.entries(fields as Readonly<Record<string, unknown>>);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, CATALOGS.includes(name) && Array.isArray(value) ? toNamed(value) : value]),
-  );
-}
-
-function toNamed(items: readonly unknown[]): unknown {
-  const names = items.map((item) =>
-    typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : undefined,
-  );
-  const areNames = names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
-  return areNames ? Object.fromEntries(items.map((item, index) => [names[index], item])) : items;
+/** An event says more than its id, its role and its content. */
+function hasMore(event: MessageEvent): boolean {
+  return 'message' in event && Object.keys(event.message.metadata).length > 0;
 }
 
 function describeEvent(event: MessageEvent): string {

@@ -4,6 +4,8 @@
  */
 import type { AgentAddress, AgentEvent, MessageEvent, TokenUsage, TurnResult } from '@goondan/types';
 import type { Mask } from '../log/mask-secrets.ts';
+import type { EffectKind } from './effect-record.ts';
+import type { DrawScope } from './draw-scope.ts';
 import type { SpanIds } from './span-id.ts';
 
 /** The layer as a watcher needs to know it. */
@@ -48,16 +50,29 @@ export interface WatchedEnd {
   readonly usage: TokenUsage;
 }
 
+/** A model call, a tool call, a call to another agent or a question to a person, as it ended. */
+export interface WatchedEffect {
+  /** The same in every run that takes the same way. */
+  readonly key: string;
+  readonly kind: EffectKind;
+  /** What was asked for: the thing itself, which nobody changes any more. */
+  readonly asked: unknown;
+  readonly outcome: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly thrown: unknown };
+}
+
 export interface TurnObserver {
   /** The turn begins; not told of one that was handled before. */
   started?(turn: WatchedTurn): void;
   /** A chain starts, inside another one unless it is the turn's own. Undefined: this one is not watched. */
   chain(chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined;
+  /** Something of the outside answered, or failed. Not told of what a resumed turn had recorded. */
+  effect?(effect: WatchedEffect): void;
   /** It is committed. */
   ended?(end: WatchedEnd): void;
 }
 
-export interface ChainSpan {
+/** `draw`: hears of, or decides, what code of its layers draws from the clock and from chance. */
+export interface ChainSpan extends DrawScope {
   /** Undefined: this one is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
   /** The chain is over. */

@@ -295,13 +295,15 @@ describe('how a layer ended', () => {
     expect(step).not.toHaveProperty('error');
   });
 
-  test('P-11 short-circuited, also when it may', async () => {
+  test('P-11 short-circuited, also when it may: all of the result is its own', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', async ({ turnId }) => ({ turnId, finishReason: 'text_response' }), {
         mayShortCircuit: true,
       });
     });
-    expect(trace.layers).toMatchObject([{ outcome: 'short_circuit', resultChanged: [] }]);
+    expect(trace.layers).toMatchObject([
+      { outcome: 'short_circuit', resultChanged: [{ path: '', after: expect.stringContaining('text_response') }] },
+    ]);
     expect(trace.inside).toEqual([]);
   });
 });
@@ -328,15 +330,15 @@ describe('when nobody watches', () => {
     expect((await readings(20)) - (await readings(1))).toBe(2 * 19);
   });
 
-  test('nothing of this folder runs: all that runs in a turn knows its types only, and the ids of spans', () => {
+  test('nothing of this folder runs: all that runs in a turn knows its types only, the ids of spans and the scope of draws', () => {
     const imports = readRepository('packages/runtime/src/agent/**/*.ts')
-      // The process is who watches.
-      .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/agent/process/'))
+      // The process is who watches, and so is a replay.
+      .filter(({ path }) => !path.endsWith('.test.ts') && !/\/agent\/(process|replay)\//.test(path))
       .flatMap(({ path, text }) =>
         (text.match(/import [^;]*\/trace\/[^;]*;/g) ?? []).map((line) => `${path}: ${line}`),
       );
     expect(imports.length).toBeGreaterThan(0);
-    const isFree = (line: string) => line.includes('import type ') || line.includes('/trace/span-id.ts');
+    const isFree = (line: string) => /import type |\/trace\/(span-id|draw-scope)\.ts/.test(line);
     expect(imports.filter((line) => !isFree(line))).toEqual([]);
   });
 });

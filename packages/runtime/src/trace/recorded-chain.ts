@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../ports/clock.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
+import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, WatchedChain, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 
@@ -31,7 +32,11 @@ export class RecordedChain implements ChainSpan {
   retryMs: number | undefined = undefined;
   /** For whoever keeps all of them. */
   inside: RecordedChain[] | undefined = undefined;
+  /** Whose code runs: of nested layers it is one at a time. Undefined while what is inside them all runs. */
+  active: RecordedLayer | undefined = undefined;
   readonly startedAt: number;
+  /** What a layer asked with, before any layer of this chain. */
+  readonly asked: Fields | undefined;
   private fields: Fields | undefined = undefined;
   private hasLooked = false;
   /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
@@ -45,9 +50,12 @@ export class RecordedChain implements ChainSpan {
     readonly number: number,
     readonly parent: RecordedChain | undefined,
     private readonly keeper: ChainKeeper,
+    /** The layer whose code asked for it. */
+    readonly by?: WatchedLayer,
   ) {
     this.startedAt = keeper.clock.elapsed();
     this.enteredAt = this.startedAt;
+    this.asked = by === undefined ? undefined : this.look();
   }
 
   enter(layer: WatchedLayer): RecordedLayer | undefined {
@@ -61,7 +69,16 @@ export class RecordedChain implements ChainSpan {
     this.enteredAt = -1;
     const entered = new RecordedLayer(layer, this, now);
     this.layers.push(entered);
+    this.active = entered;
     return entered;
+  }
+
+  get activeLayer(): WatchedLayer | undefined {
+    return this.active?.layer;
+  }
+
+  draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
+    return this.active === undefined ? make() : this.active.draw(kind, make);
   }
 
   end(result: unknown): void {
@@ -79,6 +96,7 @@ export class RecordedChain implements ChainSpan {
 
   /** A layer goes in: what comes next is the layer inside it, or the core. */
   goIn(): number {
+    this.active = undefined;
     this.leftAt = -1;
     this.enteredAt = this.keeper.clock.elapsed();
     return this.enteredAt;
@@ -95,6 +113,7 @@ export class RecordedChain implements ChainSpan {
   /** A layer is done; `isAtOnce`: the one around it hears of it in the same moment. */
   leave(isAtOnce: boolean): number {
     const now = this.keeper.clock.elapsed();
+    this.active = undefined;
     this.enteredAt = -1;
     this.leftAt = isAtOnce ? now : -1;
     return now;
@@ -160,14 +179,19 @@ export class RecordedChain implements ChainSpan {
 
   private firstLook(): void {
     this.hasLooked = true;
-    if (this.chain.inspect === undefined) return;
+    this.fields = this.look();
+  }
+
+  private look(): Fields | undefined {
+    if (this.chain.inspect === undefined) return undefined;
     try {
       const now = this.chain.inspect();
       const fields: Record<string, unknown> = {};
       for (const name in now) fields[name] = now[name] === this.chain.shared ? now[name] : snapshotJson(now[name]);
-      this.fields = fields;
+      return fields;
     } catch {
       // Not shown, as above.
+      return undefined;
     }
   }
 

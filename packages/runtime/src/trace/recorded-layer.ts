@@ -3,11 +3,15 @@
  * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-chain.ts`.
  */
 import type { MessageEvent } from '@goondan/types';
+import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RecordedChain } from './recorded-chain.ts';
 
 /** Emitted events kept for one layer; past it they are only counted. */
 const MOST_EMITTED = 100;
+/** Values drawn by one layer, and characters of one of them; past it they are only counted. */
+const MOST_DRAWN = 1_000;
+const LONGEST_DRAWN = 2_048;
 
 /** Both are ours: nobody changes them any more. */
 export interface Difference {
@@ -23,8 +27,11 @@ export class RecordedLayer implements LayerSpan {
   resultChanged: Difference | undefined = undefined;
   events: MessageEvent[] | undefined = undefined;
   emittedMore = 0;
+  /** How many events there were when it went in. */
+  emittedBefore = -1;
+  drew: Draw[] | undefined = undefined;
+  drewMore = 0;
   error: unknown = undefined;
-  private hasGoneIn = false;
   /** When its own time began to run; below 0 while it stands still. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
@@ -37,13 +44,18 @@ export class RecordedLayer implements LayerSpan {
     this.resumedAt = startedAt;
   }
 
+  get hasGoneIn(): boolean {
+    return this.emittedBefore >= 0;
+  }
+
   next(): void {
-    this.hasGoneIn = true;
+    this.emittedBefore = this.events?.length ?? 0;
     this.pause(this.chain.goIn());
     this.changed = this.chain.lookForChanges();
   }
 
   innerSettled(result: unknown): void {
+    this.chain.active = this;
     this.resumedAt = this.chain.comeOut();
     this.innerResult = this.chain.keepResult(result);
   }
@@ -55,16 +67,26 @@ export class RecordedLayer implements LayerSpan {
     else this.emittedMore++;
   }
 
+  draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
+    const value = make();
+    this.drew ??= [];
+    const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
+    // A pair of a kind and its value, which the compiler cannot follow through a parameter.
+    if (this.drew.length < MOST_DRAWN && !isLong) this.drew.push([kind, value] as unknown as Draw);
+    else this.drewMore++;
+    return value;
+  }
+
   shortCircuit(): void {
     this.outcome = 'short_circuit';
   }
 
   exit(result: unknown): void {
     this.end(true);
-    if (this.outcome === 'running') {
-      this.outcome = 'passed';
-      this.resultChanged = this.chain.compareResult(this.innerResult, result);
-    }
+    // Of one that did not go in, all of the result is its own.
+    const inner = this.outcome === 'short_circuit' ? undefined : this.innerResult;
+    if (this.outcome === 'running') this.outcome = 'passed';
+    this.resultChanged = this.chain.compareResult(inner, result);
     this.innerResult = undefined;
   }
 

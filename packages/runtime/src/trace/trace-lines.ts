@@ -5,6 +5,8 @@
  */
 import type { TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
+import type { EffectRecord } from './effect-record.ts';
+import type { TurnBeginning } from './recording.ts';
 
 export const TRACE_FORMAT = 1;
 
@@ -36,6 +38,15 @@ export type StoredChain = Omit<ChainRecord, 'inside' | 'layers'> & { readonly la
 export type StoredLayer = Pick<ChainRecord['layers'][number], 'extension' | 'name' | 'kind'> &
   Partial<ChainRecord['layers'][number]>;
 
+/** What a replay begins with. */
+export interface BeginningLine extends TurnBeginning {
+  readonly type: 'beginning';
+}
+
+export interface EffectLine extends EffectRecord {
+  readonly type: 'effect';
+}
+
 export interface EndLine {
   readonly type: 'end';
   readonly time: string;
@@ -57,7 +68,7 @@ export interface CutLine {
   readonly type: 'cut';
 }
 
-export type TraceLine = StartLine | ChainLine | EndLine | DroppedLine | CutLine;
+export type TraceLine = StartLine | BeginningLine | EffectLine | ChainLine | EndLine | DroppedLine | CutLine;
 
 /** Without what says nothing: most layers change nothing. */
 export function packChain({ layers, ...chain }: Omit<ChainRecord, 'inside'>): StoredChain {
@@ -132,6 +143,10 @@ function isTraceLine(line: unknown): line is TraceLine {
       return ['time', 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'].every(isText);
     case 'chain':
       return 'n' in line && 'chain' in line && typeof line.chain === 'object' && line.chain !== null;
+    case 'beginning':
+      return 'event' in line && typeof line.event === 'object' && line.event !== null && 'extensions' in line;
+    case 'effect':
+      return isText('key') && isText('kind') && 'asked' in line;
     case 'end':
       return isText('time') && isText('finishReason');
     case 'dropped':

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../ports/clock.ts';
 import type { WatchedChain } from './layer-span.ts';
+import { currentScope } from './draw-scope.ts';
 import { type ChainKeeper, RecordedChain } from './recorded-chain.ts';
 
 export interface TraceLimits {
@@ -41,7 +42,7 @@ export class TurnKeeper implements ChainKeeper {
       this.chainsMore++;
       return undefined;
     }
-    const opened = new RecordedChain(chain, this.count++, parent, this);
+    const opened = new RecordedChain(chain, this.count++, parent, this, currentScope()?.activeLayer);
     if (this.startedAt < 0) this.startedAt = opened.startedAt;
     this.onChanged(opened);
     return opened;

@@ -3,7 +3,7 @@
  * the same ones.
  */
 import type { Clock } from '../ports/clock.ts';
-import type { ChainSpan, TurnObserver, WatchedChain, WatchedEnd, WatchedTurn } from './layer-span.ts';
+import type { ChainSpan, TurnObserver, WatchedChain, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
 import { RecordedChain } from './recorded-chain.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
@@ -13,6 +13,7 @@ export interface TurnListener {
   started(turn: WatchedTurn, startedAt: number): void;
   /** A chain begins, is over, or there is something new about one that is. Only after `started`. */
   changed(chain: RecordedChain): void;
+  effect?(effect: WatchedEffect): void;
   ended(end: WatchedEnd, whole: WholeTurn): void;
 }
 
@@ -48,6 +49,10 @@ class SharedTurn implements TurnObserver {
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
     return this.#keeper.open(chain, parent instanceof RecordedChain ? parent : undefined);
+  }
+
+  effect(effect: WatchedEffect): void {
+    for (const listener of this.#listeners) listener.effect?.(effect);
   }
 
   ended(end: WatchedEnd): void {

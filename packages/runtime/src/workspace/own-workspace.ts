@@ -14,6 +14,7 @@ import { ownerPath, workspaceFolder } from './layout/instance-paths.ts';
 import { makeFolders } from './layout/make-folders.ts';
 import { codedFs } from './lines/coded-fs.ts';
 import { acquireLock, readLockOwner, type LockOwner } from './lock/acquire-lock.ts';
+import { newUuid } from '../ports/ids.ts';
 
 export interface WorkspacePlace extends JournalLocation {
   readonly fs?: Fs;
@@ -70,7 +71,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
     {
       fs,
       processes,
-      holder: crypto.randomUUID(),
+      holder: newUuid(),
       what: folder,
       about: (before) => encodeRecord({ ...run, formatVersion: FORMAT_VERSION, startedAt, broken: brokenRuns(before) }),
       refusal: (owner) => new GoondanError('E_SWARM_RUNNING', describeOwner(folder, owner)),

@@ -30,6 +30,15 @@ export const storeErrors = {
     meaning: 'The agent instance has as many undelivered answers as it may have.',
     suggestion: 'Find out why its answers are not fetched; no turn starts before some are.',
   },
+  E_REPLAY_INCOMPLETE: {
+    meaning: 'What was recorded of a turn, or of the conversation before it, is not enough to run it again.',
+    suggestion:
+      'Replay another turn: `gdn trace` lists the latest. Recording must be on (`policy.trace`) when a turn runs.',
+  },
+  E_REPLAY_UNFINISHED: {
+    meaning: 'The turn that should be replayed has not ended.',
+    suggestion: 'Wait until it has, then ask again. One that a crash interrupted goes on when its swarm runs.',
+  },
   E_STATE_ROOT: {
     meaning: 'The state root, the folder in which conversations are kept, cannot be used.',
     suggestion:

@@ -213,6 +213,14 @@ export const swarmErrors = {
       'What was read again is another swarm: a swarm keeps its name, and with it its conversations, for its life.',
     suggestion: 'Stop the running swarm and run the other one, or give the swarm its name back.',
   },
+  E_REPLAY_EXTENSION: {
+    meaning: 'A replay should go without an extension, or with another in its place, that the agent does not have.',
+    suggestion: 'Name one of the extensions that the message lists, as `Extension/name`.',
+  },
+  E_REPLAY_SWAP: {
+    meaning: 'The file that should take the place of an extension in a replay is not there, or is no file.',
+    suggestion: 'Check the path after `=`. It is relative to the folder you are in.',
+  },
   E_SWARM_PLAN: {
     meaning: 'What a swarm should be started from contradicts itself or lacks something.',
     suggestion: 'Correct what the message names; it names everything at once.',

@@ -1,6 +1,7 @@
 /** `ctx.agents`: the one road to other agents, from layers and from tools. */
 import {
   type AgentEvent,
+  type AgentInstance,
   type AgentRequest,
   type AgentsApi,
   type AgentSend,
@@ -10,9 +11,11 @@ import {
   textOf,
 } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
+import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { valueOf } from '../effects.ts';
+import { type Effect, valueOf } from '../effects.ts';
 import type { EffectOutcome } from '../conversation/conversation-store.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
@@ -30,7 +33,7 @@ export function agentsApi(run: TurnRun, asker: Asker): AgentsApi {
     request: async (params) => request(run, asker, check(params)),
     send: async (params) => send(run, asker, check(params)),
     catalog: () => engine.catalog().map((card) => ({ ...card })),
-    list: () => engine.list(),
+    list: () => list(run, asker),
   };
 }
 
@@ -48,8 +51,10 @@ async function request(
   run.effects.intend(key, 'agent');
   try {
     const event = eventOf(run, asker, key, params);
-    const result = await agent.engine.request(addressOf(run, params), event, timeoutMs, signal);
-    const response = responseOf(params.target, result);
+    const response = await run.effects.perform(effectOf(run, key, 'request', params), async () => {
+      const result = await agent.engine.request(addressOf(run, params), event, timeoutMs, signal);
+      return responseOf(params.target, result);
+    });
     run.effects.record(key, 'agent', { ok: true, value: response });
     return { target: params.target, response };
   } catch (error) {
@@ -70,9 +75,30 @@ async function send(run: TurnRun, asker: Asker, params: AgentSend): Promise<{ ac
   const key = run.effects.nextKey(asker.scope, 'agent');
   const recorded = run.effects.recorded(key);
   if (recorded !== undefined) return { accepted: valueOf(recorded) === true };
-  const { accepted } = await run.agent.engine.deliver(addressOf(run, params), eventOf(run, asker, key, params));
+  const event = eventOf(run, asker, key, params);
+  const accepted = await run.effects.perform(effectOf(run, key, 'send', params), async () => {
+    const delivered = await run.agent.engine.deliver(addressOf(run, params), event);
+    return delivered.accepted;
+  });
   run.effects.record(key, 'agent', { ok: true, value: accepted });
   return { accepted };
+}
+
+/** Not kept for a resumed turn, which is told how it is now. */
+function list(run: TurnRun, asker: Asker): Promise<readonly AgentInstance[]> {
+  const key = run.effects.nextKey(`${asker.scope}/list`, 'agent');
+  return run.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => run.agent.engine.list());
+}
+
+function effectOf(
+  run: TurnRun,
+  key: string,
+  call: 'request' | 'send',
+  { input, metadata, ...params }: AgentSend,
+): Effect {
+  const to = addressOf(run, params);
+  const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata) }) });
+  return { key, kind: 'agent', asked };
 }
 
 function addressOf(run: TurnRun, params: AgentSend) {

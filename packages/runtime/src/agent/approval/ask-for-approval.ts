@@ -53,7 +53,11 @@ async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuest
   agent.bus.tell('approval.asked', () => ({ ...named(run, call), reason: question.reason }));
   clock.pause();
   try {
-    const { id, decision, by, note } = await agent.activity.question(() => agent.approver.ask(question, signal));
+    const { key, toolName: tool, args, reason } = question;
+    const { id, decision, by, note } = await run.effects.perform(
+      { key, kind: 'approval', asked: () => ({ tool, args, reason }) },
+      () => agent.activity.question(() => agent.approver.ask(question, signal)),
+    );
     agent.bus.tell('approval.decided', () => ({ ...named(run, call), ...defined({ decision, by }) }));
     return defined({ id, decision, by, note });
   } finally {

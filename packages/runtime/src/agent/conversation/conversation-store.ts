@@ -16,6 +16,7 @@ import type {
   ToolCallResult,
   TurnResult,
 } from '@goondan/types';
+import type { EffectKind } from '../../trace/effect-record.ts';
 
 /** Who made a change, for blame and replay. */
 export type EventAuthor =
@@ -34,8 +35,6 @@ export interface InputOrigin {
   /** Of the agent that asked: which of its conversations. */
   readonly instanceKey?: string;
 }
-
-export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 
 /** How an effect ended; an error only where the error is the outcome (a request that timed out). */
 export type EffectOutcome =

@@ -4,6 +4,7 @@ import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { Tier } from '../../config/declared-extension.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
 import { type EventBus, eventsApi } from './event-bus.ts';
+import type { DrawScope } from '../../trace/draw-scope.ts';
 import type { ExtensionStates } from './extension-states.ts';
 import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
 
@@ -13,6 +14,8 @@ export interface ExtensionParts {
   readonly states: ExtensionStates;
   readonly bus: EventBus;
   readonly loggerFor: (extension: string) => Console;
+  /** Whose what it draws from the clock and from chance while it is loaded; nobody's when absent. */
+  readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
 }
 
 export interface OpenedApi {

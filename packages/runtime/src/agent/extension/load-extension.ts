@@ -3,6 +3,7 @@ import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanErro
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
+import { inScope } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
@@ -24,6 +25,16 @@ export async function loadExtension(
   parts: ExtensionParts,
 ): Promise<LoadedExtension> {
   const resource = checkExtensionResource(declaration.resource);
+  const scope = parts.drawScopeFor?.(resource.metadata.name);
+  const load = () => loadChecked(resource, declaration, parts);
+  return scope === undefined ? load() : inScope(scope, load);
+}
+
+async function loadChecked(
+  resource: ExtensionResource,
+  declaration: ExtensionDeclaration,
+  parts: ExtensionParts,
+): Promise<LoadedExtension> {
   const { name } = resource.metadata;
   const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource)));
   const config = await partConfig(

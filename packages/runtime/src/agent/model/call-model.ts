@@ -1,11 +1,13 @@
 /** The one road to a model: the model chain, then the model, recorded as an effect. */
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
+import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOf } from '../effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
+import { previewArguments } from '../tool-call/preview-call.ts';
 import { refuseWhenOver } from '../turn/refuse-when-over.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
@@ -36,6 +38,10 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
       isRepeated: run.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
+      // What a step asks is the conversation.
+      ...(call.extensionName === undefined
+        ? {}
+        : { input: () => previewArguments(call.messages.at(-1)?.content, run.agent.mask) }),
     },
     ask.parent,
   );
@@ -52,9 +58,20 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   const recorded = run.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const reply = await run.agent.activity.effect(() => askModel(run, ask));
+  const effect = { key: ask.key, kind: 'model', asked: () => requestOf(run, ask.call) } as const;
+  const reply = await run.effects.perform(effect, () => run.agent.activity.effect(() => askModel(run, ask)));
   run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
+}
+
+/** What reaches the model. The conversation's own array is its again when the call is over. */
+function requestOf({ agent }: TurnRun, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+  return {
+    modelRef,
+    params: snapshotJson(params),
+    tools: snapshotJson(maskTools(tools.items, agent.mask)),
+    messages: agent.cleanMessages.of(ownMessages ?? messages).map(snapshotJson),
+  };
 }
 
 async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {

@@ -9,6 +9,7 @@
  */
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
+import { inScope } from '../../trace/draw-scope.ts';
 import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
 import { OwnTimeTimer } from '../own-time-timer.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
@@ -37,7 +38,8 @@ export interface LayerWarning {
 }
 
 export function runOnion<Result>(chain: Chain<Result>): Promise<Result> {
-  return runFrom(chain, 0, undefined);
+  const { span } = chain;
+  return span === undefined ? runFrom(chain, 0, undefined) : inScope(span, () => runFrom(chain, 0, undefined));
 }
 
 function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Result> | undefined): Promise<Result> {

@@ -49,6 +49,7 @@ async function launch(policy: JsonObject = {}) {
       return journal;
     },
     answerOwnPackages: () => undefined,
+    watchDraws: () => undefined,
     onTerminate: () => undefined,
     onUncaught: () => undefined,
     exit,

@@ -12,6 +12,9 @@ import type { Telemetry } from '../../telemetry/open-telemetry.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { type TurnListener, watchTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
+import { extensionDigest } from '../../config/extension-digest.ts';
+import type { RecordedExtension } from '../../trace/recording.ts';
+import { RegisterDraws } from '../draws/register-draws.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
@@ -53,6 +56,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   const { channel, host, log } = parts;
   host.moveTo(start.cwd);
   if (hasBundleCode(start)) host.answerOwnPackages();
+  const draws = watchDraws(start, host);
   const journal = new InstanceJournal(host, start, ({ path, message }) =>
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
@@ -74,10 +78,11 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
       approver,
       clock: host.clock,
       logSink: (line) => log.send(line),
+      ...(draws && { drawScopeFor: (extension) => draws.scopeFor(extension) }),
     },
   );
   const events = recordEvents(agent, journal, parts);
-  const traces = recordTraces(agent, journal, parts);
+  const traces = recordTraces(agent, journal, parts, describeExtensions(start, agent, draws));
   const turns = new AskedTurns({
     agent,
     channel,
@@ -165,6 +170,25 @@ function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): 
   return tools.length > 0 || extensions.length > 0;
 }
 
+/** Undefined when nothing is recorded, or nobody draws. */
+function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: ProcessHost): RegisterDraws | undefined {
+  if (policy?.trace === 'off' || extensions.length === 0) return undefined;
+  host.watchDraws();
+  return new RegisterDraws();
+}
+
+function describeExtensions(
+  { agent: { extensions = [] } }: AgentStart,
+  { parts: { mask } }: RunningAgent,
+  draws: RegisterDraws | undefined,
+): RecordedExtension[] {
+  return extensions.map((declared) => {
+    const { name } = declared.resource.metadata;
+    const drew = draws?.of(name) ?? [];
+    return { name, digest: extensionDigest(declared, mask), ...(drew.length === 0 ? {} : { drew }) };
+  });
+}
+
 /** Every event of the runtime goes to whoever watches and, for later, into the instance's file; secrets masked. */
 function recordEvents(
   agent: RunningAgent,
@@ -191,11 +215,13 @@ function recordTraces(
   { parts: { policy } }: RunningAgent,
   journal: InstanceJournal,
   { host: { clock }, log }: InstanceParts,
+  extensions: readonly RecordedExtension[],
 ): TurnTraces | undefined {
   if (policy.trace === 'off') return undefined;
   return openTurnTraces({
     open: async () => (await journal.open()).openTraces(journal.address),
     clock,
+    extensions,
     report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written down: ${problem}`),
   });
 }

@@ -13,6 +13,8 @@ export interface ProcessHost {
   openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
   /** From now on bundle code that imports our packages gets the copy this process itself runs. */
   answerOwnPackages(): void;
+  /** From now on what layers draw from the clock and from chance is theirs. Once, before bundle code is imported. */
+  watchDraws(): unknown;
   /** Somebody asks this process to end. */
   onTerminate(listener: () => void): void;
   /** Something was thrown and caught by nobody. */

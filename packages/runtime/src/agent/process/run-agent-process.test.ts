@@ -82,6 +82,7 @@ function launch({
       return journal;
     },
     answerOwnPackages: () => undefined,
+    watchDraws: () => undefined,
     warmUp: async () => void warmedUp.push(exits.length),
     onTerminate: (listener) => void (terminate = listener),
     onUncaught: (listener) => void (throwUncaught = listener),

@@ -12,6 +12,7 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { ReplayStart } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import { describeAgent } from './describe-agent.ts';
 import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
@@ -103,6 +104,7 @@ class AgentProcess {
   async #start(start: AgentStart): Promise<void> {
     try {
       this.#log.hide([...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})]);
+      if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
         channel: this.#channel,
         host: this.#host,
@@ -114,6 +116,12 @@ class AgentProcess {
     } catch (error) {
       await this.#failStart(error);
     }
+  }
+
+  async #replay(start: AgentStart, replay: ReplayStart): Promise<void> {
+    const { replayInstance } = await import('./replay-instance.ts');
+    await this.#channel.send({ type: 'replayed', outcome: await replayInstance(start, replay, this.#host) });
+    await this.#end(0);
   }
 
   #open(instance: OpenInstance): void {

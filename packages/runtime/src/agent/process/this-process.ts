@@ -1,5 +1,6 @@
 /** The process this runs in. Taken once, at the start: bundle code may put other functions in the place of these. */
 import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
+import { watchDraws } from '../draws/watch-draws.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { ProcessHost } from './process-host.ts';
 
@@ -18,6 +19,7 @@ export const thisProcess: ProcessHost = {
     return durableStore({ ...location, warn });
   },
   answerOwnPackages,
+  watchDraws,
   onTerminate(listener) {
     process.on('SIGTERM', listener);
     // Typed at a terminal it reaches everybody; who goes is the orchestrator's decision.

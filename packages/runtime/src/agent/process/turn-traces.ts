@@ -8,8 +8,10 @@ import { shortenMasked } from '../../json/shorten-masked.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
-import type { WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
+import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
+import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RecordedChain } from '../../trace/recorded-chain.ts';
+import type { RecordedExtension } from '../../trace/recording.ts';
 import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
@@ -18,6 +20,8 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesParts {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
+  /** What the agent is made of, for a replay. */
+  readonly extensions: readonly RecordedExtension[];
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
@@ -29,7 +33,8 @@ export interface TurnTraces {
   close(): Promise<void>;
 }
 
-export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTraces {
+export function openTurnTraces({ open, clock, extensions, report }: TurnTracesParts): TurnTraces {
+  const effects = new EffectRecorder();
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
   const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
     turn,
@@ -47,7 +52,7 @@ export function openTurnTraces({ open, clock, report }: TurnTracesParts): TurnTr
   });
   return {
     listen: () =>
-      new WrittenRun(clock, (turn, isNeeded, line) => {
+      new WrittenRun({ clock, extensions, effects }, (turn, isNeeded, line) => {
         newest = turn;
         log.add(lineOf(turn, isNeeded, line));
       }),
@@ -63,16 +68,20 @@ const LONGEST_ERROR = 1_000;
 type MakeLine = () => TraceLine | undefined;
 type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
 
+interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions'> {
+  readonly effects: EffectRecorder;
+}
+
 /** One turn, from its start in this process to its commit. */
 class WrittenRun implements TurnListener {
-  readonly #clock: Clock;
+  readonly #parts: RunParts;
   readonly #add: AddLine;
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
 
-  constructor(clock: Clock, add: AddLine) {
-    this.#clock = clock;
+  constructor(parts: RunParts, add: AddLine) {
+    this.#parts = parts;
     this.#add = add;
   }
 
@@ -92,6 +101,14 @@ class WrittenRun implements TurnListener {
       ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
       ...(resumed ? { resumed } : {}),
     });
+    const { createdAt, ...rest } = event;
+    const stored = { ...rest, createdAt: createdAt.toISOString() };
+    this.#addMasked({ type: 'beginning', event: stored, extensions: this.#parts.extensions });
+  }
+
+  effect(effect: WatchedEffect): void {
+    const record = this.#parts.effects.record(effect, this.#mask);
+    if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
   changed(chain: RecordedChain): void {
@@ -105,7 +122,7 @@ class WrittenRun implements TurnListener {
     const { finishReason, error } = result;
     this.#addMasked({
       type: 'end',
-      time: this.#clock.now().toISOString(),
+      time: this.#parts.clock.now().toISOString(),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
       stepCount,

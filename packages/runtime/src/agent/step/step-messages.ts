@@ -11,7 +11,7 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
     id: step.replyId,
     data: { role: 'assistant', content: reply.content },
     metadata: {},
-    createdAt: run.agent.clock.now(),
+    createdAt: timeOf(run, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },
   };
   run.conversation.emit({ type: 'append', message }, { kind: 'model', ref: step.modelRef }, step.stepId);
@@ -20,14 +20,19 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
 
 export function appendToolResult(run: TurnRun, step: RunningStep, result: ToolCallResult, number: number): void {
   const { toolCallId, toolName } = result;
+  const id = `${step.stepId}.result-${number}`;
   const message: Message = {
-    id: `${step.stepId}.result-${number}`,
+    id,
     data: { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: outputOf(result) }] },
     metadata: {},
-    createdAt: run.agent.clock.now(),
+    createdAt: timeOf(run, id),
     source: { type: 'tool', toolCallId, toolName },
   };
   run.conversation.emit({ type: 'append', message }, { kind: 'tool', name: toolName }, step.stepId);
+}
+
+function timeOf({ replay, agent }: TurnRun, messageId: string): Date {
+  return replay?.timeOf(messageId) ?? agent.clock.now();
 }
 
 function saysSomething(part: ModelReply['content'][number]): boolean {

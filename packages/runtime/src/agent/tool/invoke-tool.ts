@@ -45,26 +45,37 @@ async function runHandler(
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
-  const { agent, effects, signal } = run;
-  const timeoutMs = agent.policy.toolTimeoutMs;
-  const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
+  const { effects } = run;
   effects.intend(ask.key, 'tool');
   // Before anything happens outside, the intent must be on disk: after a crash it is all that is known.
   if (tool.effects !== 'none') await run.log.flush();
   ask.onStart();
-  let result: ToolCallResult;
+  // The handler may do to its arguments what it likes.
+  const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
+  const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () => callHandler(run, ask, tool, input));
+  effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
+  run.log.flushSoon();
+  return result;
+}
+
+async function callHandler(
+  run: TurnRun,
+  ask: ToolCallAsk,
+  tool: RegisteredTool,
+  input: JsonObject,
+): Promise<ToolCallResult> {
+  const { agent, signal } = run;
+  const timeoutMs = agent.policy.toolTimeoutMs;
+  const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
   try {
     const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
       tool.handler(toolContext(run, ask, tool, inner, deadline), input),
     );
     const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
-    result = maskToolResult({ ...checked, status: 'ok' }, agent.mask);
+    return maskToolResult({ ...checked, status: 'ok' }, agent.mask);
   } catch (error) {
-    result = errorResult(run, ask, error, 'E_TOOL_FAILED');
+    return errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
-  effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
-  run.log.flushSoon();
-  return result;
 }
 
 function toolContext(

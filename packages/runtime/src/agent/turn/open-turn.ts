@@ -97,7 +97,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     startedAt: agent.clock.elapsed(),
     clock: options.clock,
     conversation,
-    effects: new Effects(before, log),
+    effects: new Effects(before, log, options.observer, options.replay),
     log,
     before,
     resumed,
@@ -106,6 +106,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     usage: noUsage(),
     deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
     observer: options.observer,
+    replay: options.replay,
     span: undefined,
     warn: (warning) => warn(agent, warning),
     metadata: {},
@@ -116,7 +117,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
       id: turnId,
       ...agent.address,
       inputEvent,
-      startedAt: agent.clock.now(),
+      startedAt: options.replay?.startedAt ?? agent.clock.now(),
       get toolResults() {
         return Object.freeze([...toolResults]);
       },

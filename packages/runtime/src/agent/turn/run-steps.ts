@@ -23,7 +23,8 @@ export async function runSteps(run: TurnRun): Promise<TurnResult> {
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
-      await sleep(run.clock, outcome.delayMs, run.signal);
+      // A replay knows how the next try ended.
+      if (run.replay === undefined) await sleep(run.clock, outcome.delayMs, run.signal);
       continue;
     }
     progress.failures = 0;

@@ -13,6 +13,7 @@ import type { AgentParts } from '../agent-parts.ts';
 import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
+import type { TurnReplay } from '../replay/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
@@ -36,6 +37,8 @@ export interface TurnOptions {
   readonly onDelta?: DeltaListener | undefined;
   /** Watches every layer. */
   readonly observer?: TurnObserver | undefined;
+  /** Serves what was recorded of this turn: nothing of it reaches the outside. */
+  readonly replay?: TurnReplay | undefined;
   /** The event killed its process too often: its input is folded, and nothing of it is run. */
   readonly deadLetter?: boolean | undefined;
 }

@@ -7,6 +7,7 @@ import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { Effects } from '../effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
+import type { TurnReplay } from '../replay/turn-replay.ts';
 import type { DeltaGate } from './delta-gate.ts';
 import type { TurnClock } from './turn-clock.ts';
 
@@ -38,6 +39,8 @@ export interface TurnRun {
   readonly usage: TokenUsage;
   readonly deltas: DeltaGate;
   readonly observer: TurnObserver | undefined;
+  /** Present when nothing of it reaches the outside. */
+  readonly replay: TurnReplay | undefined;
   /** The turn's own chain, when somebody watches and it has started. */
   span: ChainSpan | undefined;
   readonly warn: (warning: LayerWarning) => void;

@@ -4,6 +4,7 @@
  * when it is a plain file of bounded size: the other side may be bundle code.
  */
 import { GoondanError } from '@goondan/types';
+import { newUuid } from '../../ports/ids.ts';
 
 /** When a long message comes: loaded earlier, it costs every process 2 ms and 3 MB that few of them need. */
 const disk = () => process.getBuiltinModule('node:fs');
@@ -20,7 +21,7 @@ export interface FrameFiles {
 export function frameFolder(folder: string): FrameFiles {
   return {
     store(message) {
-      const name = `${crypto.randomUUID()}.json`;
+      const name = `${newUuid()}.json`;
       disk().mkdirSync(folder, { recursive: true, mode: 0o700 });
       // `wx`: never through something that is already there.
       disk().writeFileSync(`${folder}/${name}`, message, { flag: 'wx', mode: 0o600 });
@@ -44,7 +45,7 @@ export function memoryFrameFiles(): FrameFiles {
   const files = new Map<string, Uint8Array>();
   return {
     store(message) {
-      const name = `${crypto.randomUUID()}.json`;
+      const name = `${newUuid()}.json`;
       files.set(name, message);
       return name;
     },

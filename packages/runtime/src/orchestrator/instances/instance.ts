@@ -25,7 +25,7 @@ import type { AgentProcess, AgentProcessListener } from './agent-process.ts';
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
   FromAgent,
-  { readonly type: 'ready' | 'start.failed' | 'turn.done' | 'pong' | 'drained' }
+  { readonly type: 'ready' | 'start.failed' | 'turn.done' | 'pong' | 'drained' | 'replayed' }
 >;
 
 /** How a turn ended, with what only its process knows. */
@@ -193,6 +193,9 @@ export class Instance {
         this.#told = { stepCount, usage };
         return host.post(this, { type: 'turn.done', process, eventId, result });
       }
+      case 'replayed':
+        // Only of a process that was started for it.
+        return undefined;
       case 'drained':
         return message.leavesTurn === true ? host.post(this, { type: 'turn.left', process }) : undefined;
       case 'pong':

@@ -9,11 +9,12 @@
 import { dirname } from 'node:path';
 import { deletedFolder, type InstancePaths, isAside } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { newUuid } from '../../ports/ids.ts';
 
 /** Resolves with the folder that is left to remove. Whoever calls it has the lock of the instance, which goes with it. */
 export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): Promise<string> {
   const instances = dirname(folder);
-  const aside = deletedFolder(instances, crypto.randomUUID());
+  const aside = deletedFolder(instances, newUuid());
   await fs.rename(folder, aside);
   await fs.syncFolder(instances);
   return aside;

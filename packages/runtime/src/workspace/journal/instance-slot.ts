@@ -11,6 +11,7 @@ import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
+import { newUuid } from '../../ports/ids.ts';
 
 /** The folder of all instances is there and durable. */
 export interface SlotContext {
@@ -25,7 +26,7 @@ const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
   readonly #context: SlotContext;
-  readonly #holder = crypto.randomUUID();
+  readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
   /** What is being done with the inbox. */

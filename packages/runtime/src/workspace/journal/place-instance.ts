@@ -13,6 +13,7 @@ import { createInstance } from './create-instance.ts';
 import { removeAside } from './delete-instance.ts';
 import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
 import type { CommitPlan } from './plan-commit.ts';
+import { newUuid } from '../../ports/ids.ts';
 
 /** There is nothing at its place. Durable when it resolves. **Errors** — those of the disk; whether it is there, look. */
 export async function placeInstance(
@@ -23,7 +24,7 @@ export async function placeInstance(
   limits: StoreLimits,
 ): Promise<void> {
   const instances = dirname(paths.folder);
-  const draft = pathsIn(draftFolder(instances, crypto.randomUUID()));
+  const draft = pathsIn(draftFolder(instances, newUuid()));
   try {
     await writeDraft(ports, draft, address, plan, limits);
     await ports.fs.rename(draft.folder, paths.folder);

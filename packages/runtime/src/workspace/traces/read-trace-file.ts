@@ -9,7 +9,11 @@ const END_BYTES = 16 * 1024;
 
 /** `undefined` when it is gone, or says nothing. */
 export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | undefined> {
-  return assembleTurn(decode(await fs.read(path)));
+  return assembleTurn(await readTraceLines(fs, path));
+}
+
+export async function readTraceLines(fs: Fs, path: string): Promise<TraceLine[]> {
+  return decode(await fs.read(path));
 }
 
 /** Reads its two ends. */

@@ -1,0 +1,120 @@
+/** What came of a replay, for a person. */
+import type { Change, ExplainedDivergence, ReplayReport } from '@goondan/runtime';
+import { showText } from '../approval/show-text.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface RenderReplayOptions {
+  readonly colors: Terminal['colors'];
+  /** The files that took the place of extensions, as they were typed. */
+  readonly swap: Readonly<Record<string, string>>;
+}
+
+export function renderReplay(report: ReplayReport, { colors, swap }: RenderReplayOptions): string {
+  const { divergence, without, others, layers, stoppedAt } = report;
+  const lines = [describeTurn(report), colors.dim(describeServed(report))];
+  if (without !== undefined) lines.push('', 'Without the change already:', ...describe(without, colors, swap));
+  if (divergence !== undefined) {
+    lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
+    if (others > 0) lines.push(colors.dim(`After it ${count(others, 'layer')} did something else, too.`));
+  } else if (without === undefined) {
+    lines.push('', `No divergence: ${count(layers, 'layer')} did what they did.`);
+  } else {
+    lines.push('', 'Nothing else was done differently, as far as it could be compared.');
+  }
+  if (stoppedAt !== undefined) lines.push(colors.dim(describeStop(stoppedAt)));
+  return `${lines.join('\n')}\n`;
+}
+
+function describeTurn({ turn: { turnId, agentName, instanceKey, startedAt, input = '' } }: ReplayReport): string {
+  const asked = input === '' ? '' : `\nasked: ${oneLine(input)}`;
+  return `Replayed ${showText(turnId)} of ${showText(agentName)} (${showText(instanceKey)}), ${startedAt}${asked}`;
+}
+
+function describeServed({ steps, served }: ReplayReport): string {
+  const { model, tool, agent, approval } = served;
+  const given = [
+    count(model, 'model reply', 'model replies'),
+    count(tool, 'tool result'),
+    ...(agent === 0 ? [] : [count(agent, "agent's answer", "agents' answers")]),
+    ...(approval === 0 ? [] : [count(approval, "person's answer", "people's answers")]),
+  ];
+  return `${count(steps, 'step')}, ${given.join(', ')} served from the recording, 0 called`;
+}
+
+function describe(
+  { place, extension, layer, message, changes, cause }: ExplainedDivergence,
+  colors: Terminal['colors'],
+  swap: Readonly<Record<string, string>>,
+): string[] {
+  const name = extension === undefined ? 'the agent itself' : `Extension/${extension}`;
+  const file = extension === undefined ? undefined : swap[extension];
+  const within = [...place, ...(layer === undefined ? [] : [layerTitle(extension ?? '', layer)])];
+  const shown = changes.slice(0, MOST_CHANGES);
+  const more = changes.length - shown.length;
+  return [
+    `  ${colors.bold(showText(name))}${causes[cause](file)}`,
+    ...(within.length === 0 ? [] : [`  ${colors.cyan(within.map(showText).join(' › '))}`]),
+    `  ${oneLine(message)}`,
+    ...shown.flatMap((change) => describeChange(change).map((line) => `    ${colors.yellow(line)}`)),
+    ...(more === 0 ? [] : [`    ${colors.dim(`… ${more} more`)}`]),
+    ...(advice[cause] === undefined ? [] : [`  ${colors.dim(advice[cause])}`]),
+  ];
+}
+
+const causes: Readonly<Record<ExplainedDivergence['cause'], (file: string | undefined) => string>> = {
+  swapped: (file) => (file === undefined ? ', replaced' : `, replaced by ${showText(file)}`),
+  removed: () => ', left out',
+  changed: () => ', changed since',
+  follows: () => ', which is as it was',
+  itself: () => ' diverges by itself',
+  agent: () => ', changed since',
+};
+
+const advice: Partial<Readonly<Record<ExplainedDivergence['cause'], string>>> = {
+  follows: 'It follows from what was changed, by a way that is not recorded: metadata, events, state, shared modules.',
+  itself:
+    'It reads something that is not in the recording: its own network, files or timers, or what it remembers of earlier turns.',
+  agent: "Every layer did what it did: the agent's prompt, model, parameters or tools are not what they were.",
+};
+
+const MOST_CHANGES = 20;
+
+/** As in `gdn trace`: what it was, what it is. */
+function describeChange({ path, before, after }: Change): string[] {
+  const name = path === '' ? 'all of it' : oneLine(path);
+  if (before === undefined) return [`+ ${name}: ${oneLine(after ?? '')}`];
+  if (after === undefined) return [`− ${name}: ${oneLine(before)}`];
+  const isShort = before.length + after.length <= ONE_LINE && !/\n/.test(before + after);
+  if (isShort) return [`~ ${name}: ${oneLine(before)} → ${oneLine(after)}`];
+  return [`~ ${name}`, `  − ${fromWhere(before, after)}`, `  + ${fromWhere(after, before)}`];
+}
+
+const ONE_LINE = 100;
+const LONGEST = 200;
+const CONTEXT = 40;
+
+/** A long text from a little before the place where it differs from the other one. */
+function fromWhere(text: string, other: string): string {
+  let same = 0;
+  while (same < text.length && text[same] === other[same]) same++;
+  const start = same > CONTEXT * 2 ? same - CONTEXT : 0;
+  return `${start === 0 ? '' : '…'}${oneLine(text.slice(start))}`;
+}
+
+function describeStop(place: readonly string[]): string {
+  const at = place.length === 0 ? 'the turn' : place.map(showText).join(' › ');
+  return `It ended at ${at}: the recording has no answer to what is asked there.`;
+}
+
+function layerTitle(extension: string, layer: string): string {
+  return ['turn', 'step', 'toolCall', 'model'].includes(layer) ? extension : `${extension} · ${layer}`;
+}
+
+function oneLine(text: string): string {
+  const cut = text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}…`;
+  return showText(cut.replaceAll(/\s+/g, ' '));
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

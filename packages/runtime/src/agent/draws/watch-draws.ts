@@ -1,0 +1,66 @@
+/**
+ * Puts others in the place of the functions with which code draws from the clock and from chance, so that what a layer
+ * draws can be kept, and given to it again in a replay. For the whole process, once, before code of a bundle is loaded.
+ *
+ * 1. Code outside layers gets what it always got. The runtime's own uses what it took before (`ports/`).
+ * 2. What they give is what they gave before: a `Date` is one, also of a class that extends it.
+ */
+import { currentScope, type DrawKind, type DrawnValues } from '../../trace/draw-scope.ts';
+
+/** What is given puts the others back. */
+export function watchDraws(): () => void {
+  const undo = [
+    put(globalThis, 'Date', watchedDate(Date)),
+    put(Date.prototype, 'constructor', Date),
+    put(Math, 'random', watched('random', Math.random.bind(Math))),
+    put(performance, 'now', watched('elapsed', performance.now.bind(performance))),
+    put(crypto, 'randomUUID', watched('uuid', crypto.randomUUID.bind(crypto))),
+    put(crypto, 'getRandomValues', watchedBytes(crypto.getRandomValues.bind(crypto))),
+  ];
+  return () => {
+    for (const each of undo) each();
+  };
+}
+
+function put(owner: object, name: string, value: unknown): () => void {
+  const before: unknown = Reflect.get(owner, name);
+  Reflect.set(owner, name, value);
+  return () => void Reflect.set(owner, name, before);
+}
+
+function watched<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): () => DrawnValues[Kind] {
+  return () => {
+    const scope = currentScope();
+    return scope?.draw === undefined ? make() : scope.draw(kind, make);
+  };
+}
+
+function watchedDate(Original: DateConstructor): unknown {
+  const now = watched('now', () => Original.now());
+  function WatchedDate(...given: unknown[]): unknown {
+    if (new.target === undefined) return new Original(now()).toString();
+    const extended: unknown = new.target;
+    // `new.target` is a constructor of dates: this one, or of a class that extends it.
+    const made = extended === WatchedDate ? Original : (extended as DateConstructor);
+    return Reflect.construct(Original, given.length === 0 ? [now()] : given, made);
+  }
+  const own = Object.getOwnPropertyDescriptors(Original);
+  Object.defineProperties(WatchedDate, { ...own, now: { ...own.now, value: now } });
+  return WatchedDate;
+}
+
+type FillBytes = <Values extends ArrayBufferView>(values: Values) => Values;
+
+function watchedBytes(fill: FillBytes): FillBytes {
+  return (values) => {
+    const scope = currentScope();
+    if (scope?.draw === undefined) return fill(values);
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const drawn = scope.draw('bytes', () => {
+      fill(values);
+      return bytes.toHex();
+    });
+    bytes.set(Uint8Array.fromHex(drawn).subarray(0, bytes.length));
+    return values;
+  };
+}

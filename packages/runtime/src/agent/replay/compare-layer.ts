@@ -1,0 +1,179 @@
+/**
+ * Whether a layer did what it did then. Pure; on the way in and on the way out by themselves, because between the two
+ * lies all that is inside. Times are not compared.
+ */
+import type { Change } from '../../json/diff-json.ts';
+import type { LayerMarks, LayerRecord } from '../../trace/chain-record.ts';
+import type { Divergence } from '../../trace/replay.ts';
+
+export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
+
+/** What it does now: as it is described, and the marks of all of it. */
+export interface LayerNow {
+  readonly record: LayerRecord;
+  readonly marks: LayerMarks;
+}
+
+/** It called `next()`. */
+export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow): LayerDifference | undefined {
+  if (then.outcome === 'short_circuit' || then.isBeforeNext === true) return outcome(then, 'calls next()');
+  return (
+    compareChanges('field', 'changed', then.changed, now.changed) ??
+    compareEvents(before(then), before(now)) ??
+    compareMarks(then, now, (side) => side.in, marks)
+  );
+}
+
+/** It is over; `hasGoneIn`: its way in was compared. */
+export function compareWayOut(
+  then: LayerRecord,
+  { record: now, marks }: LayerNow,
+  hasGoneIn: boolean,
+): LayerDifference | undefined {
+  const isDone = then.outcome !== now.outcome || then.error !== now.error || then.isBeforeNext !== now.isBeforeNext;
+  const [eventsThen, eventsNow] = hasGoneIn ? [after(then), after(now)] : [all(then), all(now)];
+  return (
+    (hasGoneIn ? undefined : compareChanges('field', 'changed', then.changed, now.changed)) ??
+    compareEvents(eventsThen, eventsNow) ??
+    (isDone ? outcome(then, describeOutcome(now)) : undefined) ??
+    compareChanges('result', 'changed in the result', then.resultChanged, now.resultChanged) ??
+    compareMarks(then, now, (side) => side.out, marks) ??
+    (hasGoneIn ? undefined : compareMarks(then, now, (side) => side.in, marks))
+  );
+}
+
+/** Where what is shown is not all, on one side or on both. */
+function compareMarks(
+  then: LayerRecord,
+  now: LayerRecord,
+  side: (marks: LayerMarks) => string,
+  marks: LayerMarks,
+): LayerDifference | undefined {
+  if (then.marks === undefined) return now.marks === undefined ? undefined : unshown(now);
+  return side(then.marks) === side(marks) ? undefined : unshown(then);
+}
+
+/** It did something that a turn without it would not have. `failedItself`: its error was its own. */
+export function didSomething(layer: LayerRecord, failedItself: boolean): boolean {
+  const { changed, resultChanged, emitted, outcome: ended } = layer;
+  return (
+    changed.length + resultChanged.length + emitted.length > 0 ||
+    layer.isCut === true ||
+    ended === 'short_circuit' ||
+    ended === 'skipped' ||
+    (ended === 'failed' && failedItself)
+  );
+}
+
+/** All that it did, as something that is gone. */
+export function describeGone(layer: LayerRecord): LayerDifference {
+  const events = all(layer).map(({ event, said }) => ({ path: event, before: said ?? event }));
+  const fields = [...layer.changed, ...layer.resultChanged].map(({ path, before: from, after: to }) => ({
+    path,
+    before: `${from ?? 'nothing'} → ${to ?? 'nothing'}`,
+  }));
+  const ended = layer.outcome === 'passed' ? [] : [{ path: 'outcome', before: describeOutcome(layer) }];
+  return { what: 'gone', message: 'is not there; then it did something', changes: [...events, ...fields, ...ended] };
+}
+
+/** What a layer that was not there then does, as compared to nothing. */
+export function asIfItDidNothing({ extension, name, kind }: LayerRecord): LayerRecord {
+  const nothing = { startMs: 0, ownMs: 0, totalMs: 0, emittedMore: 0, outcome: 'passed' } as const;
+  return { extension, name, kind, ...nothing, changed: [], resultChanged: [], emitted: [], messages: [] };
+}
+
+function compareChanges(
+  what: 'field' | 'result',
+  verb: string,
+  then: readonly Change[],
+  now: readonly Change[],
+): LayerDifference | undefined {
+  const paths = [...new Set([...then, ...now].map(({ path }) => path))];
+  const differ = paths.flatMap((path): Change[] => {
+    const [was, is] = [then.find((each) => each.path === path), now.find((each) => each.path === path)];
+    if (was?.before === is?.before && was?.after === is?.after && (was === undefined) === (is === undefined)) return [];
+    return [{ path, ...value('before', was), ...value('after', is) }];
+  });
+  if (differ.length === 0) return undefined;
+  return {
+    what,
+    message: `${verb} ${differ.map(({ path }) => path || 'all of it').join(', ')} otherwise`,
+    changes: differ,
+  };
+}
+
+/** What it made of a field: nothing when it left it alone, and said so when it took it out. */
+function value<Side extends 'before' | 'after'>(side: Side, change: Change | undefined): { [Key in Side]?: string } {
+  if (change === undefined) return {};
+  return { [side]: change.after ?? '(removed)' } as { [Key in Side]?: string };
+}
+
+interface ShownEvent {
+  /** `append system <id>`. */
+  readonly event: string;
+  readonly said: string | undefined;
+}
+
+function compareEvents(then: readonly ShownEvent[], now: readonly ShownEvent[]): LayerDifference | undefined {
+  const at = Array.from({ length: Math.max(then.length, now.length) }).findIndex(
+    (_, index) => then[index]?.event !== now[index]?.event || then[index]?.said !== now[index]?.said,
+  );
+  if (at < 0) return undefined;
+  const [was, is] = [then[at], now[at]];
+  if (was === undefined) return message(`emitted one more message event: ${is?.event}`, is?.event, undefined, is);
+  if (is === undefined) return message(`did not emit: ${was.event}`, was.event, was, undefined);
+  const path = was.event === is.event ? was.event : `${was.event} → ${is.event}`;
+  return message(was.event === is.event ? `said something else: ${was.event}` : `emitted: ${path}`, path, was, is);
+}
+
+function message(text: string, path = '', was?: ShownEvent, is?: ShownEvent): LayerDifference {
+  const change = {
+    path,
+    ...(was === undefined ? {} : { before: was.said ?? was.event }),
+    ...(is === undefined ? {} : { after: is.said ?? is.event }),
+  };
+  return { what: 'message', message: text, changes: [change] };
+}
+
+function all({ emitted, messages }: LayerRecord): ShownEvent[] {
+  const said = [...messages];
+  return emitted.map((event) => ({
+    event,
+    // Only those that put a message have something to say, and they have it in their order.
+    said: event.startsWith('append ') || event.startsWith('replace ') ? said.shift()?.after : undefined,
+  }));
+}
+
+function before(layer: LayerRecord): ShownEvent[] {
+  return all(layer).slice(0, layer.emitted.length - (layer.emittedAfter ?? 0));
+}
+
+function after(layer: LayerRecord): ShownEvent[] {
+  return all(layer).slice(layer.emitted.length - (layer.emittedAfter ?? 0));
+}
+
+function outcome(then: LayerRecord, now: string): LayerDifference {
+  const was = describeOutcome(then);
+  return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: was, after: now }] };
+}
+
+function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
+  switch (ended) {
+    case 'passed':
+      return 'called next() and returned';
+    case 'short_circuit':
+      return 'did not call next()';
+    case 'running':
+      return 'was running';
+    default:
+      return `${ended}: ${error}`;
+  }
+}
+
+/** Where what is kept is too short to show it. */
+function unshown(then: LayerRecord): LayerDifference {
+  const events = all(then).map(({ event }) => event);
+  const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];
+  const named = what.length === 0 ? '' : `: ${what.slice(0, 3).join(', ')}`;
+  return { what: 'message', message: `did something else beyond what is kept to be shown${named}`, changes: [] };
+}

@@ -1,0 +1,16 @@
+import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { EffectRecord } from '../../trace/effect-record.ts';
+
+/** Whether a layer that failed threw by itself: nothing inside it had failed with the same. */
+export function failedItself(
+  { layers, inside, id }: ChainRecord,
+  index: number,
+  effects: readonly EffectRecord[],
+): boolean {
+  const error = layers[index]?.error;
+  if (error === undefined) return false;
+  const inner = layers.slice(index + 1).some((layer) => layer.error === error);
+  const chains = inside.some((chain) => chain.error === error);
+  const asked = effects.find(({ key }) => key === id)?.outcome;
+  return !inner && !chains && !(asked?.ok === false && error.includes(asked.error.message));
+}

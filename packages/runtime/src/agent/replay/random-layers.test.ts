@@ -1,0 +1,247 @@
+// Random agents, random turns: run again they do what they did, and with one layer altered that layer is named.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import {
+  createAssistantMessage,
+  createSystemMessage,
+  type ExtensionApi,
+  type JsonObject,
+  type ModelReply,
+  type StepMiddlewareContext,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
+import fc from 'fast-check';
+import { recordInMemory } from '../../testing/record-in-memory.ts';
+import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { AgentPlan } from '../agent-plan.ts';
+import type { Engine } from '../agents-api/engine.ts';
+import { noEngine } from '../agents-api/no-engine.ts';
+import type { Approver } from '../approval/approver.ts';
+import { watchDraws } from '../draws/watch-draws.ts';
+import type { ExtensionDeclaration } from '../extension/load-extension.ts';
+import type { Model } from '../model/model-port.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { replayTurn } from './replay-turn.ts';
+
+let unwatch: () => void;
+beforeAll(() => {
+  unwatch = watchDraws();
+});
+afterAll(() => unwatch());
+
+const actions = {
+  turn: ['append', 'replace', 'remove', 'generate', 'call', 'request', 'list', 'state', 'skip'],
+  step: ['append', 'replace', 'remove', 'generate', 'call', 'request', 'list', 'state', 'skip', 'catalog'],
+  toolCall: ['args', 'result', 'short', 'skip', 'ask'],
+  model: ['messages', 'params', 'reply', 'skip'],
+} as const;
+
+type Kind = keyof typeof actions;
+
+interface RandomLayer {
+  readonly kind: Kind;
+  readonly action: string;
+  readonly word: string;
+  /** Does it after `next()`, where that makes a difference. */
+  readonly isAfter: boolean;
+  readonly draws: boolean;
+  readonly awaits: boolean;
+}
+
+const randomLayer: fc.Arbitrary<RandomLayer> = fc
+  .constantFrom<Kind>('turn', 'step', 'toolCall', 'model')
+  .chain((kind) =>
+    fc.record({
+      kind: fc.constant(kind),
+      action: fc.constantFrom<string>(...actions[kind]),
+      word: fc.string({ minLength: 1, maxLength: 3_000, size: 'max' }),
+      isAfter: fc.boolean(),
+      draws: fc.boolean(),
+      awaits: fc.boolean(),
+    }),
+  );
+
+/** Nothing here is the same twice: what a replay gets must be from the recording. */
+const model: Model = {
+  async generate({ messages, tools }): Promise<ModelReply> {
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const text = { type: 'text', text: `answer ${Math.random()}` } as const;
+    const isAnswered = messages.some(({ role }) => role === 'tool') || tools.length === 0;
+    if (isAnswered) return { content: [text], finishReason: 'stop', usage };
+    const call = (toolName: string) =>
+      ({ type: 'tool-call', toolCallId: `call-${crypto.randomUUID()}`, toolName, input: { n: Date.now() } }) as const;
+    return {
+      content: [call('dice__throw'), call('dice__throw'), call('dice__slow')],
+      finishReason: 'tool-calls',
+      usage,
+    };
+  },
+};
+
+const dice: ToolDeclaration = {
+  name: 'dice',
+  exports: [
+    { name: 'throw', description: 'Throws.', parameters: { type: 'object' }, parallel: true },
+    { name: 'slow', description: 'Throws.', parameters: { type: 'object' } },
+  ],
+  handlers: {
+    throw: async () => {
+      await Bun.sleep(Math.random() * 2);
+      return { points: Math.random(), at: Date.now() };
+    },
+    slow: () => ({ points: crypto.randomUUID() }),
+  },
+};
+
+const engine: Engine = {
+  ...noEngine,
+  catalog: () => [{ name: 'other' }],
+  list: async () => [{ agentName: 'other', instanceKey: `${Math.random()}`, status: 'idle' }],
+  request: async (_to, event) => ({
+    turnId: event.id,
+    finishReason: 'text_response',
+    responseMessage: createAssistantMessage(`heard ${Math.random()}`),
+  }),
+};
+
+const approver: Approver = {
+  ask: async () => ({ id: 'a', decision: Math.random() < 0.5 ? 'approved' : 'denied' }),
+  taken: () => undefined,
+};
+
+function extensionOf(layer: RandomLayer, index: number): ExtensionDeclaration {
+  const name = `layer-${index}`;
+  const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: './x.ts' } };
+  const register = (api: ExtensionApi) => {
+    const loaded = layer.draws ? Date.now() + Math.random() : 0;
+    registerLayer(api, layer, () => (layer.draws ? `${layer.word} ${loaded} ${drawAll()}` : layer.word));
+  };
+  return { resource: resource as ExtensionDeclaration['resource'], root: '/', module: { register } };
+}
+
+function drawAll(): string {
+  const bytes = crypto.getRandomValues(new Uint32Array(2)).join();
+  return [new Date().toISOString(), Date.now(), Math.random(), crypto.randomUUID(), performance.now(), bytes].join(' ');
+}
+
+function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string): void {
+  const { kind, action, isAfter, awaits } = layer;
+  const pause = async () => {
+    if (awaits) await Bun.sleep(1);
+  };
+  const options = { onError: action === 'skip' ? 'skip' : 'fail', mayShortCircuit: true } as const;
+  const failing = async (ctx: { next(): Promise<unknown> }) => {
+    if (isAfter) await ctx.next();
+    throw new Error(say());
+  };
+  // A layer of any kind, which throws before it could return what its kind returns.
+  if (action === 'skip') return api.pipeline.register(kind as 'turn', failing as never, options);
+  switch (kind) {
+    case 'turn':
+    case 'step': {
+      const around = async <Result>(ctx: Powerful, next: () => Promise<Result>): Promise<Result> => {
+        // A catalog that is changed when the model was asked changes nothing.
+        const result = isAfter && action !== 'catalog' ? await next() : undefined;
+        await pause();
+        await act(api, action, ctx, say());
+        return result ?? next();
+      };
+      return kind === 'turn'
+        ? api.pipeline.register('turn', (ctx) => around(ctx, () => ctx.next()), options)
+        : api.pipeline.register('step', (ctx) => around(ctx, () => ctx.next()), options);
+    }
+    case 'toolCall':
+      return api.pipeline.register(
+        'toolCall',
+        async (ctx) => {
+          await pause();
+          const { toolCallId, toolName } = ctx;
+          if (action === 'short') return { toolCallId, toolName, status: 'ok', output: say() };
+          if (action === 'ask') await ctx.approval.ask({ reason: say().slice(0, 900) });
+          if (action === 'args') ctx.args = { ...ctx.args, said: say() };
+          const result = await ctx.next();
+          await pause();
+          return action === 'result' ? { ...result, output: say() } : result;
+        },
+        options,
+      );
+    case 'model':
+      return api.pipeline.register(
+        'model',
+        async (ctx) => {
+          await pause();
+          if (action === 'messages') ctx.messages = [...ctx.messages, { role: 'user', content: say() }];
+          if (action === 'params') ctx.params = { ...ctx.params, stop: [say()] } as never;
+          const reply = await ctx.next();
+          return action === 'reply' ? { ...reply, content: [...reply.content, { type: 'text', text: say() }] } : reply;
+        },
+        options,
+      );
+  }
+}
+
+type Powerful = TurnMiddlewareContext | StepMiddlewareContext;
+
+async function act(api: ExtensionApi, action: string, ctx: Powerful, said: string): Promise<void> {
+  const append = (content: string) => {
+    const message = createSystemMessage(content);
+    ctx.emitMessageEvent({ type: 'append', message });
+    return message.id;
+  };
+  switch (action) {
+    case 'append':
+      return void append(said);
+    case 'replace': {
+      const targetId = append('first');
+      return ctx.emitMessageEvent({ type: 'replace', targetId, message: createSystemMessage(said) });
+    }
+    case 'remove':
+      return ctx.emitMessageEvent({ type: 'remove', targetId: append(said) });
+    case 'generate': {
+      const reply = await ctx.model.generate({ messages: [{ role: 'user', content: said }] });
+      return void append(JSON.stringify(reply.content));
+    }
+    case 'call':
+      return void append(JSON.stringify(await ctx.tools.call('dice__slow', { said })));
+    case 'request':
+      return void append((await ctx.agents.request({ target: 'other', input: said })).response);
+    case 'list':
+      return void append(`${said} ${JSON.stringify(await ctx.agents.list())}`);
+    case 'state':
+      return api.state.set({ said } satisfies JsonObject);
+    case 'catalog':
+      if ('toolCatalog' in ctx) ctx.toolCatalog = ctx.toolCatalog.map((tool) => ({ ...tool, description: said }));
+  }
+}
+
+function planOf(layers: readonly RandomLayer[]): AgentPlan {
+  return {
+    agentName: 'random',
+    models: { 'Model/m': model },
+    tools: [dice],
+    extensions: layers.map(extensionOf),
+    policy: { maxStepsPerTurn: 4 },
+  };
+}
+
+const ran = (chain: ChainRecord, extension: string): boolean =>
+  chain.layers.some((layer) => layer.extension === extension) || chain.inside.some((each) => ran(each, extension));
+
+test('a turn that is run again does what it did; with one layer altered, that layer is named first', async () => {
+  let altered = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(randomLayer, { minLength: 1, maxLength: 6 }), fc.nat(), async (layers, which) => {
+      const plan = planOf(layers);
+      const { start } = await recordInMemory(plan, ['one', 'two'], { engine, approver });
+      expect((await replayTurn(plan, start, { engine })).first).toBeUndefined();
+
+      const index = which % layers.length;
+      const other = layers.map((layer, at) => (at === index ? { ...layer, word: `other ${layer.word}` } : layer));
+      if (!ran(start.recording.chain, `layer-${index}`)) return;
+      altered += 1;
+      const { first } = await replayTurn(planOf(other), start, { engine });
+      expect(first).toMatchObject({ extension: `layer-${index}` });
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 60) },
+  );
+  expect(altered).toBeGreaterThan(10);
+}, 120_000);

@@ -1,0 +1,26 @@
+/** The conversation as a turn found it, for that turn alone. Nothing of it is written anywhere. */
+import type { JsonValue, Message } from '@goondan/types';
+import type { ReplayStart } from '../../trace/replay.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+
+export interface ReplayStore extends ConversationStore {
+  /** What the turn left; undefined until it commits. */
+  readonly stateAfter: Readonly<Record<string, JsonValue>> | undefined;
+}
+
+export function replayStore({ messages: stored, extensionState }: ReplayStart): ReplayStore {
+  // Written by the journal, and read again by it.
+  const messages = stored.map((message): Message => ({ ...message, createdAt: new Date(message.createdAt) }));
+  let stateAfter: Readonly<Record<string, JsonValue>> | undefined;
+  return {
+    get stateAfter() {
+      return stateAfter;
+    },
+    open: async () => ({ epoch: 1, version: 1, loadBase: async () => messages, log: [], extensionState }),
+    append: async () => undefined,
+    async commit(_instance, _epoch, _turnId, _delta, state) {
+      stateAfter = { ...state };
+    },
+    read: async () => ({ version: 1, messages, extensionState }),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Runs one turn again from what was recorded of it: the one turn loop, the one onion, the agent's own layers. Models,
+ * tools, other agents and people are not there at all: whatever is asked is answered from the recording.
+ */
+import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
+import { diffJson } from '../../json/diff-json.ts';
+import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
+import type { StoredEvent } from '../../trace/recording.ts';
+import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import { throwable } from '../../trace/thrown-record.ts';
+import type { AgentPlan } from '../agent-plan.ts';
+import type { Engine } from '../agents-api/engine.ts';
+import { noEngine } from '../agents-api/no-engine.ts';
+import { startAgent } from '../start-agent.ts';
+import { type ReplayStore, replayStore } from './replay-store.ts';
+import { ReplayWatch } from './replay-watch.ts';
+import type { TurnReplay } from './turn-replay.ts';
+
+export interface ReplayPorts {
+  readonly clock?: Clock;
+  /** Whom layers find in `ctx.agents.catalog()`. */
+  readonly engine?: Pick<Engine, 'catalog'>;
+}
+
+/** Layers that wait for something which does not come are not waited for. */
+const LONGEST_MS = 60_000;
+const CLEAN_UP_MS = 5_000;
+
+/**
+ * What its code draws is served when `watchDraws` has been called in this process.
+ *
+ * **Errors** — those with which an agent fails to start.
+ */
+export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: ReplayPorts = {}): Promise<ReplayOutcome> {
+  const clock = ports.clock ?? systemClock;
+  const watch = new ReplayWatch(start.recording, start.ignored, clock);
+  const store = replayStore(start);
+  const agent = await startAgent(withoutTheOutside(plan), {
+    store,
+    engine: { ...noEngine, ...ports.engine },
+    clock: { ...clock, now: () => watch.now },
+    logSink: () => undefined,
+    drawScopeFor: (extension) => watch.registerDraws(extension),
+  });
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
+  const callOff = clock.after(LONGEST_MS, () => {
+    watch.hang(LONGEST_MS);
+    giveUp();
+  });
+  const turn = agent.handle(revive(start.recording.event), { observer: watch, replay: replayOf(start, watch) });
+  await Promise.race([turn.then(() => compareStates(start, store, watch)), watch.stopped, late]).finally(callOff);
+  const outcome = watch.outcome();
+  // One that was stopped never ends: it is left where it stands.
+  turn.catch(() => undefined);
+  await waitAtMost(clock, CLEAN_UP_MS, agent.close(0, CLEAN_UP_MS)).catch(() => undefined);
+  return outcome;
+}
+
+function replayOf({ recording, times }: ReplayStart, watch: ReplayWatch): TurnReplay {
+  return {
+    startedAt: new Date(recording.startedAt),
+    timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
+    async serve(effect): Promise<JsonValue> {
+      const outcome = watch.serve(effect);
+      if (outcome === undefined) return new Promise<never>(() => undefined);
+      if (outcome.ok) return structuredClone(outcome.value);
+      throw throwable(outcome.error);
+    },
+  };
+}
+
+/** No model is opened, and no tool's module is imported. */
+function withoutTheOutside(plan: AgentPlan): AgentPlan {
+  const refuse = () => Promise.reject(new GoondanError('E_CANCELLED', 'A replay reaches nobody.'));
+  return {
+    ...plan,
+    models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
+    ...(plan.tools && {
+      tools: plan.tools.map((tool) => ({
+        ...tool,
+        handlers: Object.fromEntries(tool.exports.map(({ name }) => [name, refuse])),
+      })),
+    }),
+  };
+}
+
+function revive({ createdAt, ...event }: StoredEvent): AgentEvent {
+  return { ...event, createdAt: new Date(createdAt) };
+}
+
+/** What each extension keeps after the turn. */
+function compareStates(
+  { stateAfter: then }: ReplayStart,
+  { stateAfter: now = {} }: ReplayStore,
+  watch: ReplayWatch,
+): void {
+  for (const extension of Object.keys(then)) {
+    const { changes } = diffJson(then[extension], now[extension]);
+    if (changes.length === 0) continue;
+    const message = 'keeps another state after the turn';
+    watch.differs([], { extension, name: '' }, { what: 'state', message, changes });
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What code draws in a replay: what it drew then, each kind in the order in which it was drawn. Past that the clock
+ * stands where it was last seen and moves on by a millisecond with each look, so that a loop that waits for it ends, and
+ * chance is a generator whose seed is the turn and the layer: the same in every replay.
+ */
+import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
+
+export interface DrawsStart {
+  readonly drew: readonly Draw[];
+  /** When it began, in milliseconds since 1970. */
+  readonly now: number;
+  /** The same for every replay, and for no other layer. */
+  readonly seed: string;
+}
+
+export class ServedDraws implements DrawScope {
+  readonly #left = new Map<DrawKind, DrawnValues[DrawKind][]>();
+  #now: number;
+  #elapsed = 0;
+  #state: number;
+
+  constructor({ drew, now, seed }: DrawsStart) {
+    for (const [kind, value] of drew) this.#left.set(kind, [...(this.#left.get(kind) ?? []), value]);
+    this.#now = now;
+    this.#state = Number.parseInt(Bun.CryptoHasher.hash('sha256', seed, 'hex').slice(0, 8), 16);
+  }
+
+  draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
+    // Kept under its kind.
+    const recorded = this.#left.get(kind)?.shift() as DrawnValues[Kind] | undefined;
+    const value = recorded ?? (this.#makeUp(kind, make) as DrawnValues[Kind]);
+    if (kind === 'now') this.#now = value as number;
+    if (kind === 'elapsed') this.#elapsed = value as number;
+    return value;
+  }
+
+  #makeUp(kind: DrawKind, make: () => DrawnValues[DrawKind]): DrawnValues[DrawKind] {
+    switch (kind) {
+      case 'now':
+        return this.#now + 1;
+      case 'elapsed':
+        return this.#elapsed + 1;
+      case 'random':
+        return this.#random();
+      case 'uuid':
+        return toUuid(this.#hex(32));
+      case 'bytes': {
+        // How many were asked for is known when they are there.
+        const { length } = make() as string;
+        return this.#hex(length);
+      }
+    }
+  }
+
+  #hex(digits: number): string {
+    return Array.from({ length: digits }, () => Math.floor(this.#random() * 16).toString(16)).join('');
+  }
+
+  /** Mulberry32: small, and good enough for values that only have to be the same every time. */
+  #random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+}
+
+function toUuid(hex: string): string {
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)];
+  return parts.join('-');
+}

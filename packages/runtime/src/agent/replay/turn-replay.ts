@@ -1,0 +1,21 @@
+/** A turn that is run again from what was recorded of it, as the turn loop sees that. */
+import type { JsonValue } from '@goondan/types';
+import type { EffectKind } from '../../trace/effect-record.ts';
+
+export interface AskedEffect {
+  readonly key: string;
+  readonly kind: EffectKind;
+  /** What is asked for: the thing itself. */
+  readonly asked: unknown;
+}
+
+export interface TurnReplay {
+  readonly startedAt: Date;
+  /** When the runtime made this message. Undefined: it had not made it. */
+  timeOf(messageId: string): Date | undefined;
+  /**
+   * How the effect ended then, thrown again if it was thrown. What the recording has no answer for never settles:
+   * whoever replays the turn is told, and ends it there.
+   */
+  serve(effect: AskedEffect): Promise<JsonValue>;
+}

@@ -1,0 +1,139 @@
+/**
+ * One agent in a process of its own, without a swarm around it: to see what it is made of, to replay a turn. Nothing of
+ * the workspace is touched; it lives in a temporary folder. The modules of its extensions do run.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import type { AgentStart } from '../config/agent-start.ts';
+import type { DeclaredAgent } from '../config/declared-agent.ts';
+import type { SwarmPlan } from '../config/swarm-plan.ts';
+import { fromFrameError } from '../ipc/check/frame-error.ts';
+import type { FromAgent } from '../ipc/from-agent.ts';
+import { maskSecrets } from '../log/mask-secrets.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import { agentChildren } from './agent-children.ts';
+import { Endings } from './endings.ts';
+import { keepGuardian } from './guardian/keep-guardian.ts';
+import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
+import { type AgentChild, type AgentProcess, runAgentProcess } from './instances/agent-process.ts';
+import { agentRunner } from './runner-path.ts';
+import { childSpawner } from './spawn-child.ts';
+import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
+
+export interface LoneAgentOptions {
+  readonly plan: SwarmPlan;
+  /** Need not be one of the plan's. */
+  readonly agent: DeclaredAgent;
+  readonly start?: Pick<AgentStart, 'address' | 'replay'>;
+  /** Ends it early, `E_CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
+  /** How long it may take; what is usual for a start when absent. */
+  readonly timeoutMs?: number;
+}
+
+export interface LoneAgent {
+  readonly process: AgentProcess;
+  readonly child: AgentChild;
+}
+
+/**
+ * Gives what `hear` makes of its messages; then it is ended.
+ *
+ * **Errors** — `E_PROCESS_START` (also when nothing came of it in time), `E_CANCELLED`, those with which it fails to start.
+ */
+export async function runLoneAgent<Value>(
+  options: LoneAgentOptions,
+  hear: (message: FromAgent, agent: LoneAgent) => Value | Promise<Value> | undefined,
+): Promise<Value> {
+  const { plan, agent, signal, clock = systemClock } = options;
+  const endings = new Endings();
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'goondan-agent-'));
+    endings.add(() => rmSync(folder, { recursive: true, force: true }));
+    const lone = { agent, folder, settings: swarmSettings(plan), clock };
+    const child = await startChild(lone, endings);
+    const { promise, stop } = talkTo(child, lone, options, hear);
+    const cancel = () => stop(new GoondanError('E_CANCELLED', `Agent "${agent.agentName}" was ended early.`));
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    return await promise.finally(() => signal?.removeEventListener('abort', cancel));
+  } finally {
+    await endings.endAll();
+  }
+}
+
+interface Lone {
+  readonly agent: DeclaredAgent;
+  readonly folder: string;
+  readonly settings: SwarmSettings;
+  readonly clock: Clock;
+}
+
+async function startChild({ agent, folder, settings, clock }: Lone, endings: Endings): Promise<AgentChild> {
+  const runTag = newTag(RUN_VARIABLE);
+  const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
+  endings.add(async () => void (await guardian.standDown()));
+  const spawn = childSpawner({ runTag, guardian, clock });
+  const { restart } = settings.supervision;
+  const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
+  const child = children.start(agent, {
+    name: `agent ${agent.agentName}`,
+    cwd: join(folder, 'cwd'),
+    onOutput: () => undefined,
+  });
+  endings.add(async () => void (await child.kill(0)));
+  return child;
+}
+
+function talkTo<Value>(
+  child: AgentChild,
+  { agent, folder, settings, clock }: Lone,
+  { plan, start, timeoutMs = settings.supervision.startTimeoutMs }: LoneAgentOptions,
+  hear: (message: FromAgent, agent: LoneAgent) => Value | Promise<Value> | undefined,
+) {
+  const { agentName } = agent;
+  const heard = Promise.withResolvers<Value>();
+  const mask = maskSecrets(agent.secrets ?? []);
+  let isHeard = false;
+  const failed = (problem: string) => {
+    // How it ends is of no interest once it has said what it was started for.
+    if (isHeard) return;
+    heard.reject(new GoondanError('E_PROCESS_START', mask(`The process of agent ${agentName} ${problem}.`)));
+  };
+  const stateRoot = join(folder, 'state');
+  mkdirSync(stateRoot, { mode: 0o700 });
+  const callOff = clock.after(timeoutMs, () => failed(`was not ready within ${timeoutMs} ms`));
+  const process = runAgentProcess(
+    child,
+    {
+      address: { agentName, instanceKey: 'default' },
+      agent,
+      agents: plan.agents.map(({ agentName: name, description }) =>
+        description === undefined ? { name } : { name, description },
+      ),
+      store: { stateRoot, workspaceId: 'alone' },
+      cwd: join(folder, 'cwd'),
+      isNew: true,
+      ...start,
+    },
+    { heartbeat: settings.heartbeat, clock },
+    {
+      message(message) {
+        if (message.type === 'start.failed') return heard.reject(fromFrameError(message.error));
+        const value = hear(message, { process, child });
+        if (value === undefined) return;
+        isHeard = true;
+        void Promise.resolve(value).then(heard.resolve, heard.reject);
+      },
+      refused: (problem) => failed(`said what was not let in: ${problem}`),
+      hung: () => failed('does not answer'),
+      exited: ({ code, signal }) => failed(`ended before it was ready (${signal ?? code ?? 'unknown'})`),
+      cutOff: () => failed('closed its channel'),
+      unsayable: (problem) => failed(`could not be told: ${problem}`),
+    },
+  );
+  return { promise: heard.promise.finally(callOff), stop: (error: GoondanError) => heard.reject(error) };
+}

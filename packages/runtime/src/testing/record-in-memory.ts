@@ -1,0 +1,105 @@
+/** Runs one turn of an agent in this process and gives its recording, for tests. */
+import type { JsonValue, Message, TurnResult } from '@goondan/types';
+import { systemClock } from '../ports/clock.ts';
+import { assembleRecording } from '../trace/assemble-recording.ts';
+import type { Recording } from '../trace/recording.ts';
+import type { ReplayStart } from '../trace/replay.ts';
+import { watchTurn } from '../trace/watch-turn.ts';
+import { decodeTraceLine } from '../trace/trace-lines.ts';
+import type { TurnLine } from '../workspace/traces/trace-files.ts';
+import type { AgentPlan } from '../agent/agent-plan.ts';
+import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
+import { memoryStore } from '../agent/conversation/memory-store.ts';
+import { RegisterDraws } from '../agent/draws/register-draws.ts';
+import { openTurnTraces } from '../agent/process/turn-traces.ts';
+import { type AgentPorts, startAgent } from '../agent/start-agent.ts';
+
+export interface RecordedTurn {
+  readonly result: TurnResult;
+  readonly start: ReplayStart;
+  /** As it is on disk. */
+  readonly text: string;
+}
+
+/** Turns before it, then the one that is recorded. */
+export async function recordInMemory(
+  plan: AgentPlan,
+  inputs: readonly string[],
+  ports: AgentPorts = {},
+): Promise<RecordedTurn> {
+  const draws = new RegisterDraws();
+  const { store, times } = noteTimes(memoryStore());
+  const agent = await startAgent(plan, {
+    store,
+    logSink: () => undefined,
+    ...ports,
+    drawScopeFor: (extension) => draws.scopeFor(extension),
+  });
+  const extensions = (plan.extensions ?? []).map(({ resource }) => {
+    const { name } = resource.metadata;
+    return { name, digest: name, drew: draws.of(name) };
+  });
+  const { address } = agent.parts;
+  let before = await store.read(address);
+  let result: TurnResult = { turnId: '', finishReason: 'error' };
+  let text = '';
+  for (const [number, input] of inputs.entries()) {
+    before = await store.read(address);
+    const lines: string[] = [];
+    const append = async (given: readonly TurnLine[]) => void lines.push(...given.flatMap((line) => line.text() ?? []));
+    const writer = { append, close: async () => undefined };
+    const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
+    const event = {
+      id: `event-${number}`,
+      type: 'test',
+      instanceKey: address.instanceKey,
+      source: { kind: 'cli', name: 'test' },
+      traceId: 'trace-1',
+      createdAt: new Date(),
+      input,
+    } as const;
+    ({ result } = await agent.handle(event, { observer: watchTurn(systemClock, [traces.listen()]) }));
+    await traces.close();
+    text = lines.join('\n');
+  }
+  const after = await store.read(address);
+  await agent.close();
+  return { result, text, start: startOf(recordingOf(text), before, after.extensionState, times) };
+}
+
+function startOf(
+  recording: Recording,
+  before: { readonly messages: readonly Message[]; readonly extensionState: Readonly<Record<string, JsonValue>> },
+  stateAfter: Readonly<Record<string, JsonValue>>,
+  times: ReadonlyMap<string, string>,
+): ReplayStart {
+  const { messages, extensionState } = before;
+  const start = { recording, messages, extensionState, stateAfter, times: Object.fromEntries(times), ignored: [] };
+  // As it comes from the other process.
+  return JSON.parse(JSON.stringify(start)) as ReplayStart;
+}
+
+function recordingOf(text: string): Recording {
+  const recording = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
+  if ('problem' in recording) throw new Error(recording.problem);
+  return recording;
+}
+
+function noteTimes(store: ConversationStore) {
+  const times = new Map<string, string>();
+  const noting: ConversationStore = {
+    ...store,
+    append: async (instance, epoch, at, records) => {
+      for (const record of records) {
+        if (record.type !== 'message' || !('message' in record.event)) continue;
+        times.set(record.event.message.id, record.event.message.createdAt.toISOString());
+      }
+      await store.append(instance, epoch, at, records);
+    },
+  };
+  return { store: noting, times };
+}
+
+function fail(problem: string): never {
+  throw new Error(problem);
+}

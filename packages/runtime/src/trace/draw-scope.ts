@@ -1,0 +1,43 @@
+/**
+ * In which chain code runs, wherever it awaits and whatever it calls. Of the nested layers of a chain one runs at a
+ * time, so the chain knows whose code it is: what that draws from the clock or from chance is the layer's, and so is
+ * what it asks for.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { WatchedLayer } from './layer-span.ts';
+
+/** The clock, the clock that only grows, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
+export interface DrawnValues {
+  readonly now: number;
+  readonly elapsed: number;
+  readonly random: number;
+  readonly uuid: string;
+  readonly bytes: string;
+}
+
+export type DrawKind = keyof DrawnValues;
+
+/** One value that was drawn. */
+export type Draw = { readonly [Kind in DrawKind]: readonly [Kind, DrawnValues[Kind]] }[DrawKind];
+
+/** Decides what code that draws a value gets. */
+export interface DrawScope {
+  /** Whose code runs in it. */
+  readonly activeLayer?: WatchedLayer | undefined;
+  draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
+}
+
+const scopes = new AsyncLocalStorage<DrawScope | undefined>();
+
+export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
+  return scopes.run(scope, run);
+}
+
+/** What the runtime does for a layer is not the layer's doing. */
+export function outsideLayers<Value>(run: () => Value): Value {
+  return scopes.run(undefined, run);
+}
+
+export function currentScope(): DrawScope | undefined {
+  return scopes.getStore();
+}

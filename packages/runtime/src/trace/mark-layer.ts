@@ -1,0 +1,66 @@
+/**
+ * All that a layer did, as two digests: on its way in and on its way out. Two layers with the same marks did the same,
+ * however little of it is shown. Times are not in it.
+ */
+import type { JsonValue, MessageEvent } from '@goondan/types';
+import { diffJson } from '../json/diff-json.ts';
+import { digestJson } from '../json/digest-json.ts';
+import { previewJson } from '../json/preview-json.ts';
+import type { Mask } from '../log/mask-secrets.ts';
+import type { LayerMarks } from './chain-record.ts';
+import type { Difference, RecordedLayer } from './recorded-layer.ts';
+
+const DIGITS = 16;
+/** As far as a comparison goes at all. */
+const everything = { changes: 20_000, characters: 10_000_000 };
+
+/** Secrets are masked first: a digest of one would be something to guess against. */
+export function markLayer(layer: RecordedLayer, mask: Mask): LayerMarks {
+  const { changed, resultChanged, events = [], emittedBefore } = layer;
+  const before = emittedBefore < 0 ? events.length : emittedBefore;
+  return {
+    in: markOf(byName(changed), events.slice(0, before), mask),
+    out: markOf(resultChanged, events.slice(before), mask),
+  };
+}
+
+export function markFields(fields: object, mask: Mask): string {
+  return digestJson(mask(previewJson(fields, everything.characters).text)).slice(0, DIGITS);
+}
+
+function markOf(difference: Difference | undefined, events: readonly MessageEvent[], mask: Mask): string {
+  const shorten = (value: unknown, longest: number) => mask(previewJson(value, longest).text);
+  const { changes } = difference ? diffJson(difference.before, difference.after, everything, shorten) : { changes: [] };
+  const emitted = events.map((event) => mask(JSON.stringify(withoutTime(event))));
+  // Changes are texts.
+  return digestJson([changes as unknown as JsonValue, emitted]).slice(0, DIGITS);
+}
+
+function withoutTime(event: MessageEvent): object {
+  if (!('message' in event)) return event;
+  const { createdAt: _, ...message } = event.message;
+  return { ...event, message };
+}
+
+/** Catalogs are compared by the names of their tools, not by their places. */
+const CATALOGS = ['toolCatalog', 'tools'];
+
+export function byName(difference: Difference | undefined): Difference | undefined {
+  if (difference === undefined) return undefined;
+  return { before: withNames(difference.before), after: withNames(difference.after) };
+}
+
+function withNames(fields: unknown): unknown {
+  const entries = Object.entries(fields as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, CATALOGS.includes(name) && Array.isArray(value) ? toNamed(value) : value]),
+  );
+}
+
+function toNamed(items: readonly unknown[]): unknown {
+  const names = items.map((item) =>
+    typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : undefined,
+  );
+  const areNames = names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+  return areNames ? Object.fromEntries(items.map((item, index) => [names[index], item])) : items;
+}

@@ -1,0 +1,40 @@
+/** An effect as a recording keeps it: put into words when it is written, and masked. */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { shortenMasked } from '../json/shorten-masked.ts';
+import { type Mask, maskJson } from '../log/mask-secrets.ts';
+import type { EffectRecord, RecordedOutcome } from './effect-record.ts';
+import type { WatchedEffect } from './layer-span.ts';
+import { type ModelRequest, RequestRecorder } from './model-request.ts';
+import { recordThrown } from './thrown-record.ts';
+
+/** Characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
+const LONGEST_OUTCOME = 1_000_000;
+
+export class EffectRecorder {
+  readonly #requests = new RequestRecorder();
+
+  /** What is given makes the record, later. */
+  record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): () => EffectRecord {
+    // An error may get other fields on its way out.
+    const ended: RecordedOutcome = outcome.ok
+      ? { ok: true, value: outcome.value as JsonValue }
+      : { ok: false, error: recordThrown(outcome.thrown) };
+    return () => {
+      const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
+      const record: EffectRecord = {
+        key,
+        kind,
+        asked: this.describe(kind, asked, mask),
+        ...(isLong ? {} : { outcome: ended }),
+      };
+      return maskJson(record as unknown as JsonObject, mask) as unknown as EffectRecord;
+    };
+  }
+
+  /** What was asked for, as it is kept and compared. */
+  describe(kind: WatchedEffect['kind'], asked: unknown, mask: Mask): JsonValue {
+    // `call-model.ts` says what a model is asked with, and nobody else asks one.
+    if (kind === 'model') return this.#requests.record(asked as ModelRequest, shortenMasked(mask));
+    return maskJson(JSON.parse(JSON.stringify(asked) ?? 'null') as JsonValue, mask);
+  }
+}

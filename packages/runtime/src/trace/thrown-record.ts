@@ -1,0 +1,45 @@
+/** An error as a recording keeps it, and made again from that. */
+import { GoondanError, isErrorCode } from '@goondan/types';
+import { defined } from '../json/defined.ts';
+import type { ThrownRecord } from './effect-record.ts';
+
+const LONGEST = 10_000;
+
+export function recordThrown(thrown: unknown): ThrownRecord {
+  const text = (name: string) => {
+    const value = field(thrown, name);
+    return typeof value === 'string' ? value.slice(0, LONGEST).toWellFormed() : undefined;
+  };
+  const retryable = field(thrown, 'retryable');
+  const retryAfterMs = field(thrown, 'retryAfterMs');
+  return {
+    message: text('message') ?? (typeof thrown === 'string' ? thrown.slice(0, LONGEST) : 'something was thrown'),
+    ...defined({
+      name: text('name'),
+      code: text('code'),
+      suggestion: text('suggestion'),
+      helpUrl: text('helpUrl'),
+      retryable: typeof retryable === 'boolean' ? retryable : undefined,
+      retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+    }),
+  };
+}
+
+export function throwable({ code, message, name, ...more }: ThrownRecord): Error {
+  const known = code !== undefined && isErrorCode(code);
+  const error = known ? new GoondanError(code, message) : new Error(message);
+  for (const [property, value] of Object.entries({ ...more, ...(known ? {} : defined({ code, name })) })) {
+    Reflect.defineProperty(error, property, { value, configurable: true, writable: true, enumerable: true });
+  }
+  return error;
+}
+
+/** Foreign objects may have getters that throw. */
+function field(thrown: unknown, name: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  try {
+    return Reflect.get(thrown, name);
+  } catch {
+    return undefined;
+  }
+}

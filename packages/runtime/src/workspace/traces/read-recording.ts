@@ -1,0 +1,106 @@
+/**
+ * A turn with all that a replay of it needs: its recording, the conversation and the states of extensions as the turn
+ * found them, what it left. Running or not, no lock; nothing is changed.
+ */
+import { GoondanError, type JsonValue, type Message } from '@goondan/types';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { assembleRecording } from '../../trace/assemble-recording.ts';
+import type { Recording } from '../../trace/recording.ts';
+import type { TurnSummary } from '../../trace/turn-trace.ts';
+import { HistoryFold } from '../history/history-fold.ts';
+import type { HistorySource } from '../history/read-history.ts';
+import { workspaceFolder } from '../layout/instance-paths.ts';
+import { codedFs } from '../lines/coded-fs.ts';
+import { findTrace, type FoundTrace } from './find-trace.ts';
+import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
+import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
+import type { TracePlace } from './read-turn-trace.ts';
+
+export interface KeptRecording {
+  readonly turn: TurnSummary;
+  readonly recording: Recording;
+  readonly messages: readonly Message[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  /** Extensions whose state before the turn was too long to be kept. */
+  readonly unknownStates: readonly string[];
+  /** Of the extensions of which it is known. */
+  readonly stateAfter: Readonly<Record<string, JsonValue>>;
+  /** When each message of the turn was made, by id. */
+  readonly times: Readonly<Record<string, string>>;
+}
+
+/**
+ * `id` as of `readTurnTrace`; that of a trace means its last turn that no other agent asked for, and without one the
+ * latest such turn of all is meant.
+ *
+ * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
+ */
+export async function readRecording(place: TracePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
+  const { fs: given = systemFs, stateRoot, workspaceId } = place;
+  const fs = codedFs(given);
+  const files = await listTraceFiles(fs, workspaceFolder(stateRoot, workspaceId));
+  const { file, turn } = await findTurn(fs, files, id);
+  const recording = assembleRecording(await readTraceLines(fs, file.path));
+  if ('problem' in recording) throw unusable(turn.turnId, recording.problem, recording.isUnfinished === true);
+  return { turn, recording, ...(await readAround(history, turn)) };
+}
+
+interface FoundTurn {
+  readonly file: TraceFile;
+  readonly turn: TurnSummary;
+}
+
+async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
+  const [newest] = files;
+  if (newest === undefined) throw unknown(id);
+  const found: FoundTrace = id === undefined ? { trace: newest.trace } : await findTrace(fs, files, id);
+  const turns: FoundTurn[] = [];
+  for (const file of files.filter(({ trace }) => trace === found.trace)) {
+    const turn = await readTraceSummary(fs, file.path);
+    if (turn !== undefined) turns.push({ file, turn });
+  }
+  const wanted =
+    found.turn === undefined
+      ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
+      : turns.find(({ turn }) => turn.spanId === found.turn);
+  // Its file may have gone since it was found.
+  if (wanted === undefined) throw unknown(id);
+  return wanted;
+}
+
+/** Another agent asked for it: its event's id is made of the turn and the effect it comes from. */
+function isOfAgent({ turnId }: TurnSummary): boolean {
+  return turnId.startsWith('turn-turn-');
+}
+
+async function readAround(
+  history: HistorySource,
+  turn: TurnSummary,
+): Promise<Omit<KeptRecording, 'turn' | 'recording'>> {
+  const { start, turns } = await history.history(turn);
+  const fold = new HistoryFold(start);
+  for await (const archived of turns) {
+    if (archived.turnId !== turn.turnId) {
+      fold.apply(archived);
+      continue;
+    }
+    const messages = fold.messages();
+    const { known, unknown: unknownStates } = fold.states();
+    fold.apply(archived);
+    const made = archived.events.flatMap(({ event }) => ('message' in event ? [event.message] : []));
+    const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
+    return { messages, extensionState: known, unknownStates, stateAfter: fold.states().known, times };
+  }
+  throw unusable(turn.turnId, 'the conversation before it is no longer kept', false);
+}
+
+function unknown(id: string | undefined): GoondanError {
+  const message =
+    id === undefined ? 'There are no recorded turns.' : `Nothing is recorded of a turn or a trace "${id}".`;
+  return new GoondanError('E_TRACE_UNKNOWN', message);
+}
+
+function unusable(turnId: string, problem: string, isUnfinished: boolean): GoondanError {
+  const code = isUnfinished ? 'E_REPLAY_UNFINISHED' : 'E_REPLAY_INCOMPLETE';
+  return new GoondanError(code, `${turnId} cannot be replayed: ${problem}.`);
+}
