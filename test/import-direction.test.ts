@@ -46,10 +46,7 @@ const longest = 400;
 const catchAlls = ['utils', 'helpers', 'common', 'services', 'misc'];
 
 describe('the sources of this repository', () => {
-  const sources = readRepository('packages/*/src/**/*.{ts,tsx}').filter(
-    // What helps the tests of the base library is not shipped with it.
-    ({ path }) => !isTest(path) && !/^packages\/base\/src\/(?:.*\/)?testing\//.test(path),
-  );
+  const sources = readRepository('packages/*/src/**/*.{ts,tsx}').filter(({ path }) => !isTest(path));
 
   test('are there', () => {
     expect(sources.map(({ path }) => path)).toContain('packages/types/src/index.ts');

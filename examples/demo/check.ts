@@ -1,66 +1,112 @@
-// The agent of `gdn demo`, used as a library: see the README beside this file.
+// The swarm of `gdn demo`, used as a library: see the README beside this file.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryStore, recordTurn, renderTrace, startAgent, systemClock, textOf } from '@goondan/runtime';
-import { plan } from '../../packages/cli/demo/agent.ts';
+import {
+  durableStore,
+  loadBundle,
+  readTurnTrace,
+  renderTrace,
+  resolveSwarm,
+  startSwarm,
+  type SwarmControl,
+  type SwarmPlan,
+  textOf,
+} from '@goondan/runtime';
 
-const workdir = await mkdtemp(join(tmpdir(), 'goondan-demo-'));
-const store = memoryStore();
-const agent = await startAgent({ ...plan, workdir }, { store });
+const temporary = await mkdtemp(join(tmpdir(), 'goondan-demo-'));
+const workdir = await mkdtemp(join(temporary, 'work-'));
+const environment = process.env;
+const bundle = await loadBundle(join(import.meta.dirname, '../../packages/cli/demo'), { environment });
+const { plan, workspaceId } = resolveSwarm(bundle, { environment, workdir });
+const place = { stateRoot: join(temporary, 'state'), workspaceId };
 
-const first = await ask('event-1', 'What is the weather in Seoul for the next 30 days?');
-assert.equal(first.answer, 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.');
-console.log(first.trace);
+try {
+  const turnId = await withSwarm(plan, async (swarm) => {
+    const { result } = await swarm.ask({ input: 'What is the weather in Seoul for the next 30 days?' });
+    assert.equal(textOf(result.responseMessage), 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.');
+    assert.equal(await answer(swarm, 'And the weather in Lisbon?'), 'Lisbon, tomorrow: 21 °C.');
 
-// tool-guard: the model asked for 30 days and the tool was asked for 3; the station's number went no further.
-assert.match(first.trace, /~ args\.days: 30 → 3/);
-assert.match(first.trace, /← output\.station removed/);
-assert.doesNotMatch(JSON.stringify(await store.read(agent.parts.address)), /KR-108/);
+    // Two agents answered, each in a process of its own.
+    const pids = swarm.status().instances.map(({ pid }) => pid);
+    assert.equal(new Set([process.pid, ...pids]).size, 3);
 
-// read-only: the tool that writes a file is not offered, in any step.
-assert.equal(first.trace.match(/~ toolCatalog\.weather__save removed/g)?.length, 2);
-assert.deepEqual(await readdir(workdir), []);
+    // approval: the booking waits for a person, and the model reads what they said.
+    assert.equal(
+      await answer(swarm, 'Book a picnic in Lisbon', 'approve'),
+      'A picnic in Lisbon is booked. Bring friends.',
+    );
+    assert.match(
+      await answer(swarm, 'Book a picnic in Lisbon', 'deny'),
+      /^A person denied this call of "picnic__book"\./,
+    );
+    return result.turnId;
+  });
 
-// memory: told to the model for the length of the turn, kept as state, absent from the history.
-assert.match(first.trace, /\+ append system memory\.visits/);
-await ask('event-2', 'And the weather in Lisbon?');
-const { messages, extensionState } = await store.read(agent.parts.address);
-assert.deepEqual(extensionState, { memory: 2 });
-assert.deepEqual(
-  messages.map(({ data }) => data.role),
-  ['user', 'assistant', 'tool', 'assistant', 'user', 'assistant', 'tool', 'assistant'],
-);
-
-// A model that asks for the hidden tool all the same is refused by the runtime, and nothing is written.
-const script = [
-  { when: '.', call: { tool: 'weather__save', args: { text: 'Sunny.' } } },
-  { afterTool: 'weather__save', say: '{{result.error.code}}' },
-];
-const insistent = { 'Model/scripted': { provider: 'scripted', model: 'insistent', options: { script } } };
-const refused = await startAgent({ ...plan, workdir, models: insistent });
-assert.equal((await ask('event-3', 'Save it!', refused)).answer, 'E_TOOL_NOT_OFFERED');
-assert.deepEqual(await readdir(workdir), []);
-
-await Promise.all([agent.close(), refused.close()]);
-await rm(workdir, { recursive: true });
-
-async function ask(id: string, input: string, asked = agent): Promise<{ answer: string; trace: string }> {
-  const recorder = recordTurn(systemClock);
-  const { result } = await asked.handle(
-    {
-      id,
-      type: 'user.message',
-      input,
-      instanceKey: 'default',
-      source: { kind: 'cli', name: 'example' },
-      traceId: `trace-of-${id}`,
-      createdAt: new Date(),
-    },
-    { observer: recorder },
-  );
-  const turn = recorder.turn();
+  const [turn] = (await readTurnTrace(place, turnId)).turns;
   assert(turn);
-  return { answer: textOf(result.responseMessage), trace: renderTrace(turn) };
+  const trace = renderTrace(turn);
+  console.log(trace);
+
+  // The forecaster's turn hangs in the tool call that asked for it.
+  const call = turn.chain.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
+  assert.deepEqual(
+    call?.called.map(({ agentName }) => agentName),
+    ['forecaster'],
+  );
+
+  // tool-guard: the model asked for 30 days and the tool was asked for 3; the station's number went no further.
+  assert.match(trace, /~ args\.days: 30 → 3/);
+  assert.match(trace, /← output\.station removed/);
+  const store = await durableStore(place);
+  const forecaster = await store.read({ agentName: 'forecaster', instanceKey: 'default' });
+  const concierge = await store.read({ agentName: 'concierge', instanceKey: 'default' });
+  await store.close();
+  assert.doesNotMatch(JSON.stringify([forecaster, concierge]), /KR-108/);
+
+  // read-only: the tool that writes a file is not offered, in any step.
+  assert.equal(trace.match(/~ toolCatalog\.weather__save removed/g)?.length, 2);
+  assert.deepEqual(await readdir(workdir), []);
+
+  // memory: told to the model for the length of the turn, kept as state, absent from the history.
+  assert.match(trace, /\+ append system memory\.visits/);
+  assert.deepEqual(concierge.extensionState, { memory: 4 });
+  assert.deepEqual([...new Set(concierge.messages.map(({ data }) => data.role))], ['user', 'assistant', 'tool']);
+
+  // A model that asks for the hidden tool all the same is refused by the runtime, and nothing is written.
+  const script = [
+    { when: '.', call: { tool: 'weather__save', args: { text: 'Sunny.' } } },
+    { afterTool: 'weather__save', say: '{{result.error.code}}' },
+  ];
+  const models = { 'Model/main': { provider: 'scripted', model: 'insistent', options: { script } } };
+  const insistent = { ...plan, agents: plan.agents.map((agent) => ({ ...agent, models })) };
+  await withSwarm(insistent, async (swarm) => {
+    const { result } = await swarm.ask({ agent: 'forecaster', input: 'Save it!' });
+    assert.equal(textOf(result.responseMessage), 'E_TOOL_NOT_OFFERED');
+  });
+  assert.deepEqual(await readdir(workdir), []);
+} finally {
+  await rm(temporary, { recursive: true });
+}
+
+async function withSwarm<Value>(started: SwarmPlan, work: (swarm: SwarmControl) => Promise<Value>): Promise<Value> {
+  const swarm = await startSwarm({ ...started, stateRoot: place.stateRoot, bundleFolder: bundle.folder });
+  try {
+    return await work(swarm);
+  } finally {
+    await swarm.stop();
+  }
+}
+
+/** `decision` is that of the person who is asked about a tool call. */
+async function answer(swarm: SwarmControl, input: string, decision?: 'approve' | 'deny'): Promise<string> {
+  const unwatch = swarm.watch({ types: ['approval'] }, (notice) => {
+    if (notice.type !== 'approval' || notice.state !== 'asked') return;
+    assert(decision);
+    void swarm[decision](notice.approval.id);
+  });
+  const { result } = await swarm.ask({ input });
+  unwatch();
+  return textOf(result.responseMessage);
 }

@@ -115,7 +115,7 @@ describe('in an empty project', () => {
       response: expect.stringContaining('You said: hello'),
       finishReason: 'text_response',
     });
-    expect((await gdn('demo')).stdout).toContain('Seoul, the next 3 days');
+    expect((await gdn('demo')).stdout).toMatch(/Seoul, the next 3 days.+turn concierge .+turn forecaster /s);
     const { checks } = JSON.parse((await gdn('doctor', '--json')).stdout);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'ok' }));
   });
@@ -124,7 +124,7 @@ describe('in an empty project', () => {
     const child = Bun.spawn(['npx', 'gdn', 'studio', '--json'], {
       ...surroundings(),
       stdout: 'pipe',
-      stderr: 'inherit',
+      stderr: 'ignore',
     });
     try {
       const { value } = await child.stdout.getReader().read();
@@ -142,6 +142,14 @@ describe('in an empty project', () => {
     } finally {
       child.kill();
     }
+  });
+
+  test('the swarm of the demo, written by gdn init', async () => {
+    expect(await gdn('init', 'my-demo', '--template', 'demo', '--no-git')).toMatchObject({ exitCode: 0 });
+    const validated = await gdn('validate', 'my-demo', '--json');
+    expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
+    const answered = await gdn('run', 'my-demo', '--trust', '--input', 'What is the weather in Seoul?', '--json');
+    expect(JSON.parse(answered.stdout)).toMatchObject({ agent: 'concierge', response: 'Seoul, tomorrow: 12 °C.' });
   });
 
   test('a tool of the bundle, and one of the base library', async () => {

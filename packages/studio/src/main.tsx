@@ -1,4 +1,13 @@
+import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { Studio } from './studio.tsx';
+import { startTheme } from './theme/theme.ts';
 
+startTheme();
 const place = document.getElementById('studio');
-if (place !== null) createRoot(place).render(<h1>Goondan Studio</h1>);
+if (place === null) throw new Error('index.html has no place for the page.');
+createRoot(place).render(
+  <StrictMode>
+    <Studio />
+  </StrictMode>,
+);

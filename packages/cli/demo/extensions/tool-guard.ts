@@ -1,24 +1,13 @@
 /** Two layers around every tool call: numbers stay below a limit on the way in, private fields go on the way out. */
-import type { ExtensionRegister, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import type { ExtensionRegister, JsonObject, JsonValue } from '@goondan/types';
 
+/** As `configSchema` in goondan.yaml demands it. */
 interface Config {
   /** Tool → argument → the most it may be. */
   limits: Record<string, Record<string, number>>;
   /** Fields of a result that the model need not see. */
   hidden: string[];
 }
-
-export const configSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    limits: {
-      type: 'object',
-      additionalProperties: { type: 'object', additionalProperties: { type: 'number' } },
-    },
-    hidden: { type: 'array', items: { type: 'string' } },
-  },
-  required: ['limits', 'hidden'],
-};
 
 export const register: ExtensionRegister<Config> = (api, { limits, hidden }) => {
   api.pipeline.register(

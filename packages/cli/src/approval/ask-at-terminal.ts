@@ -1,4 +1,4 @@
-/** The desk of `gdn run --input` and `gdn send --wait`: at a terminal it asks, elsewhere it says where to answer. */
+/** The desk of a single turn: at a terminal it asks, elsewhere it says where to answer, or denies. */
 import type { ApprovalSummary } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';
@@ -11,12 +11,16 @@ export interface TerminalDesk {
   readonly concerns: (approval: ApprovalSummary) => boolean;
   /** The bundle, as the person would name it. */
   readonly folder: string;
+  /** Where no person can be asked, the call is denied with this note; without it, it waits for another terminal. */
+  readonly refusal?: string;
 }
 
 export function askAtTerminal(swarm: ApprovalSwarm, desk: TerminalDesk, terminal: Terminal): Promise<ApprovalDesk> {
-  const { concerns, folder } = desk;
-  const ask = (approval: ApprovalSummary, signal: AbortSignal) =>
-    terminal.canAsk ? askPerson(approval, signal, terminal) : tellWhere(approval, folder, terminal);
+  const { concerns, folder, refusal } = desk;
+  const ask = async (approval: ApprovalSummary, signal: AbortSignal) => {
+    if (terminal.canAsk) return askPerson(approval, signal, terminal);
+    return refusal === undefined ? tellWhere(approval, folder, terminal) : refuse(approval, refusal, terminal);
+  };
   return ApprovalDesk.open({ swarm, concerns, ask, tell: (text) => terminal.printError(`${text}\n`) });
 }
 
@@ -36,10 +40,17 @@ async function askPerson(
   }
 }
 
-async function tellWhere(approval: ApprovalSummary, folder: string, terminal: Terminal): Promise<undefined> {
+function tellWhere(approval: ApprovalSummary, folder: string, terminal: Terminal): undefined {
   const { id } = approval;
   terminal.printError(
     `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors)}` +
       `Answer from another terminal: gdn approve ${id} --bundle ${folder}, or gdn deny ${id} --bundle ${folder}\n`,
   );
+}
+
+function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
+  terminal.printError(
+    `A tool call needs a person, and is denied:\n${describeApproval(approval, terminal.errorColors)}`,
+  );
+  return { isApproved: false, note };
 }

@@ -10,6 +10,8 @@ export interface DeskPlace {
   readonly folder: string;
   /** Nobody else is there to answer what the swarm asks people. */
   readonly isAlone: boolean;
+  /** As `askAtTerminal` takes it. */
+  readonly refusal?: string;
 }
 
 export interface OpenDesk {
@@ -20,14 +22,14 @@ export interface OpenDesk {
 
 /** Runs work during which the person at the terminal, if there is one, is asked about tool calls. */
 export async function withDesk<Value>(
-  { swarm, folder, isAlone }: DeskPlace,
+  { swarm, isAlone, ...place }: DeskPlace,
   terminal: Terminal,
   work: (open: OpenDesk) => Promise<Value>,
 ): Promise<Value> {
   let own: Acceptance | undefined;
   const concerns = ({ traceId, agent, instanceKey }: ApprovalSummary) =>
     isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey);
-  const desk = await askAtTerminal(swarm, { concerns, folder }, terminal);
+  const desk = await askAtTerminal(swarm, { concerns, ...place }, terminal);
   const onAccepted = (acceptance: Acceptance) => {
     own = acceptance;
     desk.look();

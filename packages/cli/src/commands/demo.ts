@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
 import { addCommonOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
+import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -10,17 +11,17 @@ const question = 'What is the weather in Seoul for the next 30 days?';
 export function addDemoCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('demo')
-    .summary('watch an agent answer, layer by layer')
+    .summary('watch two agents answer, layer by layer')
     .description(
-      'Runs an agent with a tool and three extensions on a scripted model, and prints its answer and the onion trace: ' +
-        'every layer the turn went through, the time it took itself, and what it changed. Needs no key and no network, and ' +
-        'keeps nothing.',
+      'Runs a swarm of two agents with tools and extensions on a scripted model, each in a process of its own, and prints ' +
+        'the answer and the onion trace: every layer the turn went through in both agents, the time it took itself, and ' +
+        'what it changed. A booking asks you first. Needs no key and no network, and keeps nothing.',
     )
-    .option('--input <text>', 'what to ask the agent', checkInput, question);
+    .option('--input <text>', 'what to ask', checkInput, question);
   addCommonOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn demo --input "What is the weather in Lisbon?"')
+    .addHelpText('after', '\nExample:\n  $ gdn demo --input "Book a picnic in Lisbon"')
     .action(async ({ input, json = false }: { input: string; json?: boolean }) => {
       const { runDemo } = await import('../demo/run-demo.ts');
-      finish(await withInterrupt((signal) => runDemo({ input, json }, terminal, signal)));
+      finish(await withInterrupt((signal) => runDemo({ input, json }, terminal, signal), stopSignals));
     });
 }

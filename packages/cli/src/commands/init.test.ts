@@ -55,6 +55,7 @@ describe('gdn init', () => {
     ['default', 'What time is it in Asia/Seoul?', /^In Asia\/Seoul it is \w+day, .+\.$/m],
     ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
     ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
+    ['demo', 'What is the weather in Seoul for the next 30 days?', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ])('--template %s: its README shows what it can do', async (template, input, answer) => {
     await gdn('init', 'my-swarm', '--template', template, '--no-git');
     expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
@@ -91,6 +92,16 @@ describe('gdn init', () => {
     for (const file of ['goondan.yaml', 'model.yaml']) {
       expect(read(`my-swarm/${file}`)).toStartWith(`# yaml-language-server: $schema=../${schema}\n`);
     }
+  });
+
+  test('--template demo is the bundle that gdn demo runs, file by file', async () => {
+    await gdn('init', 'my-swarm', '--template', 'demo', '--no-git');
+    const demo = join(import.meta.dir, '..', '..', 'demo');
+    const paths = readdirSync(demo, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+    expect(paths).toContain('goondan.yaml');
+    const written = readdirSync(join(place.folder, 'my-swarm'), { recursive: true, encoding: 'utf8' });
+    expect(written.filter((path) => /\.\w+$/.test(path) && path !== '.gitignore').toSorted()).toEqual(paths.toSorted());
+    for (const path of paths) expect(read(`my-swarm/${path}`)).toBe(readFileSync(join(demo, path), 'utf8'));
   });
 
   test('--help names every template and ends with an example', async () => {
@@ -142,7 +153,7 @@ describe('gdn init never overwrites', () => {
 
   test('a template that is not there: which there are, exit 2', async () => {
     const { stderr, exitCode } = await gdn('init', 'my-swarm', '--template', 'big');
-    expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal.');
+    expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal, demo.');
     expect(exitCode).toBe(2);
     expect(existsSync(join(place.folder, 'my-swarm'))).toBe(false);
   });

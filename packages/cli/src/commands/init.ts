@@ -26,6 +26,7 @@ Templates:
   multi-agent  two agents that talk to each other
   extension    one agent with an extension
   minimal      one agent, and nothing else
+  demo         the swarm of gdn demo: two agents, tools, extensions, a call that needs approval
 
 Example:
   $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"`;

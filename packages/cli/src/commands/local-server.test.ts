@@ -107,6 +107,7 @@ describe('a bundle of gdn init', () => {
   test.each([
     ['multi-agent', 'agents__request', { target: 'researcher', input: 'Tea?' }, 'Good morning to you.'],
     ['extension', 'guest-book__read', {}, '"visits":1'],
+    ['demo', 'agents__request', { target: 'forecaster', input: 'Tea?' }, 'Good morning to you.'],
   ] as const)('--template %s: %s, called by the server', async (template, name, args, result) => {
     await init(template);
     await useServer();

@@ -1,8 +1,11 @@
-import type { ChainRecord } from '@goondan/runtime';
+import type { TracedChain } from '@goondan/runtime';
 import type { TurnReport } from '../run/turn-report.ts';
 
 /** What `gdn demo --json` prints. Fields are added, never renamed. */
 export interface DemoRun extends TurnReport {
-  /** Absent when the turn failed before its first layer. */
-  readonly trace: ChainRecord | undefined;
+  /**
+   * The chain of the turn, the turns of called agents in `called` of the calls that asked for them. Absent when nothing
+   * was recorded: `GOONDAN_TRACE=off`.
+   */
+  readonly trace: TracedChain | undefined;
 }

@@ -6,7 +6,13 @@ import type { Terminal } from '../terminal.ts';
 const newLine = '\n       ';
 
 export function printAnswer(question: string, terminal: Terminal): AnswerPrinter {
-  const { print, colors } = terminal;
-  print(`${colors.bold('You')}    ${question}\n${colors.bold('Agent')}  `);
-  return printText(terminal, newLine, true);
+  const { colors } = terminal;
+  terminal.print(`${colors.bold('You')}    ${question}\n`);
+  // Who answers is said with the first word: a person may have to be asked before.
+  let speaker = `${colors.bold('Agent')}  `;
+  const print = (text: string) => {
+    terminal.print(`${speaker}${text}`);
+    speaker = '';
+  };
+  return printText({ ...terminal, print }, newLine, true);
 }

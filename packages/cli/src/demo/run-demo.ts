@@ -1,79 +1,72 @@
-/** `gdn demo`: one turn of the agent in `packages/cli/demo`, watched from the outermost layer to the core. */
-import {
-  type AgentPlan,
-  newTraceId,
-  randomIds,
-  recordTurn,
-  startAgent,
-  systemClock,
-  type TurnOptions,
-} from '@goondan/runtime';
-import type { AgentEvent } from '@goondan/types';
+/** `gdn demo`: one question to the swarm in `packages/cli/demo`, and the way its answer took through every layer. */
+import { type AskOptions, readTurnTrace, type TurnTrace } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
-import { printLogLine } from '../print-log-line.ts';
-import { reportTurnError } from '../report-error.ts';
-import { reportOf } from '../run/turn-report.ts';
+import { askForReport } from '../run/ask-for-report.ts';
+import { exitAfter } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { printTrace } from '../trace/print-trace.ts';
-import { printAnswer } from './print-answer.ts';
 import type { DemoRun } from './demo-run.ts';
+import { printAnswer } from './print-answer.ts';
+import { demoBundle, type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
 
 export interface DemoOptions {
   readonly input: string;
   readonly json: boolean;
 }
 
+/** How long a cancelled turn's processes may take to write down what they recorded. */
+const CANCELLED_GRACE_MS = 2_000;
+
+/** **Errors** — those of `startDemoSwarm` and `askForReport`. Nothing is left in any case. */
 export async function runDemo(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
-  const run = options.json
-    ? await runAgent(options.input, terminal, { signal })
-    : await showTurn(options.input, terminal, signal);
-  if (options.json) printJson(run, terminal);
-  return run.error === undefined ? exitCodes.ok : reportTurnError(run.error, terminal);
-}
-
-async function showTurn(input: string, terminal: Terminal, signal: AbortSignal): Promise<DemoRun> {
-  const answer = printAnswer(input, terminal);
-  const run = await runAgent(input, terminal, { signal, onDelta: answer.stream });
-  answer.end(run.response);
-  if (run.trace !== undefined) {
-    terminal.print('\n');
-    printTrace([run.trace], terminal);
-  }
-  return run;
-}
-
-async function runAgent(input: string, terminal: Terminal, options: TurnOptions): Promise<DemoRun> {
-  const agent = await startAgent(await loadPlan(), { logSink: (line) => printLogLine(line, terminal) });
+  const { input, json } = options;
+  const answer = json ? undefined : printAnswer(input, terminal);
+  const demo = await startDemoSwarm(terminal, signal);
   try {
-    const event = eventFor(input);
-    const recorder = recordTurn(systemClock);
-    const { result, stepCount, usage } = await agent.handle(event, { ...options, observer: recorder });
-    const { agentName, instanceKey } = agent.parts.address;
-    const { id: eventId, traceId } = event;
-    const end = { agent: agentName, instanceKey, eventId, traceId, result, stepCount, usage };
-    return { ...reportOf(end), trace: recorder.turn() };
+    const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
+    const report = await withDesk(deskOf(demo), terminal, ({ onAccepted }) =>
+      askForReport(demo.control, { input }, { signal, onNotice, onAccepted }),
+    );
+    answer?.end(report.response);
+    // What was recorded is written a moment later; a swarm that stops writes it first.
+    await demo.control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : {});
+    const turn = await readRecorded(demo, report.turnId);
+    if (json) printJson({ ...report, trace: turn?.chain } satisfies DemoRun, terminal);
+    else showTrace(turn, terminal);
+    const code = exitAfter(report, terminal);
+    if (!json && code === exitCodes.ok) tellNext(terminal);
+    return code;
   } finally {
-    await agent.close();
+    await demo.remove();
   }
 }
 
-/** By its path and not by an import: it is the code of an agent, not of the command. */
-async function loadPlan(): Promise<AgentPlan> {
-  const file = new URL('../../demo/agent.ts', import.meta.url);
-  // The type checker sees the same file, which exports it with this type.
-  const { plan } = (await import(file.href)) as { plan: AgentPlan };
-  return plan;
+/** A demo waits for nobody: where no person can be asked, the answer is no. */
+function deskOf({ control }: DemoSwarm) {
+  const refusal = 'Nobody can be asked here; at a terminal you would be.';
+  return { swarm: control, folder: demoBundle, isAlone: true, refusal };
 }
 
-function eventFor(input: string): AgentEvent {
-  return {
-    id: randomIds.next('event'),
-    type: 'user.message',
-    input,
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'gdn' },
-    traceId: newTraceId(),
-    createdAt: systemClock.now(),
-  };
+/** Undefined when nothing was: the person who runs it may have turned that off. */
+async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace | undefined> {
+  try {
+    const { turns } = await readTurnTrace(place, turnId);
+    return turns[0];
+  } catch (error) {
+    if (error instanceof GoondanError && error.code === 'E_TRACE_UNKNOWN') return undefined;
+    throw error;
+  }
+}
+
+function showTrace(turn: TurnTrace | undefined, terminal: Terminal): void {
+  if (turn === undefined) return;
+  terminal.print('\n');
+  printTrace([turn], terminal, { hasHeads: false });
+}
+
+function tellNext({ printError, errorColors }: Terminal): void {
+  printError(`\n${errorColors.dim('Make it yours: gdn init my-swarm --template demo')}\n`);
 }

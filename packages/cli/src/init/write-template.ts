@@ -1,18 +1,19 @@
 /**
- * A template becomes a bundle. The templates are bundles themselves, in `packages/cli/templates`:
+ * A template becomes a bundle. The templates are bundles themselves, in `packages/cli/templates` and `packages/cli/demo`:
  * 1. Nothing that exists is overwritten, not even when somebody else writes there at the same moment.
  * 2. Nothing of a bundle is run.
  */
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
 import type { Provider } from './choose-provider.ts';
 import { findSchema, installedSchema } from './find-schema.ts';
 import type { Template } from './templates.ts';
 
-const templates = fileURLToPath(new URL('../../templates', import.meta.url));
+const cli = fileURLToPath(new URL('../..', import.meta.url));
+const templates = join(cli, 'templates');
 
 export interface NewBundle {
   /** An absolute path. */
@@ -29,7 +30,7 @@ export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
   await makeEmptyFolder(folder);
   try {
     for (const [path, source] of sources) {
-      const text = await readFile(join(templates, source), 'utf8');
+      const text = await readFile(source, 'utf8');
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text.replace(`$schema=${installedSchema}`, `$schema=${schema}`), {
         flag: 'wx',
@@ -41,15 +42,15 @@ export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
   return [...sources.keys()];
 }
 
-/** Path in the bundle → file of the templates. */
+/** Path in the bundle → the file it is a copy of. */
 async function listSources({ template, provider }: NewBundle): Promise<Map<string, string>> {
-  const entries = await readdir(join(templates, template), { recursive: true, withFileTypes: true });
+  const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const paths = files.map((file) => file.slice(join(templates, template).length + 1).replaceAll('\\', '/'));
   // Without its dot in the package, because npm leaves out files of that name.
-  const sources = new Map([['.gitignore', 'gitignore']]);
-  for (const path of paths.toSorted()) sources.set(path, join(template, path));
-  if (provider !== 'scripted') sources.set('model.yaml', join('providers', `${provider}.yaml`));
+  const sources = new Map([['.gitignore', join(templates, 'gitignore')]]);
+  for (const file of files.toSorted()) sources.set(relative(root, file).replaceAll('\\', '/'), file);
+  if (provider !== 'scripted') sources.set('model.yaml', join(templates, 'providers', `${provider}.yaml`));
   return sources;
 }
 

@@ -32,6 +32,7 @@ import type {
   SwarmNotice,
   TurnSummary,
 } from '@goondan/runtime';
+import type { TurnError } from '@goondan/types';
 
 export type { Acceptance } from '@goondan/runtime';
 
@@ -139,6 +140,8 @@ export interface TimelineTurn {
   readonly committedAt: string;
   /** `completed`, `failed`, `reset`, `fork`. */
   readonly result: string;
+  /** Why it failed, and what to do. */
+  readonly error?: TurnError;
 }
 
 /** `?before=SEQ&limit=N`: 100 when absent, 1000 at most. */

@@ -59,6 +59,7 @@ export class GdnPlace {
     { env = {}, cwd = this.folder }: Omit<StartOptions, 'stdin'> = {},
   ) {
     let screen = '';
+    const pieces: string[] = [];
     const left = [...typing];
     const child = Bun.spawn(['node', launcher, ...args], {
       cwd,
@@ -66,7 +67,8 @@ export class GdnPlace {
       terminal: {
         cols: 300,
         data(terminal, bytes) {
-          screen += new TextDecoder().decode(bytes);
+          pieces.push(new TextDecoder().decode(bytes));
+          screen += pieces.at(-1) ?? '';
           const [next] = left;
           if (next === undefined || !screen.includes(next.whenSeen)) return;
           left.shift();
@@ -75,7 +77,7 @@ export class GdnPlace {
         },
       },
     });
-    return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n') };
+    return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n'), pieces };
   }
 
   /** The command lines of everything that runs because of this place. */
@@ -98,7 +100,8 @@ export class GdnPlace {
 }
 
 async function ended(child: ReturnType<GdnPlace['start']>): Promise<Ended> {
-  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [out, err] = [new Response(child.stdout), new Response(child.stderr)];
+  const [stdout, stderr, exitCode] = await Promise.all([out.text(), err.text(), child.exited]);
   return { stdout, stderr, exitCode };
 }
 

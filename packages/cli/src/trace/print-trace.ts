@@ -1,21 +1,21 @@
 /** A recorded turn on the terminal: the same for `gdn demo` and `gdn trace`. */
-import { type ChainRecord, renderTrace, type TurnTrace } from '@goondan/runtime';
+import { renderTrace, type TurnTrace } from '@goondan/runtime';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 const legend =
   'Outer layers hold inner ones. own: its own time · ~ changed on the way in · ← on the way out · + message event';
 
-/** One tree after the other, under what their signs mean. `isFull`: every change in full. */
+/** One tree after the other, under what their signs mean. `isFull`: every change in full. `hasHeads`: which turns they are. */
 export function printTrace(
-  turns: readonly (TurnTrace | ChainRecord)[],
+  turns: readonly TurnTrace[],
   { print, colors }: Terminal,
-  { isFull = false }: { readonly isFull?: boolean } = {},
+  { isFull = false, hasHeads = true }: { readonly isFull?: boolean; readonly hasHeads?: boolean } = {},
 ): void {
   const styles = { kind: colors.cyan, name: colors.bold, time: colors.dim, change: colors.yellow, error: colors.red };
   const trees = turns.map((turn) => {
     const tree = renderTrace(turn, { paint: (style, text) => styles[style](text), isFull });
-    return 'turnId' in turn ? `${colors.dim(describeTurn(turn))}\n${tree}` : tree;
+    return hasHeads ? `${colors.dim(describeTurn(turn))}\n${tree}` : tree;
   });
   print(`${colors.dim(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
 }

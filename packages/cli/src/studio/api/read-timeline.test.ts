@@ -46,6 +46,7 @@ test.each([
     }),
   );
   for (const { turnId, result } of timeline.turns) expect(result === 'reset', turnId).toBe(turnId.startsWith('reset-'));
+  for (const { error, result } of timeline.turns) expect(error !== undefined).toBe(result === 'failed');
   const kinds = timeline.turns.map(({ result }) => result);
   expect(kinds).toEqual(expect.arrayContaining(['completed', 'failed']));
 });

@@ -41,6 +41,8 @@ export async function readTimeline(source: HistorySource, instance: AgentAddress
 }
 
 function describe({ turnId, committedAt, result }: ArchivedTurn, from: number, to: number): TimelineTurn {
-  const how = typeof result === 'string' ? result : result.error === undefined ? 'completed' : 'failed';
-  return { turnId, from, to, committedAt: committedAt.toISOString(), result: how };
+  const turn = { turnId, from, to, committedAt: committedAt.toISOString() };
+  if (typeof result === 'string') return { ...turn, result };
+  const { error } = result;
+  return error === undefined ? { ...turn, result: 'completed' } : { ...turn, result: 'failed', error };
 }

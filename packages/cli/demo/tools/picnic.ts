@@ -1,0 +1,10 @@
+/** `Tool/picnic`: books a picnic. A sentence stands where a real tool would call somebody's booking service. */
+import type { JsonObject, ToolContext, ToolHandler } from '@goondan/types';
+
+export const handlers: Record<string, ToolHandler> = { book };
+
+function book(_ctx: ToolContext, input: JsonObject): JsonObject {
+  // The runtime has checked the arguments against the schema of the declaration.
+  const { city } = input as { city: string };
+  return { city, confirmation: `A picnic in ${city} is booked. Bring friends.` };
+}

@@ -1,0 +1,258 @@
+// Real processes: `gdn demo` as npm installs it, with its swarm. All that it may leave behind would be in the place.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TurnTrace } from '@goondan/runtime';
+import type { DemoRun } from '../demo/demo-run.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+
+// Three processes for each, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
+const hint = '\nMake it yours: gdn init my-swarm --template demo\n';
+const escape = '\x1b';
+/** The scripted model says it back, which takes it a minute. */
+const longInput = 'word '.repeat(3_000);
+const book = ['demo', '--input', 'Book a picnic in Lisbon'];
+
+let place: GdnPlace;
+let temporary: string;
+beforeEach(() => {
+  place = new GdnPlace();
+  temporary = join(place.folder, 'tmp');
+  mkdirSync(temporary);
+});
+// However it ended: no process, no folder, and nothing where conversations are kept.
+afterEach(async () => {
+  const folders = [...readdirSync(temporary), ...readdirSync(place.folder)];
+  expect({ processes: await place.remove(), folders }).toEqual({ processes: [], folders: ['tmp'] });
+});
+
+const gdn = (...args: string[]) => place.runWith({ env: { TMPDIR: temporary } }, ...args);
+const start = (...args: string[]) => place.startWith({ env: { TMPDIR: temporary } }, ...args);
+
+function gdnOnTerminal(args: string[], typing: { whenSeen: string; keys: string }[] = [], env = {}) {
+  return place.runOnTerminal(args, typing, { env: { TMPDIR: temporary, ...env } });
+}
+
+describe('gdn demo', () => {
+  test('--help ends with an example', async () => {
+    const { stdout, exitCode } = await gdn('demo', '--help');
+    expect(stdout).toContain('--json');
+    expect(stdout).toEndWith('Example:\n  $ gdn demo --input "Book a picnic in Lisbon"\n');
+    expect(exitCode).toBe(0);
+  });
+
+  test('prints the question, the answer, and the onion trace of two agents: what each layer changed', async () => {
+    const { stdout, stderr, exitCode } = await gdn('demo');
+    const [you, agent, blank, legend, ...trace] = stdout.trimEnd().split('\n');
+    expect(you).toBe('You    What is the weather in Seoul for the next 30 days?');
+    expect(agent).toBe(`Agent  ${answer}`);
+    expect(blank).toBe('');
+    for (const sign of ['own', '~', '←', '+']) expect(legend).toContain(sign);
+    expect(trace.map(withoutTimes)).toEqual([
+      'turn concierge N ms',
+      '│ memory own N ms',
+      '│ │ + append system memory.visits',
+      '│ │ step 0 N ms',
+      '│ │ │ model Model/main N ms',
+      '│ │ │ toolCall agents__request N ms',
+      '│ │ │ │ approval · approval own N ms',
+      '│ │ │ │ │ turn forecaster N ms',
+      '│ │ │ │ │ │ step 0 N ms',
+      '│ │ │ │ │ │ │ read-only own N ms',
+      '│ │ │ │ │ │ │ │ ~ toolCatalog.weather__save removed',
+      '│ │ │ │ │ │ │ │ model Model/main N ms',
+      '│ │ │ │ │ │ │ │ toolCall weather__forecast N ms',
+      '│ │ │ │ │ │ │ │ │ tool-guard · limit numbers own N ms',
+      '│ │ │ │ │ │ │ │ │ │ ~ args.days: 30 → 3',
+      '│ │ │ │ │ │ │ │ │ │ tool-guard · hide fields own N ms',
+      '│ │ │ │ │ │ │ │ │ │ │ ← output.station removed',
+      '│ │ │ │ │ │ step 1 N ms',
+      '│ │ │ │ │ │ │ read-only own N ms',
+      '│ │ │ │ │ │ │ │ ~ toolCatalog.weather__save removed',
+      '│ │ │ │ │ │ │ │ model Model/main N ms',
+      '│ │ step 1 N ms',
+      '│ │ │ model Model/main N ms',
+    ]);
+    expect({ stderr, exitCode }).toEqual({ stderr: hint, exitCode: 0 });
+  });
+
+  test.each([
+    ['What is the weather in Toronto?', 'Toronto, tomorrow: 3 °C.'],
+    ['the weather in lisbon, next 2 days', 'Lisbon, the next 2 days: 21 °C, 22 °C.'],
+    ['weather in Atlantis', 'There is no forecast for Atlantis, only for Seoul, Lisbon, Nairobi, Toronto.'],
+    ['Hello', 'You said: Hello. Ask me about the weather in Seoul, or let me book a picnic in Lisbon.'],
+  ])('--input asks something else: %s', async (input, expected) => {
+    const { stdout, exitCode } = await gdn('demo', '--input', input);
+    expect(stdout).toStartWith(`You    ${input}\nAgent  ${expected}\n\n`);
+    expect(exitCode).toBe(0);
+  });
+
+  test('--json prints one object, and nothing else; the turn of the called agent is in the call', async () => {
+    const { stdout, stderr, exitCode } = await gdn('demo', '--json');
+    const { trace, ...report } = JSON.parse(stdout) as DemoRun;
+    expect(report).toEqual({
+      agent: 'concierge',
+      instanceKey: 'default',
+      turnId: expect.stringMatching(/^turn-event-./),
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      response: answer,
+      finishReason: 'text_response',
+      steps: 2,
+      usage: {
+        inputTokens: expect.any(Number),
+        outputTokens: expect.any(Number),
+        totalTokens: expect.any(Number),
+      },
+    });
+    expect(trace).toMatchObject({
+      kind: 'turn',
+      label: 'concierge',
+      layers: [{ extension: 'memory', emitted: ['append system memory.visits'] }],
+      inside: [{ kind: 'step' }, { kind: 'step' }],
+    });
+    const [called] = trace?.inside[0]?.inside.flatMap((chain): readonly TurnTrace[] => chain.called) ?? [];
+    expect(called).toMatchObject({ agentName: 'forecaster', traceId: report.traceId, finishReason: 'text_response' });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  // Where the system lets us take the network away.
+  const offline = ['unshare', '--map-root-user', '--net'];
+  test.skipIf(Bun.spawnSync([...offline, 'true']).exitCode !== 0)('needs no network', async () => {
+    const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+    const env = { ...process.env, TMPDIR: temporary };
+    const child = Bun.spawn([...offline, 'node', launcher, 'demo'], { cwd: place.folder, env, stderr: 'pipe' });
+    expect(await child.stdout.text()).toContain(answer);
+    expect(await child.exited).toBe(0);
+  });
+
+  test('what is set around it changes nothing: another state root, a key, CI; no colour when piped', async () => {
+    const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: 'none', CI: 'true' };
+    const { stdout } = await place.runWith({ env }, 'demo');
+    expect(stdout).toContain(answer);
+    expect(stdout).not.toContain(escape);
+  });
+
+  test('GOONDAN_TRACE=off: the answer alone', async () => {
+    const { stdout, exitCode } = await place.runWith({ env: { TMPDIR: temporary, GOONDAN_TRACE: 'off' } }, 'demo');
+    expect(stdout).toEndWith(`Agent  ${answer}\n`);
+    expect(exitCode).toBe(0);
+  });
+
+  test('on a terminal: in colour, the answer word by word', async () => {
+    const { screen, exitCode, pieces } = await gdnOnTerminal(['demo'], [], { NO_COLOR: '' });
+    expect(screen).toContain(`${escape}[1mAgent${escape}[22m  ${answer}\n`);
+    expect(screen).toContain(`${escape}[33m~ args.days: 30 → 3${escape}[39m`);
+    expect(pieces).toContain('days: ');
+    expect(exitCode).toBe(0);
+  });
+
+  test('without a place for temporary files: what is wrong, exit 3', async () => {
+    const env = { TMPDIR: join(place.folder, 'nowhere') };
+    const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo', '--json');
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'E_STATE_ROOT', message: expect.stringContaining(env.TMPDIR) },
+    });
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+});
+
+describe('gdn demo asks a person before it books', () => {
+  const question = 'May concierge run picnic__book like this? [y/N] ';
+
+  test('yes: it is booked', async () => {
+    const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: 'y\r' }]);
+    expect(screen).toContain('{"city":"Lisbon"}');
+    expect(screen).toContain('It is booked in your name.');
+    expect(screen).toContain('\nAgent  A picnic in Lisbon is booked. Bring friends.\n');
+    expect(exitCode).toBe(0);
+  });
+
+  test('no: it is not, and the agent says so', async () => {
+    const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: 'n\r' }]);
+    expect(screen).toContain('\nAgent  A person denied this call of "picnic__book".\n');
+    expect(screen).toContain('⊘ did not call next()');
+    expect(screen).not.toContain('is booked.');
+    expect(exitCode).toBe(0);
+  });
+
+  test('where nobody can be asked it is denied, and waits for nobody', async () => {
+    const { stdout, stderr, exitCode } = await gdn(...book);
+    expect(stderr).toStartWith('A tool call needs a person, and is denied:\n');
+    expect(stderr).toContain('{"city":"Lisbon"}');
+    expect(stdout).toContain(
+      '\nAgent  A person denied this call of "picnic__book". They say: Nobody can be asked here',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test('Ctrl-C at the question cancels the turn', async () => {
+    const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: '\x03' }]);
+    expect(screen).toContain('\nE_CANCELLED: ');
+    expect(exitCode).toBe(130);
+  });
+});
+
+describe('gdn demo, cancelled', () => {
+  test('Ctrl-C cancels the turn: E_CANCELLED, exit 130', async () => {
+    const typing = [{ whenSeen: 'Agent  You said: word word ', keys: '\x03' }];
+    const { screen, exitCode } = await gdnOnTerminal(['demo', '--input', longInput], typing);
+    expect(screen).toContain('\nE_CANCELLED: The turn was cancelled');
+    // The turn came to an end of its own: its trace is there.
+    expect(screen).toContain('│ ✗ E_CANCELLED');
+    expect(screen).not.toContain(hint);
+    expect(exitCode).toBe(130);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s without a terminal does the same', async (signal) => {
+    const child = start('demo', '--input', longInput);
+    // The question is printed when signals are being listened to.
+    await child.stdout.getReader().read();
+    child.kill(signal);
+    expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');
+    expect(await child.exited).toBe(130);
+  });
+
+  test('--json of a cancelled turn is an object too, with the error in it', async () => {
+    const child = start('demo', '--json', '--input', longInput);
+    await turnBegun();
+    child.kill('SIGINT');
+    expect(JSON.parse(await child.stdout.text())).toMatchObject({
+      agent: 'concierge',
+      response: '',
+      finishReason: 'error',
+      error: { code: 'E_CANCELLED' },
+      trace: { kind: 'turn', label: 'concierge' },
+    });
+    expect(JSON.parse(await child.stderr.text())).toMatchObject({ error: { code: 'E_CANCELLED' } });
+    expect(await child.exited).toBe(130);
+  });
+
+  test('twice: it quits without waiting, and leaves nothing all the same', async () => {
+    const child = start('demo', '--input', longInput);
+    await turnBegun();
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(130);
+  });
+
+  test('a reader that leaves early', async () => {
+    const child = start('demo');
+    const reader = child.stdout.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(await child.exited).toBe(0);
+  });
+});
+
+/** Something was recorded of it. */
+async function turnBegun(): Promise<void> {
+  const isTrace = (path: string) => path.includes('/concierge~default/traces/');
+  while (!readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace)) await Bun.sleep(20);
+}
+
+function withoutTimes(line: string): string {
+  return line.replace(/\d+(\.\d+)? ms$/, 'N ms');
+}

@@ -1,0 +1,62 @@
+// Real processes: the swarm of the demo, as a program that shows it would use it.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listTurns, textOf } from '@goondan/runtime';
+import { openTerminal } from '../terminal.ts';
+import { startDemoSwarm } from './start-demo-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const silent = { write: () => undefined };
+const terminal = openTerminal({ stdout: silent, stderr: silent, env: {} });
+const { signal } = new AbortController();
+
+const { TMPDIR, GOONDAN_TRACE } = process.env;
+let temporary: string;
+beforeEach(() => {
+  temporary = realpathSync(mkdtempSync(join(TMPDIR ?? tmpdir(), 'gdn-')));
+  process.env['TMPDIR'] = temporary;
+});
+afterEach(() => {
+  rmSync(temporary, { recursive: true, force: true });
+  restore('TMPDIR', TMPDIR);
+  restore('GOONDAN_TRACE', GOONDAN_TRACE);
+});
+
+test('two of them do not meet; each can be asked and looked at while it runs, and is gone when it is removed', async () => {
+  const swarms = await Promise.all([startDemoSwarm(terminal, signal), startDemoSwarm(terminal, signal)]);
+  try {
+    const [one, other] = swarms;
+    expect(one.stateRoot).not.toBe(other.stateRoot);
+    expect(statSync(join(one.stateRoot, '..')).mode & 0o777).toBe(0o700);
+    const { result } = await one.control.ask({ input: 'What is the weather in Nairobi?' });
+    expect(textOf(result.responseMessage)).toBe('Nairobi, tomorrow: 25 °C.');
+    // Written a moment later.
+    while ((await listTurns(one)).length < 2) await Bun.sleep(20);
+    expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
+    expect(await listTurns(other)).toEqual([]);
+
+    const pids = one.control.status().instances.flatMap(({ pid }) => pid ?? []);
+    expect(pids).toHaveLength(2);
+    await one.remove();
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+    expect(readdirSync(temporary)).toHaveLength(1);
+  } finally {
+    await Promise.all(swarms.map((swarm) => swarm.remove()));
+  }
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test('one that does not start leaves nothing', async () => {
+  process.env['GOONDAN_TRACE'] = 'sideways';
+  const failure = await startDemoSwarm(terminal, signal).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'E_SWARM_PLAN' });
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+function restore(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}

@@ -1,0 +1,40 @@
+import type { Acceptance, AskOptions, Delivery, TurnEnd } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { goneCodes } from '../swarm/between-swarms.ts';
+import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
+
+/** A swarm in this process, or one that was reached. */
+export interface Askable {
+  ask(delivery: Delivery, options: AskOptions): Promise<TurnEnd>;
+}
+
+export interface ReportOptions extends AskOptions {
+  /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
+  readonly asksAgain?: boolean;
+}
+
+/**
+ * One turn, and what became of it. Aborting `signal` cancels the turn.
+ *
+ * **Errors** — `E_CANCELLED`, and those of `ask`, when it was not accepted: it can be asked again. With `asksAgain` also
+ * those of a swarm that is gone.
+ */
+export async function askForReport(
+  swarm: Askable,
+  delivery: Delivery,
+  { asksAgain = false, ...options }: ReportOptions,
+): Promise<TurnReport> {
+  if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
+  let accepted: Acceptance | undefined;
+  const onAccepted = (acceptance: Acceptance) => {
+    accepted = acceptance;
+    options.onAccepted?.(acceptance);
+  };
+  try {
+    return reportOf(await swarm.ask(delivery, { ...options, onAccepted }));
+  } catch (error) {
+    if (accepted === undefined || !(error instanceof GoondanError)) throw error;
+    if (asksAgain && goneCodes.includes(error.code)) throw error;
+    return reportWithoutEnd(accepted, error);
+  }
+}

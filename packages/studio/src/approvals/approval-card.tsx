@@ -1,0 +1,55 @@
+import type { Done, WorkspaceView } from '@goondan/cli/studio';
+import { useState } from 'react';
+import { Problem } from '../problems/problem.tsx';
+import { addressOf, postTo } from '../server/ask-server.ts';
+import { describeMoment } from '../time/describe-time.ts';
+
+type Approval = WorkspaceView['approvals'][number];
+
+/** A tool call that waits for a person: what it would do, exactly, and the two answers. */
+export function ApprovalCard({ approval, workspaceId }: { readonly approval: Approval; readonly workspaceId: string }) {
+  const [note, setNote] = useState('');
+  const [given, setGiven] = useState<'approve' | 'deny'>();
+  const [problem, setProblem] = useState<Error>();
+  const { id, agent, toolName, args, reason, expiresAt } = approval;
+
+  const answer = async (decision: 'approve' | 'deny') => {
+    setGiven(decision);
+    try {
+      const said = note.trim() === '' ? {} : { note: note.trim() };
+      const { done } = await postTo<Done>(addressOf(workspaceId, 'approval'), { id, decision, ...said });
+      if (!done) setProblem(new Error('It does not wait any more: somebody else answered, or its turn ended.'));
+    } catch (error) {
+      setGiven(undefined);
+      setProblem(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+
+  return (
+    <section className="approval" aria-label={`${toolName} waits for you`}>
+      <header>
+        <strong>{agent}</strong> wants to run <code className="tool-name">{toolName}</code>
+        <span className="quiet">until {describeMoment(expiresAt)}</span>
+      </header>
+      {reason !== '' && <p>{reason}</p>}
+      <pre>{JSON.stringify(args, null, 2)}</pre>
+      <div className="approval-answers">
+        <button type="button" className="primary" disabled={given !== undefined} onClick={() => void answer('approve')}>
+          {given === 'approve' ? 'Approved' : 'Approve'}
+        </button>
+        <button type="button" disabled={given !== undefined} onClick={() => void answer('deny')}>
+          {given === 'deny' ? 'Denied' : 'Deny'}
+        </button>
+        <input
+          value={note}
+          maxLength={1000}
+          placeholder="why not, for the agent to read"
+          aria-label="Why not, for the agent to read"
+          disabled={given !== undefined}
+          onChange={({ target }) => setNote(target.value)}
+        />
+      </div>
+      {problem !== undefined && <Problem error={problem} />}
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import type { Acceptance, WorkspaceView } from '@goondan/cli/studio';
+import { type KeyboardEvent, useState } from 'react';
+import { Problem } from '../problems/problem.tsx';
+import { addressOf, postTo } from '../server/ask-server.ts';
+import type { SentInput } from './sent-inputs.ts';
+import type { Show, ShownConversation } from './shown-conversation.ts';
+
+interface ComposerProps {
+  readonly view: WorkspaceView;
+  readonly shown: ShownConversation;
+  readonly isNow: boolean;
+  readonly show: Show;
+  /** It is on disk. */
+  readonly onSent: (input: SentInput) => void;
+}
+
+/** What the server takes; more is refused there. */
+const LONGEST = 500_000;
+
+export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: ComposerProps) {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<Error>();
+  const [isSending, setSending] = useState(false);
+
+  const send = async () => {
+    if (text.trim() === '' || isSending) return;
+    setSending(true);
+    try {
+      const { turnId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), { agent, key, input: text });
+      onSent({ turnId, text });
+      setText('');
+      setProblem(undefined);
+      if (!isNow) show({ at: undefined });
+    } catch (error) {
+      // What was written stays where it is.
+      setProblem(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      setSending(false);
+    }
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+
+  if (!view.isRunning) {
+    return (
+      <footer className="composer is-closed">
+        <p>
+          The swarm does not run: this is what it has said so far.{' '}
+          {view.startCommand !== undefined && (
+            <>
+              Start it with <code>{view.startCommand}</code>
+            </>
+          )}
+        </p>
+      </footer>
+    );
+  }
+  return (
+    <footer className="composer">
+      {problem !== undefined && <Problem error={problem} />}
+      <div className="composer-line">
+        <textarea
+          value={text}
+          rows={Math.min(8, text.split('\n').length)}
+          maxLength={LONGEST}
+          placeholder={`Message ${agent}`}
+          aria-label={`Message ${agent}`}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={press}
+        />
+        <button
+          type="button"
+          className="primary"
+          disabled={text.trim() === '' || isSending}
+          onClick={() => void send()}
+        >
+          Send
+        </button>
+      </div>
+    </footer>
+  );
+}

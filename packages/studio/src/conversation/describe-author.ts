@@ -1,0 +1,23 @@
+import type { ShownMessage } from './message-parts.ts';
+
+type Role = ShownMessage['message']['data']['role'];
+
+/** Who put a message there, in a word or two. */
+export function describeAuthor(author: ShownMessage['author'], role?: Role): string {
+  switch (author.kind) {
+    case 'input':
+      if (author.from?.kind === 'agent') return `agent ${author.from.name}`;
+      if (author.from?.kind === 'connector') return `connector ${author.from.name}`;
+      return author.from === undefined || role === undefined ? 'input' : 'You';
+    case 'model':
+      return author.ref ?? 'model';
+    case 'tool':
+      return author.name;
+    case 'extension':
+      return `extension ${author.name}`;
+    case 'runtime':
+      return 'runtime';
+    default:
+      return 'unknown';
+  }
+}

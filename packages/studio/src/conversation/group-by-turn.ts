@@ -1,0 +1,17 @@
+import type { ShownMessage } from './message-parts.ts';
+
+export interface TurnGroup {
+  readonly turnId: string;
+  readonly messages: readonly ShownMessage[];
+}
+
+/** Messages that one turn put there, one after the other. A message that another turn replaced is that turn's by now. */
+export function groupByTurn(messages: readonly ShownMessage[]): readonly TurnGroup[] {
+  const groups: { turnId: string; messages: ShownMessage[] }[] = [];
+  for (const message of messages) {
+    const group = groups.at(-1);
+    if (group?.turnId === message.turnId) group.messages.push(message);
+    else groups.push({ turnId: message.turnId, messages: [message] });
+  }
+  return groups;
+}

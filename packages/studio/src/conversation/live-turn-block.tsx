@@ -1,0 +1,68 @@
+import type { Done } from '@goondan/cli/studio';
+import { useState } from 'react';
+import type { LiveTool, LiveTurn } from '../live/live-turns.ts';
+import { Problem } from '../problems/problem.tsx';
+import { addressOf, postTo } from '../server/ask-server.ts';
+import { splitText } from './message-parts.ts';
+import { PieceOfMessage } from './piece-of-message.tsx';
+import type { Show } from './shown-conversation.ts';
+
+interface LiveTurnBlockProps {
+  readonly live: LiveTurn;
+  readonly workspaceId: string;
+  readonly show: Show;
+}
+
+const signs: Readonly<Record<LiveTool['state'], string>> = {
+  running: 'is-open',
+  waiting: 'is-waiting',
+  ok: 'is-ok',
+  error: 'is-error',
+};
+
+/** The turn that runs now, as it is being written. */
+export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
+  const [problem, setProblem] = useState<Error>();
+  const { agent, key, text, reasoning, tools, turnId, stepIndex } = live;
+  const cancel = () => {
+    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key }).catch((error: unknown) => {
+      setProblem(error instanceof Error ? error : new Error(String(error)));
+    });
+  };
+  return (
+    <section className="turn is-live" aria-label="The turn that runs now" aria-busy="true">
+      <header className="turn-head">
+        <span className="quiet">
+          <span className="pulse" aria-hidden="true" /> working · step {stepIndex}
+        </span>
+        {turnId !== undefined && (
+          <button type="button" className="turn-onion" onClick={() => show({ turn: turnId })}>
+            Onion
+          </button>
+        )}
+        <button type="button" className="quiet-button" onClick={cancel}>
+          Cancel
+        </button>
+      </header>
+      {tools.map((tool) => (
+        <div key={tool.id} className={`tool ${signs[tool.state]}`}>
+          <div className="summary">
+            <span className="tool-sign" aria-hidden="true" />
+            <code className="tool-name">{tool.name}</code>
+            <span className="tool-line">{tool.args}</span>
+            {tool.state === 'waiting' && <span className="badge">waits for a person</span>}
+          </div>
+        </div>
+      ))}
+      {reasoning !== '' && text === '' && <p className="text quiet">{reasoning}</p>}
+      {text !== '' && (
+        <article className="message is-assistant is-streaming">
+          {splitText(text).map((piece, index) => (
+            <PieceOfMessage key={index} piece={piece} />
+          ))}
+        </article>
+      )}
+      {problem !== undefined && <Problem error={problem} />}
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+import { memo } from 'react';
+import { describeMoment } from '../time/describe-time.ts';
+import { describeAuthor } from './describe-author.ts';
+import { type Outcomes, piecesOf, type ShownMessage } from './message-parts.ts';
+import { PieceOfMessage } from './piece-of-message.tsx';
+import type { Show } from './shown-conversation.ts';
+
+interface MessageCardProps {
+  /** Whose conversation it is: what its model says, it says. */
+  readonly agent: string;
+  readonly shown: ShownMessage;
+  readonly outcomes: Outcomes;
+  readonly calls: ReadonlySet<string>;
+  readonly show: Show;
+}
+
+/** One message, who put it there, and the way to the moment when that happened. */
+export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, calls, show }: MessageCardProps) {
+  const { message, author, seq, at, replaced } = shown;
+  const pieces = piecesOf(message.data, outcomes, calls);
+  if (pieces.length === 0) return null;
+  const isEphemeral = message.metadata['goondan.ephemeral'] !== undefined;
+  return (
+    <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
+      <header>
+        <span className="author">{author.kind === 'model' ? agent : describeAuthor(author, message.data.role)}</span>
+        {author.kind === 'model' && author.ref !== undefined && <span className="moment">{author.ref}</span>}
+        <button
+          type="button"
+          className="link moment"
+          title="The conversation at this moment"
+          onClick={() => show({ at: seq })}
+        >
+          #{seq} · {describeMoment(at)}
+        </button>
+      </header>
+      {pieces.map((piece, index) => (
+        // A message never changes: another one takes its place.
+        <PieceOfMessage key={index} piece={piece} />
+      ))}
+      {replaced !== undefined && (
+        <p className="quiet">
+          stands for {replaced.count} message{replaced.count === 1 ? '' : 's'}, #{replaced.first} to #{replaced.last}
+        </p>
+      )}
+    </article>
+  );
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test';
+import { callsIn, outcomesOf, piecesOf, type ShownMessage, splitText } from './message-parts.ts';
+
+const call = shown({
+  role: 'assistant',
+  content: [
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'text', text: 'I look.' },
+    { type: 'tool-call', toolCallId: 'c1', toolName: 'weather__forecast', input: { city: 'Seoul' } },
+  ],
+});
+const result = shown({
+  role: 'tool',
+  content: [
+    { type: 'tool-result', toolCallId: 'c1', toolName: 'weather__forecast', output: { type: 'json', value: [12] } },
+  ],
+});
+
+describe('the pieces of a message', () => {
+  test('a call is shown with what came of it, once', () => {
+    const both = [call, result];
+    const [outcomes, calls] = [outcomesOf(both), callsIn(both)];
+    expect(piecesOf(call.message.data, outcomes, calls)).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'I look.' },
+      {
+        type: 'tool',
+        id: 'c1',
+        name: 'weather__forecast',
+        args: '{\n  "city": "Seoul"\n}',
+        outcome: { isError: false, text: '[\n  12\n]' },
+      },
+    ]);
+    expect(piecesOf(result.message.data, outcomes, calls)).toEqual([]);
+  });
+
+  test('a result whose call is not there stands by itself, a call without a result too', () => {
+    expect(piecesOf(result.message.data, new Map(), new Set())).toMatchObject([{ type: 'tool', id: 'c1', args: '' }]);
+    const [, , alone] = piecesOf(call.message.data, new Map(), new Set(['c1']));
+    expect(alone).not.toHaveProperty('outcome');
+  });
+
+  test('a denial and an error are told as such', () => {
+    const refused = { type: 'execution-denied', reason: 'No.' } as const;
+    const denied = shown({
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'x', output: refused }],
+    });
+    expect(outcomesOf([denied]).get('c')).toEqual({ isError: true, text: 'No.' });
+  });
+});
+
+describe('code in a text', () => {
+  test.each([
+    ['plain', ['text plain']],
+    ['', []],
+    ['a\n```ts\nlet x;\n```\nb', ['text a', 'code let x;', 'text b']],
+    ['```\nnot closed', ['code not closed']],
+    ['inline ``` is none', ['text inline ``` is none']],
+  ])('%p', (text, pieces) => {
+    expect(splitText(text).map((piece) => `${piece.type} ${'text' in piece ? piece.text : ''}`)).toEqual(pieces);
+  });
+});
+
+function shown(data: ShownMessage['message']['data']): ShownMessage {
+  const message = { id: 'm', data, metadata: {}, createdAt: '', source: { type: 'user' } } as const;
+  return { seq: 1, at: '', turnId: 't', author: { kind: 'runtime' }, how: 'append', message };
+}

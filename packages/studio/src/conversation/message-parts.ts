@@ -1,0 +1,117 @@
+/** A message as the pieces a person reads: text, thoughts, calls of tools with what came of them. */
+import type { ConversationView } from '@goondan/cli/studio';
+
+export type ShownMessage = ConversationView['messages'][number];
+type ModelMessage = ShownMessage['message']['data'];
+type Part = Exclude<ModelMessage['content'], string>[number];
+type Output = Extract<Part, { type: 'tool-result' }>['output'];
+
+export interface ToolOutcome {
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+export type Piece =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'code'; readonly text: string; readonly language: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'attachment'; readonly name: string }
+  | {
+      readonly type: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly args: string;
+      /** Absent while there is none, or where it was removed. */
+      readonly outcome?: ToolOutcome;
+    };
+
+/** Results of tools by the id of their call. */
+export type Outcomes = ReadonlyMap<string, ToolOutcome>;
+
+export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
+  const outcomes = new Map<string, ToolOutcome>();
+  for (const { message } of messages) {
+    const { content } = message.data;
+    if (typeof content === 'string') continue;
+    for (const part of content)
+      if (part.type === 'tool-result') outcomes.set(part.toolCallId, readOutcome(part.output));
+  }
+  return outcomes;
+}
+
+/** `calls`: ids of the calls that are shown. A result is shown with its call, and by itself only when that is not there. */
+export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: ReadonlySet<string>): readonly Piece[] {
+  const { content } = message;
+  if (typeof content === 'string') return splitText(content);
+  return content.flatMap((part): readonly Piece[] => {
+    switch (part.type) {
+      case 'text':
+        return splitText(part.text);
+      case 'reasoning':
+        return part.text === '' ? [] : [{ type: 'reasoning', text: part.text }];
+      case 'image':
+        return [{ type: 'attachment', name: part.mediaType ?? 'image' }];
+      case 'file':
+        return [{ type: 'attachment', name: part.filename ?? part.mediaType }];
+      case 'custom':
+        return [{ type: 'attachment', name: part.kind }];
+      case 'tool-call': {
+        const outcome = outcomes.get(part.toolCallId);
+        const call = { type: 'tool', id: part.toolCallId, name: part.toolName, args: showJson(part.input) } as const;
+        return [outcome === undefined ? call : { ...call, outcome }];
+      }
+      case 'tool-result':
+        if (calls.has(part.toolCallId)) return [];
+        return [
+          { type: 'tool', id: part.toolCallId, name: part.toolName, args: '', outcome: readOutcome(part.output) },
+        ];
+      default:
+        return [];
+    }
+  });
+}
+
+export function callsIn(messages: readonly ShownMessage[]): ReadonlySet<string> {
+  const ids = messages.flatMap(({ message: { data } }) =>
+    typeof data.content === 'string'
+      ? []
+      : data.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
+  );
+  return new Set(ids);
+}
+
+/** Fenced blocks apart from what is around them. */
+export function splitText(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const match of text.matchAll(/^```([\w+-]*)[^\n]*\n([\s\S]*?)(?:^```[ \t]*$|$(?![\s\S]))/gm)) {
+    addText(pieces, text.slice(from, match.index));
+    pieces.push({ type: 'code', language: match[1] ?? '', text: (match[2] ?? '').replace(/\n$/, '') });
+    from = match.index + match[0].length;
+  }
+  addText(pieces, text.slice(from));
+  return pieces;
+}
+
+function addText(pieces: Piece[], text: string): void {
+  if (text.trim() !== '') pieces.push({ type: 'text', text: text.replace(/^\n+|\n+$/g, '') });
+}
+
+function readOutcome(output: Output): ToolOutcome {
+  switch (output.type) {
+    case 'text':
+      return { isError: false, text: output.value };
+    case 'json':
+      return { isError: false, text: showJson(output.value) };
+    case 'error-text':
+      return { isError: true, text: output.value };
+    case 'error-json':
+      return { isError: true, text: showJson(output.value) };
+    default:
+      return { isError: true, text: output.reason ?? 'It was not allowed.' };
+  }
+}
+
+function showJson(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,15 @@
+import type { SentInput } from './sent-inputs.ts';
+
+/** Accepted, and on disk: the turn that answers is running, or in line. */
+export function PendingInputs({ inputs }: { readonly inputs: readonly SentInput[] }) {
+  return inputs.map(({ turnId, text }) => (
+    <div key={turnId} className="turn is-pending">
+      <article className="message is-user is-pending">
+        <header>
+          <span className="author">You</span>
+        </header>
+        <p className="text">{text}</p>
+      </article>
+    </div>
+  ));
+}

@@ -1,0 +1,62 @@
+import type { TimelineTurn, TurnList } from '@goondan/cli/studio';
+import { memo } from 'react';
+import { Problem } from '../problems/problem.tsx';
+import { describeDuration, describeMoment } from '../time/describe-time.ts';
+import type { TurnGroup } from './group-by-turn.ts';
+import { MessageCard } from './message-card.tsx';
+import type { Outcomes } from './message-parts.ts';
+import type { Show } from './shown-conversation.ts';
+
+interface TurnBlockProps {
+  readonly agent: string;
+  readonly group: TurnGroup;
+  /** What was recorded of it; absent when nothing is, any more. */
+  readonly summary: TurnList['turns'][number] | undefined;
+  readonly result: TimelineTurn | undefined;
+  readonly outcomes: Outcomes;
+  readonly calls: ReadonlySet<string>;
+  readonly isOpen: boolean;
+  readonly show: Show;
+}
+
+export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
+  const { agent, group, summary, result, outcomes, calls, isOpen, show } = props;
+  const { turnId, messages } = group;
+  return (
+    <section className={isOpen ? 'turn is-open' : 'turn'} aria-label={`Turn ${turnId}`}>
+      <header className="turn-head">
+        <span className="quiet">
+          {[
+            ...(messages[0] === undefined ? [] : [describeMoment(messages[0].at)]),
+            ...(summary?.stepCount === undefined
+              ? []
+              : [`${summary.stepCount} step${summary.stepCount === 1 ? '' : 's'}`]),
+            ...(summary?.durationMs === undefined ? [] : [describeDuration(summary.durationMs)]),
+          ].join(' · ')}
+        </span>
+        {summary !== undefined && (
+          <button
+            type="button"
+            className="turn-onion"
+            aria-pressed={isOpen}
+            title="Every layer this turn went through"
+            onClick={() => show({ turn: isOpen ? undefined : turnId })}
+          >
+            Onion
+          </button>
+        )}
+      </header>
+      {messages.map((message) => (
+        <MessageCard
+          key={message.message.id}
+          agent={agent}
+          shown={message}
+          outcomes={outcomes}
+          calls={calls}
+          show={show}
+        />
+      ))}
+      {result?.error !== undefined && <Problem error={result.error} />}
+    </section>
+  );
+});

@@ -1,0 +1,59 @@
+/** The events around a moment, a page of them: every change of the conversation, who made it, and what it did. */
+import type { HistoryView } from '@goondan/cli/studio';
+import { useEffect, useRef } from 'react';
+import { describeAuthor } from '../conversation/describe-author.ts';
+import type { Show, ShownConversation } from '../conversation/shown-conversation.ts';
+import { Problem } from '../problems/problem.tsx';
+import { addressOf } from '../server/ask-server.ts';
+import { useAnswer } from '../server/use-answer.ts';
+import { describeMoment } from '../time/describe-time.ts';
+import { describeEvent } from './describe-event.ts';
+
+interface EventListProps {
+  readonly workspaceId: string;
+  readonly shown: ShownConversation;
+  readonly at: number | undefined;
+  readonly version: number;
+  readonly show: Show;
+}
+
+const PAGE = 100;
+
+export function EventList({ workspaceId, shown: { agent, key }, at, version, show }: EventListProps) {
+  // Pages have fixed borders, so that a step of the slider does not ask for another one.
+  const before = at === undefined ? undefined : (Math.floor(at / PAGE) + 1) * PAGE + PAGE / 2;
+  const address = addressOf(workspaceId, 'history', { agent, key, before, limit: 2 * PAGE });
+  const { value, error } = useAnswer<HistoryView>(address, version);
+  const chosen = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    chosen.current?.scrollIntoView({ block: 'nearest' });
+  }, [at, value]);
+
+  if (error !== undefined && value === undefined) return <Problem error={error} />;
+  return (
+    <ol className="events">
+      {value?.turns.map((turn) => (
+        <li key={`${turn.turnId} ${turn.version}`} className="event-turn">
+          <button type="button" className="link" onClick={() => show({ turn: turn.turnId })}>
+            {typeof turn.result === 'string' ? turn.result : describeMoment(turn.committedAt)}
+          </button>
+          <ol>
+            {turn.events.map((event) => (
+              <li
+                key={event.seq}
+                ref={event.seq === at ? chosen : null}
+                className={event.seq === at ? 'is-chosen' : ''}
+              >
+                <button type="button" className="event" onClick={() => show({ at: event.seq }, true)}>
+                  <span className="event-seq">#{event.seq}</span>
+                  <span className={`event-author by-${event.author.kind}`}>{describeAuthor(event.author)}</span>
+                  <span className="event-says">{describeEvent(event)}</span>
+                </button>
+              </li>
+            ))}
+          </ol>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,35 @@
+import { useEffect, useRef } from 'react';
+import { shortcuts } from './use-shortcuts.ts';
+
+export function ShortcutsHelp({ close }: { readonly close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className="help"
+      onClose={close}
+      onClick={({ target }) => target === dialog.current && close()}
+    >
+      <h2>Keys</h2>
+      <dl>
+        {shortcuts.map(({ keys, does }) => (
+          <div key={keys}>
+            <dt>
+              {keys.split('  ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="quiet">In the onion: arrow keys move from band to band, Enter shows what one did.</p>
+      <button type="button" onClick={close}>
+        Close
+      </button>
+    </dialog>
+  );
+}

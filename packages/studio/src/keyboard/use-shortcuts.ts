@@ -1,0 +1,104 @@
+/** The keys of the page. None of them counts while somebody types, and none is taken from the browser. */
+import type { InstanceView } from '@goondan/cli/studio';
+import { useEffect, useRef } from 'react';
+import type { Route, RouteChange } from '../route/route.ts';
+import type { ShownConversation } from '../conversation/shown-conversation.ts';
+
+export interface ShortcutParts {
+  readonly route: Route;
+  readonly conversations: readonly InstanceView[];
+  readonly shown: ShownConversation | undefined;
+  readonly show: (change: RouteChange) => void;
+  readonly toggleHelp: () => void;
+  readonly changeTheme: () => void;
+}
+
+export const shortcuts: readonly { readonly keys: string; readonly does: string }[] = [
+  { keys: '/', does: 'write a message' },
+  { keys: 'j  k', does: 'next and previous conversation' },
+  { keys: 'o', does: 'the onion of the latest turn' },
+  { keys: '[  ]', does: 'one event back, one event on' },
+  { keys: 'n', does: 'back to now' },
+  { keys: 'a', does: 'the tool call that waits for you' },
+  { keys: 't', does: 'light or dark' },
+  { keys: 'Esc', does: 'close what is open' },
+  { keys: '?', does: 'these keys' },
+];
+
+export function useShortcuts(parts: ShortcutParts): void {
+  const latest = useRef(parts);
+  latest.current = parts;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      // A dialog has its own.
+      if (document.querySelector('dialog[open]') !== null) return;
+      if (event.key === 'Escape') return leave(latest.current);
+      if (isTyping(event.target)) return;
+      if (act(event.key, latest.current)) event.preventDefault();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
+}
+
+/** Whether the key means something here. */
+function act(key: string, parts: ShortcutParts): boolean {
+  switch (key) {
+    case '/':
+      return focusOn('.composer textarea');
+    case 'a':
+      return focusOn('.approval button');
+    case 'j':
+    case 'k':
+      return move(parts, key === 'j' ? 1 : -1);
+    case 'o':
+      return clickOn('.turn:last-of-type .turn-onion');
+    case '[':
+      return clickOn('.timeline .step-back');
+    case ']':
+      return clickOn('.timeline .step-on');
+    case 'n':
+      parts.show({ at: undefined });
+      return true;
+    case 't':
+      parts.changeTheme();
+      return true;
+    case '?':
+      parts.toggleHelp();
+      return true;
+    default:
+      return false;
+  }
+}
+
+function leave({ route, show }: ShortcutParts): void {
+  const { activeElement } = document;
+  if (isTyping(activeElement) && activeElement instanceof HTMLElement) return activeElement.blur();
+  if (route.turn !== undefined) return show({ turn: undefined });
+  if (route.at !== undefined) show({ at: undefined });
+}
+
+function move({ conversations, shown, show }: ShortcutParts, by: number): boolean {
+  const place = conversations.findIndex(({ agent, key }) => agent === shown?.agent && key === shown.key);
+  const next = conversations[place + by];
+  if (next !== undefined) show({ agent: next.agent, key: next.key, at: undefined, turn: undefined });
+  return true;
+}
+
+function focusOn(selector: string): boolean {
+  const found = document.querySelector<HTMLElement>(selector);
+  found?.focus();
+  return found !== null;
+}
+
+function clickOn(selector: string): boolean {
+  const found = document.querySelector<HTMLElement>(selector);
+  found?.click();
+  return found !== null;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return target.type !== 'range';
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}

@@ -1,0 +1,94 @@
+import type { StudioNotice } from '@goondan/cli/studio';
+import { describe, expect, test } from 'bun:test';
+import { followNotice, liveKey, type LiveTurns } from './live-turns.ts';
+
+const at = { agentName: 'concierge', instanceKey: 'default' };
+const id = liveKey('concierge', 'default');
+
+describe('the turns that run right now', () => {
+  test('text is put together step by step', () => {
+    const turns = follow(started(), text('Hel', 0), text('lo', 0));
+    expect(turns[id]).toMatchObject({ turnId: 't1', text: 'Hello', stepIndex: 0, startedAt: 'now' });
+    expect(follow(started(), text('Let me look', 0), text('It is', 1))[id]).toMatchObject({ text: 'It is' });
+  });
+
+  test('a step that begins writes anew', () => {
+    const turns = follow(started(), text('Let me look', 0), event('step.started', { stepIndex: 1 }));
+    expect(turns[id]).toMatchObject({ text: '', stepIndex: 1 });
+  });
+
+  test('what was taken back is gone', () => {
+    const discard: StudioNotice = {
+      type: 'delta',
+      at,
+      eventId: 'e1',
+      delta: { type: 'discard', turnId: 't1', stepId: 's', stepIndex: 0 },
+    };
+    expect(follow(started(), text('wrong', 0), discard)[id]?.text).toBe('');
+  });
+
+  test('a tool call is one line whatever becomes of it', () => {
+    const called = event('tool.called', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });
+    const asked = event('approval.asked', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });
+    const other = event('tool.called', { toolCallId: 'c2', toolName: 'x', args: '{}' });
+    const failed = event('tool.completed', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}', status: 'error' });
+    expect(states(follow(started(), called))).toEqual(['running']);
+    expect(states(follow(started(), called, asked, other))).toEqual(['waiting', 'running']);
+    expect(states(follow(started(), called, asked, other, failed))).toEqual(['error', 'running']);
+  });
+
+  test('it ends with its turn, not with what the turn says of itself: what it committed can be read then', () => {
+    const end: StudioNotice = {
+      type: 'turn.ended',
+      end: {
+        agent: 'concierge',
+        instanceKey: 'default',
+        eventId: 'e1',
+        traceId: 'x',
+        result: { turnId: 't1', finishReason: 'text_response' },
+        stepCount: 1,
+        usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      },
+    };
+    const running = follow(started(), event('turn.completed', {}));
+    expect(running[id]).toBeDefined();
+    expect(followNotice(running, end)).toEqual({});
+    expect(followNotice(running, { type: 'swarm', isRunning: false })).toEqual({});
+    expect(followNotice(running, { type: 'swarm', isRunning: true })).toBe(running);
+  });
+
+  test('one that was running when the page was opened is picked up', () => {
+    expect(follow(text('lo', 2))[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'lo', stepIndex: 2 });
+  });
+
+  test('nothing grows without end', () => {
+    let turns = follow(started());
+    for (let n = 0; n < 300; n += 1) {
+      turns = followNotice(turns, event('tool.called', { toolCallId: `c${n}`, toolName: 'x', args: '' }));
+      turns = followNotice(turns, text('x'.repeat(10_000), 0));
+    }
+    expect(turns[id]?.tools.length).toBe(100);
+    expect(turns[id]?.text.length).toBe(200_000);
+  });
+});
+
+function follow(...notices: StudioNotice[]): LiveTurns {
+  return notices.reduce<LiveTurns>(followNotice, {});
+}
+
+function started(): StudioNotice {
+  return event('turn.started', { turnId: 't1', timestamp: 'now' });
+}
+
+function event(name: string, payload: Record<string, string | number>): StudioNotice {
+  return { type: 'runtime.event', at, name, payload };
+}
+
+function text(written: string, stepIndex: number): StudioNotice {
+  const delta = { type: 'text', text: written, turnId: 't1', stepId: `s${stepIndex}`, stepIndex } as const;
+  return { type: 'delta', at, eventId: 'e1', delta };
+}
+
+function states(turns: LiveTurns): string[] {
+  return turns[id]?.tools.map(({ state }) => state) ?? [];
+}

@@ -1,0 +1,120 @@
+/**
+ * The turns that run right now, as far as notices tell of them: what is being written, which tools are at work. A pure
+ * step from notice to notice, so that it can be tested without a browser. Bounded: see the constants.
+ */
+import type { StudioNotice } from '@goondan/cli/studio';
+
+export interface LiveTool {
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+  readonly state: 'running' | 'waiting' | 'ok' | 'error';
+}
+
+export interface LiveTurn {
+  readonly agent: string;
+  readonly key: string;
+  readonly turnId?: string;
+  /** Of the step that is being written now. */
+  readonly text: string;
+  readonly reasoning: string;
+  readonly stepIndex: number;
+  readonly tools: readonly LiveTool[];
+  readonly startedAt?: string;
+}
+
+/** By agent and key: an instance runs one turn at a time. */
+export type LiveTurns = Readonly<Record<string, LiveTurn>>;
+
+/** Of one turn: older ones are let go. */
+const MOST_TOOLS = 100;
+const LONGEST_TEXT = 200_000;
+
+export function liveKey(agent: string, key: string): string {
+  return JSON.stringify([agent, key]);
+}
+
+export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns {
+  switch (notice.type) {
+    case 'swarm':
+      return notice.isRunning ? turns : {};
+    case 'turn.ended':
+      return without(turns, notice.end.agent, notice.end.instanceKey);
+    case 'delta': {
+      const { agentName, instanceKey } = notice.at;
+      return change(turns, agentName, instanceKey, (turn) => write(turn, notice.delta));
+    }
+    case 'runtime.event': {
+      const { agentName, instanceKey } = notice.at;
+      if (/^turn\.(?:completed|failed)$/.test(notice.name)) return turns;
+      if (notice.name === 'turn.started') {
+        return { ...turns, [liveKey(agentName, instanceKey)]: begin(agentName, instanceKey, notice.payload) };
+      }
+      return change(turns, agentName, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
+    }
+    default:
+      return turns;
+  }
+}
+
+type Delta = Extract<StudioNotice, { type: 'delta' }>['delta'];
+type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
+
+function begin(agent: string, key: string, payload: Payload = {}): LiveTurn {
+  const [turnId, startedAt] = [textIn(payload, 'turnId'), textIn(payload, 'timestamp')];
+  const about = { ...(turnId === '' ? {} : { turnId }), ...(startedAt === '' ? {} : { startedAt }) };
+  return { agent, key, ...about, text: '', reasoning: '', stepIndex: 0, tools: [] };
+}
+
+function write(turn: LiveTurn, delta: Delta): LiveTurn {
+  const { turnId, stepIndex } = delta;
+  // A new step writes anew: what the one before wrote is a message by now, or was taken back.
+  const isNew = stepIndex !== turn.stepIndex;
+  const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '' } : {}) };
+  if (delta.type === 'discard') return { ...current, text: '', reasoning: '' };
+  const written = `${current[delta.type]}${delta.text}`.slice(-LONGEST_TEXT);
+  return { ...current, [delta.type]: written };
+}
+
+const toolStates: Readonly<Record<string, LiveTool['state']>> = {
+  'tool.called': 'running',
+  'approval.asked': 'waiting',
+  'approval.decided': 'running',
+  'tool.completed': 'ok',
+  'tool.failed': 'error',
+};
+
+function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
+  if (name === 'step.started') {
+    const { stepIndex } = payload;
+    return { ...turn, text: '', reasoning: '', ...(typeof stepIndex === 'number' ? { stepIndex } : {}) };
+  }
+  const known = toolStates[name];
+  if (known === undefined) return turn;
+  const failed = name === 'tool.completed' && payload['status'] === 'error';
+  const tool: LiveTool = {
+    id: textIn(payload, 'toolCallId'),
+    name: textIn(payload, 'toolName'),
+    args: textIn(payload, 'args'),
+    state: failed ? 'error' : known,
+  };
+  const others = turn.tools.filter(({ id }) => id !== tool.id);
+  const place = turn.tools.findIndex(({ id }) => id === tool.id);
+  const tools = place < 0 ? [...others, tool] : others.toSpliced(place, 0, tool);
+  return { ...turn, tools: tools.slice(-MOST_TOOLS) };
+}
+
+function change(turns: LiveTurns, agent: string, key: string, how: (turn: LiveTurn) => LiveTurn): LiveTurns {
+  const id = liveKey(agent, key);
+  return { ...turns, [id]: how(turns[id] ?? begin(agent, key)) };
+}
+
+function without(turns: LiveTurns, agent: string, key: string): LiveTurns {
+  const { [liveKey(agent, key)]: _ended, ...others } = turns;
+  return others;
+}
+
+function textIn(payload: Payload, name: string): string {
+  const value = payload[name];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,105 @@
+/** What one band did: its times, and the diff of everything it changed. */
+import { describeDuration } from '../time/describe-time.ts';
+import type { Band, ChainBand, Layer } from './bands.ts';
+import { ChangeList } from './change-list.tsx';
+
+const outcomes: Readonly<Record<Layer['outcome'], string>> = {
+  passed: '',
+  running: 'It was running when this was written down.',
+  short_circuit: 'It did not call next(): what is inside did not run.',
+  skipped: 'It failed and was skipped: the chain went on without it.',
+  failed: 'It failed.',
+};
+
+const kinds = {
+  turn: 'around the turn',
+  step: 'around a step',
+  model: 'around the model call',
+  toolCall: 'around a tool call',
+};
+
+export function BandDetails({ band }: { readonly band: Band }) {
+  return (
+    <section className="details" aria-label={`What ${band.title} did`} aria-live="polite">
+      {band.type === 'layer' ? (
+        <LayerDetails band={band.layer} kind={band.kind} title={band.title} />
+      ) : (
+        <ChainDetails band={band} />
+      )}
+    </section>
+  );
+}
+
+function LayerDetails({
+  band: layer,
+  kind,
+  title,
+}: {
+  readonly band: Layer;
+  readonly kind: Band['kind'];
+  readonly title: string;
+}) {
+  const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut } = layer;
+  const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
+  return (
+    <>
+      <h3>{title}</h3>
+      <p className="quiet">
+        {kinds[kind]} · own {describeDuration(ownMs)} of {describeDuration(totalMs)}
+      </p>
+      {outcome !== 'passed' && (
+        <p className={outcome === 'failed' || outcome === 'skipped' ? 'bad' : ''}>{outcomes[outcome]}</p>
+      )}
+      {error !== undefined && <pre className="bad">{error}</pre>}
+      <ChangeList title="On the way in" changes={changed} />
+      {emitted.length > 0 && (
+        <>
+          <h4>Message events</h4>
+          <ul className="changes">
+            {emitted.map((event, index) => (
+              <li key={index} className="is-added">
+                <code>{event}</code>
+              </li>
+            ))}
+          </ul>
+          {emittedMore > 0 && <p className="quiet">and {emittedMore} more</p>}
+        </>
+      )}
+      <ChangeList title="What they say" changes={messages} />
+      <ChangeList title="On the way out" changes={resultChanged} />
+      {isQuiet && outcome === 'passed' && <p className="quiet">It changed nothing.</p>}
+      {isCut === true && <p className="quiet">There were more changes than were written down.</p>}
+    </>
+  );
+}
+
+function ChainDetails({ band }: { readonly band: ChainBand }) {
+  const { chain, turn, kind, title, totalMs } = band;
+  const { input, outcome, tokens, error, retryMs, layers } = chain;
+  const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
+  return (
+    <>
+      <h3>
+        {about} {title}
+      </h3>
+      <p className="quiet">
+        {[
+          describeDuration(totalMs),
+          `${layers.length} layer${layers.length === 1 ? '' : 's'}`,
+          ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`]),
+          ...(outcome === undefined ? [] : [outcome]),
+          ...(turn === undefined ? [] : [turn.instanceKey]),
+        ].join(' · ')}
+      </p>
+      {turn?.input !== undefined && <p className="text">“{turn.input}”</p>}
+      {input !== undefined && (
+        <>
+          <h4>Asked with</h4>
+          <pre>{input}</pre>
+        </>
+      )}
+      {error !== undefined && <pre className="bad">{error}</pre>}
+      {retryMs !== undefined && <p className="quiet">It was tried again after {describeDuration(retryMs)}.</p>}
+    </>
+  );
+}

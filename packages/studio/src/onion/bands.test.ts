@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test';
+import { type Band, bandsOf, type Chain, countChanges, type Layer, listBands, type TurnTrace } from './bands.ts';
+
+describe('the bands of a turn', () => {
+  const asked = turn(
+    'forecaster',
+    '2026-01-01T00:00:00.030Z',
+    chain('turn', 'forecaster', { layers: [layer('guard')] }),
+  );
+  const call = chain('toolCall', 'agents__request', { startMs: 20, called: [asked] });
+  const model = chain('model', 'Model/a', { startMs: 10 });
+  const step = chain('step', '0', {
+    startMs: 5,
+    layers: [layer('outer'), layer('inner', 'named')],
+    inside: [model, call],
+  });
+  const whole = bandsOf(
+    turn(
+      'concierge',
+      '2026-01-01T00:00:00.000Z',
+      chain('turn', 'concierge', { layers: [layer('memory')], inside: [step] }),
+    ),
+  );
+
+  test('layers hold layers, the innermost holds what the core did, a call holds the turn of the called agent', () => {
+    expect(shape(whole)).toEqual({
+      concierge: {
+        memory: {
+          'step 0': { outer: { 'inner · named': { 'Model/a': {}, agents__request: { forecaster: { guard: {} } } } } },
+        },
+      },
+    });
+  });
+
+  test('each has an id of its own and a start on one clock', () => {
+    const all = listBands(whole);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    const starts = Object.fromEntries(all.map(({ title, startMs }) => [title, startMs]));
+    expect(starts).toMatchObject({ concierge: 0, 'step 0': 5, 'Model/a': 10, agents__request: 20, forecaster: 30 });
+  });
+
+  test('what a layer did is counted', () => {
+    const busy = { ...layer('x'), changed: [{ path: 'a' }], emitted: ['append'], emittedMore: 2 };
+    expect(countChanges(busy)).toBe(4);
+    expect(countChanges(layer('x'))).toBe(0);
+  });
+});
+
+type Shape = { readonly [title: string]: Shape };
+
+function shape(band: Band): Shape {
+  const inside = band.inside.reduce<Shape>((all, each) => ({ ...all, ...shape(each) }), {});
+  return { [band.title]: inside };
+}
+
+function chain(kind: string, label: string, more: Partial<Chain> = {}): Chain {
+  return { kind, label, id: label, startMs: 0, totalMs: 50, layers: [], inside: [], called: [], ...more };
+}
+
+function layer(extension: string, name = 'step'): Layer {
+  return {
+    extension,
+    name,
+    kind: 'step',
+    startMs: 0,
+    ownMs: 1,
+    totalMs: 2,
+    outcome: 'passed',
+    changed: [],
+    resultChanged: [],
+    emitted: [],
+    emittedMore: 0,
+    messages: [],
+  };
+}
+
+function turn(agentName: string, startedAt: string, of: Chain): TurnTrace {
+  return {
+    agentName,
+    instanceKey: 'default',
+    turnId: agentName,
+    traceId: 't',
+    spanId: 's',
+    startedAt,
+    resumes: 0,
+    chain: of,
+    missing: { chains: 0, lines: 0, isCut: false },
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * A recorded turn as nested bands: each layer holds the layers inside it, the innermost holds what the core did, and a
+ * call of another agent holds that agent's turn.
+ */
+import type { TraceView } from '@goondan/cli/studio';
+
+export type TurnTrace = TraceView['turns'][number];
+export type Chain = TurnTrace['chain'];
+export type Layer = Chain['layers'][number];
+
+export type BandKind = 'turn' | 'step' | 'model' | 'toolCall';
+
+interface BandOfAny {
+  /** Where it is in the onion, `0.2.1`: the same at every look at the same turn. */
+  readonly id: string;
+  readonly kind: BandKind;
+  readonly title: string;
+  /** Since the outermost turn began. */
+  readonly startMs: number;
+  readonly totalMs: number;
+  readonly inside: readonly Band[];
+}
+
+export interface ChainBand extends BandOfAny {
+  readonly type: 'chain';
+  readonly chain: Chain;
+  /** Of the chain of a turn. */
+  readonly turn?: TurnTrace;
+}
+
+export interface LayerBand extends BandOfAny {
+  readonly type: 'layer';
+  readonly layer: Layer;
+}
+
+export type Band = ChainBand | LayerBand;
+
+export function bandsOf(turn: TurnTrace): ChainBand {
+  return turnBand(turn, '0', 0);
+}
+
+/** `offsetMs`: when the turn began, counted from the outermost one's beginning. */
+function turnBand(turn: TurnTrace, id: string, offsetMs: number): ChainBand {
+  return { ...chainBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
+}
+
+function chainBand(chain: Chain, id: string, offsetMs: number, turnStart: number): ChainBand {
+  return {
+    type: 'chain',
+    id,
+    kind: kindOf(chain.kind),
+    title: chain.kind === 'step' ? `step ${chain.label}` : chain.label,
+    startMs: offsetMs + chain.startMs,
+    totalMs: chain.totalMs,
+    inside: layerBands(chain.layers, chain, id, offsetMs, turnStart),
+    chain,
+  };
+}
+
+function layerBands(
+  [outermost, ...inner]: readonly Layer[],
+  chain: Chain,
+  id: string,
+  offsetMs: number,
+  turnStart: number,
+): readonly Band[] {
+  if (outermost === undefined) return coreBands(chain, id, offsetMs, turnStart);
+  const own = `${id}.0`;
+  return [
+    {
+      type: 'layer',
+      id: own,
+      kind: kindOf(chain.kind),
+      title: titleOf(outermost),
+      startMs: offsetMs + outermost.startMs,
+      totalMs: outermost.totalMs,
+      inside: layerBands(inner, chain, own, offsetMs, turnStart),
+      layer: outermost,
+    },
+  ];
+}
+
+/** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
+function coreBands(chain: Chain, id: string, offsetMs: number, turnStart: number): readonly Band[] {
+  const started = [
+    ...chain.inside.map((child) => ({ at: child.startMs, child })),
+    ...chain.called.map((turn) => ({ at: Date.parse(turn.startedAt) - turnStart, turn })),
+  ].toSorted((one, other) => one.at - other.at);
+  return started.map((each, index) =>
+    'turn' in each
+      ? turnBand(each.turn, `${id}.${index}`, offsetMs + Math.max(0, each.at))
+      : chainBand(each.child, `${id}.${index}`, offsetMs, turnStart),
+  );
+}
+
+function titleOf({ extension, name, kind }: Layer): string {
+  return name === kind ? extension : `${extension} · ${name}`;
+}
+
+/** A newer runtime may know more kinds; a step is what holds others. */
+function kindOf(kind: string): BandKind {
+  return kind === 'turn' || kind === 'model' || kind === 'toolCall' ? kind : 'step';
+}
+
+/** Outside first, top to bottom: the order in which the arrow keys go. */
+export function listBands(band: Band): readonly Band[] {
+  return [band, ...band.inside.flatMap(listBands)];
+}
+
+/** How much a layer did, for a glance: in, messages, out. */
+export function countChanges({ changed, emitted, emittedMore, resultChanged }: Layer): number {
+  return changed.length + emitted.length + emittedMore + resultChanged.length;
+}

@@ -1,0 +1,34 @@
+/** The onion of a turn: nested bands that can be walked with the arrow keys, and what the chosen one did. */
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { BandBox } from './band-box.tsx';
+import { BandDetails } from './band-details.tsx';
+import { bandsOf, listBands, type TurnTrace } from './bands.ts';
+import { stepToBand } from './step-to-band.ts';
+
+export function Onion({ turn }: { readonly turn: TurnTrace }) {
+  const whole = useMemo(() => bandsOf(turn), [turn]);
+  const bands = useMemo(() => listBands(whole), [whole]);
+  const [chosenId, choose] = useState('0');
+  const tree = useRef<HTMLDivElement>(null);
+  const chosen = bands.find(({ id }) => id === chosenId) ?? whole;
+
+  const press = (event: KeyboardEvent) => {
+    const next = stepToBand(bands, chosen.id, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    choose(next.id);
+    tree.current?.querySelector<HTMLElement>(`[data-band="${next.id}"]`)?.focus();
+  };
+  const { resumes, missing } = turn;
+  return (
+    <div className="onion">
+      <div className="bands" role="tree" aria-label="Layers" ref={tree} onKeyDown={press}>
+        <BandBox band={whole} whole={whole} chosenId={chosen.id} choose={choose} depth={1} />
+        {(resumes > 0 || missing.isCut || missing.lines + missing.chains > 0) && (
+          <p className="quiet">Not everything is here: a crash, or the bound of one turn's record, cut some of it.</p>
+        )}
+      </div>
+      <BandDetails band={chosen} />
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+/** A swarm at a glance: its agents and who asks whom, what waits for a person, what went wrong, the latest turns. */
+import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
+import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { DeadLetters } from '../problems/dead-letters.tsx';
+import { writeRoute } from '../route/route.ts';
+import type { GoTo } from '../route/use-route.ts';
+import { addressOf } from '../server/ask-server.ts';
+import { useAnswer } from '../server/use-answer.ts';
+import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
+import { AgentGraph } from './agent-graph.tsx';
+
+interface OverviewProps {
+  readonly view: WorkspaceView;
+  readonly goTo: GoTo;
+  readonly version: number;
+}
+
+export function Overview({ view, goTo, version }: OverviewProps) {
+  const { workspaceId, swarm = workspaceId, isRunning, startedAt, pid, startCommand } = view;
+  const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
+  return (
+    <main className="middle overview">
+      <header className="head">
+        <div>
+          <h1>{swarm}</h1>
+          <p className="quiet">
+            {isRunning
+              ? `running${startedAt === undefined ? '' : ` since ${describeMoment(startedAt)}`}${pid === undefined ? '' : ` · process ${pid}`}`
+              : 'not running'}
+          </p>
+        </div>
+      </header>
+      <div className="overview-body">
+        {!isRunning && startCommand !== undefined && (
+          <p className="note">
+            Start it with <code>{startCommand}</code>, and this page comes alive.
+          </p>
+        )}
+        {view.approvals.map((approval) => (
+          <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
+        ))}
+        <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} />
+        {view.agents.length > 0 && (
+          <section>
+            <h2>Agents</h2>
+            <AgentGraph view={view} open={(agent) => goTo({ workspaceId, agent, key: newestKey(view, agent) })} />
+          </section>
+        )}
+        {view.connections.length > 0 && (
+          <section>
+            <h2>Connections</h2>
+            <ul className="plain-list">
+              {view.connections.map(({ connection, status, problem }) => (
+                <li key={connection}>
+                  <span className={`dot ${status === 'listening' ? 'is-running' : 'is-waiting'}`} aria-hidden="true" />{' '}
+                  {connection} <span className="quiet">{problem ?? status}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <section>
+          <h2>Latest turns</h2>
+          {turns.value?.turns.length === 0 && <p className="quiet">None yet.</p>}
+          <table className="turns">
+            <tbody>
+              {turns.value?.turns.map((turn) => (
+                <tr key={turn.turnId}>
+                  <td className="quiet">{describeAge(turn.startedAt)}</td>
+                  <td>{turn.agentName}</td>
+                  <td className="turns-input">
+                    <a
+                      href={writeRoute({
+                        workspaceId,
+                        agent: turn.agentName,
+                        key: turn.instanceKey,
+                        turn: turn.turnId,
+                      })}
+                    >
+                      {turn.input ?? turn.turnId}
+                    </a>
+                  </td>
+                  <td className={turn.error === undefined ? 'quiet' : 'bad'}>
+                    {turn.error === undefined
+                      ? turn.durationMs === undefined
+                        ? 'running'
+                        : describeDuration(turn.durationMs)
+                      : 'failed'}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function newestKey({ conversations }: WorkspaceView, agent: string): string {
+  return conversations.find((each) => each.agent === agent)?.key ?? 'default';
+}

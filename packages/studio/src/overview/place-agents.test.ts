@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import { placeAgents } from './place-agents.ts';
+
+test('who is asked stands right of who asks, in a circle too, and nobody stands on another', () => {
+  const placed = placeAgents(
+    [
+      { name: 'writer', mayAsk: ['critic'] },
+      { name: 'critic', mayAsk: ['writer', 'gone'] },
+      { name: 'lead', mayAsk: ['writer', 'searcher'] },
+      { name: 'searcher' },
+      { name: 'alone' },
+    ],
+    'lead',
+  );
+  expect(Object.fromEntries(placed.map(({ name, column, row }) => [name, [column, row]]))).toEqual({
+    lead: [0, 0],
+    alone: [0, 1],
+    writer: [1, 0],
+    searcher: [1, 1],
+    critic: [2, 0],
+  });
+});
+
+test('a circle that nobody enters is drawn all the same', () => {
+  const placed = placeAgents([
+    { name: 'a', mayAsk: ['b'] },
+    { name: 'b', mayAsk: ['a'] },
+  ]);
+  expect(new Set(placed.map(({ column, row }) => `${column} ${row}`)).size).toBe(2);
+});

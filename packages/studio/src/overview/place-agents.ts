@@ -1,0 +1,36 @@
+/** Where each agent of a swarm is drawn: those that nobody asks on the left, each other one right of who asks it. */
+
+export interface AskingAgent {
+  readonly name: string;
+  readonly mayAsk?: readonly string[];
+}
+
+export interface PlacedAgent {
+  readonly name: string;
+  readonly column: number;
+  readonly row: number;
+}
+
+export function placeAgents(agents: readonly AskingAgent[], entry?: string): readonly PlacedAgent[] {
+  const columns = new Map<string, number>();
+  const known = new Map(agents.map((agent) => [agent.name, agent]));
+  const asked = new Set(agents.flatMap(({ mayAsk = [] }) => mayAsk));
+  const first = agents.filter(({ name }) => name === entry || !asked.has(name)).map(({ name }) => name);
+  // Circles are allowed: an agent stays in the first column it was reached in.
+  for (let names = first, column = 0; names.length > 0; column += 1) {
+    const next: string[] = [];
+    for (const name of names) {
+      if (columns.has(name)) continue;
+      columns.set(name, column);
+      next.push(...(known.get(name)?.mayAsk ?? []).filter((other) => known.has(other)));
+    }
+    names = next.filter((name) => !columns.has(name));
+  }
+  const rows = new Map<number, number>();
+  return agents.map(({ name }) => {
+    const column = columns.get(name) ?? 0;
+    const row = rows.get(column) ?? 0;
+    rows.set(column, row + 1);
+    return { name, column, row };
+  });
+}

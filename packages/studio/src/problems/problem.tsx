@@ -1,0 +1,22 @@
+interface ProblemProps {
+  readonly error: Pick<Error, 'message'> & {
+    readonly code?: string | undefined;
+    readonly suggestion?: string | undefined;
+  };
+  /** It stands where the conversation would. */
+  readonly isWhole?: boolean;
+}
+
+/** What went wrong, its code, and what to do. */
+export function Problem({ error, isWhole = false }: ProblemProps) {
+  const { code } = error;
+  const text = (
+    <div className="problem" role="alert">
+      <p className="problem-title">
+        {code !== undefined && <code className="problem-code">{code}</code>} {error.message}
+      </p>
+      {error.suggestion !== undefined && <p className="problem-suggestion">{error.suggestion}</p>}
+    </div>
+  );
+  return isWhole ? <main className="middle centred">{text}</main> : text;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test';
+import { changeRoute, readRoute, type Route, writeRoute } from './route.ts';
+
+describe('the address of what is shown', () => {
+  const routes: Route[] = [
+    {},
+    { workspaceId: 'demo' },
+    { workspaceId: 'demo', agent: 'concierge', key: 'default' },
+    { workspaceId: 'demo-1a', agent: 'a', key: '../x/?#% é', at: 0 },
+    { workspaceId: 'demo', agent: 'a', key: 'b', at: 12, turn: 'turn-1' },
+  ];
+  test.each(routes.map((route) => [writeRoute(route), route] as const))('%s', (hash, route) => {
+    expect(readRoute(hash)).toEqual(route);
+  });
+
+  test('a change puts something in, or takes it away', () => {
+    const here = { workspaceId: 'demo', agent: 'a', key: 'b', at: 3 };
+    expect(changeRoute(here, { turn: 't', at: undefined })).toEqual({
+      workspaceId: 'demo',
+      agent: 'a',
+      key: 'b',
+      turn: 't',
+    });
+  });
+
+  test.each([
+    ['', {}],
+    ['#', {}],
+    ['#//a/b', {}],
+    ['#/demo/a', { workspaceId: 'demo' }],
+    ['#/demo/%/b', { workspaceId: 'demo', agent: '%', key: 'b' }],
+    ['#/demo?at=-1', { workspaceId: 'demo' }],
+    ['#/demo?at=1.5&turn=', { workspaceId: 'demo' }],
+  ])('what somebody typed: %p', (hash, route) => {
+    expect(readRoute(hash)).toEqual(route);
+  });
+});

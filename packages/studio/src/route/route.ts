@@ -1,0 +1,51 @@
+/** What is shown, as the part of the address behind `#`, so that a link, a reload and the back button work. */
+
+export interface Route {
+  readonly workspaceId?: string;
+  readonly agent?: string;
+  readonly key?: string;
+  /** The conversation as it was after this event; now, when absent. */
+  readonly at?: number;
+  /** The turn whose onion is open. */
+  readonly turn?: string;
+}
+
+/** Another one from here; `undefined` takes something away. */
+export type RouteChange = { readonly [Name in keyof Route]?: Route[Name] | undefined };
+
+export function changeRoute(route: Route, change: RouteChange): Route {
+  const changed = Object.entries({ ...route, ...change }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(changed);
+}
+
+export function readRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const [workspaceId, agent, key] = path.split('/').map(decodePart);
+  const params = new URLSearchParams(query);
+  const at = Number(params.get('at') ?? Number.NaN);
+  const turn = params.get('turn') ?? '';
+  return {
+    ...(workspaceId ? { workspaceId } : {}),
+    ...(workspaceId && agent && key !== undefined ? { agent, key } : {}),
+    ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
+    ...(turn === '' ? {} : { turn }),
+  };
+}
+
+export function writeRoute({ workspaceId, agent, key, at, turn }: Route): string {
+  const parts = [workspaceId, agent, key].filter((part) => part !== undefined).map(encodeURIComponent);
+  const params = new URLSearchParams();
+  if (at !== undefined) params.set('at', String(at));
+  if (turn !== undefined) params.set('turn', turn);
+  const query = params.size === 0 ? '' : `?${params}`;
+  return `#/${parts.join('/')}${query}`;
+}
+
+/** A link may have been cut or typed by hand. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

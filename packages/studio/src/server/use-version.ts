@@ -1,0 +1,27 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+/** A number that grows when it is asked to, but not more often than once in `everyMs`: many notices, few questions. */
+export function useVersion(everyMs: number): [number, () => void] {
+  const [version, setVersion] = useState(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const lastAt = useRef(0);
+
+  const grow = useCallback(() => {
+    if (timer.current !== undefined) return;
+    const waitMs = Math.max(0, lastAt.current + everyMs - Date.now());
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      lastAt.current = Date.now();
+      setVersion((count) => count + 1);
+    }, waitMs);
+  }, [everyMs]);
+
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
+  return [version, grow];
+}

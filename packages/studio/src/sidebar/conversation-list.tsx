@@ -1,0 +1,66 @@
+import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
+import type { ShownConversation } from '../conversation/shown-conversation.ts';
+import { liveKey, type LiveTurns } from '../live/live-turns.ts';
+import { writeRoute } from '../route/route.ts';
+import { describeAge } from '../time/describe-time.ts';
+
+interface ConversationListProps {
+  readonly view: WorkspaceView;
+  readonly shown: ShownConversation | undefined;
+  readonly live: LiveTurns;
+}
+
+/** More of one agent are found by their address. */
+const MOST_SHOWN = 200;
+
+/** By agent, the latest first. */
+export function ConversationList({ view, shown, live }: ConversationListProps) {
+  const groups = Object.entries(Object.groupBy(view.conversations, ({ agent }) => agent));
+  if (groups.length === 0) return <p className="quiet sidebar-note">No conversations yet.</p>;
+  return (
+    <div className="conversations">
+      {groups.map(([agent, conversations = []]) => (
+        <section key={agent}>
+          <h2>{agent}</h2>
+          {conversations.slice(0, MOST_SHOWN).map((conversation) => {
+            const { key, updatedAt, problem } = conversation;
+            const isShown = shown?.agent === agent && shown.key === key;
+            const waiting = view.approvals.filter((each) => each.agent === agent && each.instanceKey === key).length;
+            return (
+              <a
+                key={key}
+                className={isShown ? 'sidebar-item is-shown' : 'sidebar-item'}
+                href={writeRoute({ workspaceId: view.workspaceId, agent, key })}
+                aria-current={isShown ? 'page' : undefined}
+                title={problem ?? `${agent} ${key}: ${describeStatus(conversation)}`}
+              >
+                <span className={`dot ${dotOf(conversation, live, waiting)}`} aria-hidden="true" />
+                <span className="sidebar-key">{key}</span>
+                {waiting > 0 ? (
+                  <span className="badge">{waiting} waiting</span>
+                ) : (
+                  updatedAt !== null && <span className="quiet">{describeAge(updatedAt)}</span>
+                )}
+              </a>
+            );
+          })}
+          {conversations.length > MOST_SHOWN && (
+            <p className="quiet sidebar-note">and {conversations.length - MOST_SHOWN} older ones</p>
+          )}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+export function describeStatus({ status, queued, crashes }: InstanceView): string {
+  const inputs = queued > 1 ? `, ${queued} inputs in line` : '';
+  return `${status}${inputs}${crashes > 0 ? `, crashed ${crashes} times` : ''}`;
+}
+
+function dotOf({ agent, key, problem, crashes, status }: InstanceView, live: LiveTurns, waiting: number): string {
+  if (problem !== undefined || crashes > 0) return 'is-broken';
+  if (waiting > 0) return 'is-waiting';
+  if (live[liveKey(agent, key)] !== undefined || status === 'working') return 'is-working';
+  return status === 'asleep' || status === 'stopped' ? 'is-stopped' : 'is-running';
+}

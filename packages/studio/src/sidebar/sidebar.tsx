@@ -1,0 +1,82 @@
+import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
+import type { ShownConversation } from '../conversation/shown-conversation.ts';
+import type { LiveTurns } from '../live/live-turns.ts';
+import type { GoTo } from '../route/use-route.ts';
+import { writeRoute } from '../route/route.ts';
+import { changeTheme } from '../theme/theme.ts';
+import { ConversationList } from './conversation-list.tsx';
+import { Mark } from './mark.tsx';
+import { NewConversation } from './new-conversation.tsx';
+
+interface SidebarProps {
+  readonly list: WorkspaceList | undefined;
+  readonly workspaceId: string | undefined;
+  readonly view: WorkspaceView | undefined;
+  readonly shown: ShownConversation | undefined;
+  readonly live: LiveTurns;
+  readonly isConnected: boolean;
+  readonly goTo: GoTo;
+  readonly openHelp: () => void;
+}
+
+export function Sidebar({ list, workspaceId, view, shown, live, isConnected, goTo, openHelp }: SidebarProps) {
+  return (
+    <nav className="sidebar" aria-label="Swarms and conversations">
+      <header className="brand">
+        <Mark />
+        <span>Goondan Studio</span>
+      </header>
+      {list !== undefined && workspaceId !== undefined && (
+        <label className="picker">
+          <span className={`dot ${view?.isRunning === true ? 'is-running' : 'is-stopped'}`} aria-hidden="true" />
+          <select aria-label="Swarm" value={workspaceId} onChange={({ target }) => goTo({ workspaceId: target.value })}>
+            {choices(list).map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {view !== undefined && (
+        <>
+          <a
+            className={shown === undefined ? 'sidebar-item is-shown' : 'sidebar-item'}
+            href={writeRoute({ workspaceId: view.workspaceId })}
+            aria-current={shown === undefined ? 'page' : undefined}
+          >
+            Overview
+            {view.approvals.length > 0 && <span className="badge">{view.approvals.length} waiting</span>}
+          </a>
+          <ConversationList view={view} shown={shown} live={live} />
+          {view.agents.length > 0 && <NewConversation view={view} goTo={goTo} />}
+        </>
+      )}
+      <footer className="sidebar-foot">
+        <span className="quiet">
+          {isConnected ? (list === undefined ? '' : `gdn ${list.version}`) : 'not connected'}
+        </span>
+        <span>
+          <button type="button" className="plain" title="Light or dark (t)" onClick={changeTheme}>
+            ◐
+          </button>
+          <button type="button" className="plain" title="Keys (?)" onClick={openHelp}>
+            ?
+          </button>
+        </span>
+      </footer>
+    </nav>
+  );
+}
+
+/** The one Studio was opened for is there although nothing may have happened in it. */
+function choices({ workspaces, opened }: WorkspaceList): readonly { readonly id: string; readonly name: string }[] {
+  const known = workspaces.map(({ workspaceId: id, swarm }) => ({ id, name: swarm ?? id }));
+  const isKnown = known.some(({ id }) => id === opened?.workspaceId);
+  const all = opened === undefined || isKnown ? known : [{ id: opened.workspaceId, name: opened.swarm }, ...known];
+  // Two projects may call their swarms the same.
+  return all.map(({ id, name }) => ({
+    id,
+    name: all.filter((other) => other.name === name).length > 1 && name !== id ? `${name} (${id})` : name,
+  }));
+}

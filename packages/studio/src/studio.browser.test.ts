@@ -1,0 +1,227 @@
+// Studio as a person has it: `gdn studio` on the demo swarm, in a real Chromium.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { hasChromium } from './testing/chromium.ts';
+import { StudioPlace } from './testing/studio-place.ts';
+
+// A browser and a swarm, on a machine that may be busy.
+setDefaultTimeout(180_000);
+
+const question = 'What is the weather in Seoul for the next 30 days?';
+const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
+
+describe.skipIf(!hasChromium)('Studio in a browser', () => {
+  let studio: StudioPlace;
+  let page: Page;
+
+  beforeAll(async () => {
+    studio = new StudioPlace();
+    await studio.runDemo();
+    await studio.openStudio('swarm');
+    page = await studio.openPage();
+  });
+  afterAll(async () => {
+    expect(await studio.close()).toEqual([]);
+  });
+
+  test('opens with the token, which does not stay in the address', async () => {
+    await page.getByRole('heading', { name: 'concierge default' }).waitFor();
+    expect(page.url()).not.toContain('token');
+    const stranger = await page.context().browser()?.newContext();
+    const refused = await stranger?.newPage();
+    const response = await refused?.goto(new URL('/', studio.url).href);
+    expect(response?.status()).toBe(401);
+    expect(await refused?.textContent('body')).toContain('gdn studio');
+    await stranger?.close();
+  });
+
+  test('a message that is sent is answered before their eyes', async () => {
+    await page.evaluate(noteWhatIsWritten);
+    await send(page, question);
+    await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
+    const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
+    expect(lengths.length).toBeGreaterThan(2);
+    expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
+    // The agent that was asked is there, without a reload.
+    await page
+      .getByRole('link', { name: /default/ })
+      .nth(1)
+      .waitFor();
+  });
+
+  test('the onion of that turn, across both agents, and the catalog diff of a layer', async () => {
+    await page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' }).click();
+    const layer = page.getByRole('treeitem', { name: /^read-only/ }).first();
+    await layer.click();
+    const details = page.getByRole('region', { name: 'What read-only did' });
+    expect(await details.textContent()).toContain('toolCatalog.weather__save removed');
+    expect(await details.locator('.is-removed').textContent()).toContain('"name": "weather__save"');
+    expect(await details.textContent()).toMatch(/own [\d.]+ m?s/);
+
+    // Each band is inside what was around it.
+    const path = await layer.evaluate((element) => {
+      const titles: (string | null | undefined)[] = [];
+      for (let band = element.closest('.band'); band !== null; band = band.parentElement?.closest('.band') ?? null)
+        titles.unshift(band.querySelector(':scope > .band-head .band-title')?.textContent);
+      return titles;
+    });
+    expect(path).toEqual([
+      'concierge',
+      'memory',
+      '0',
+      'agents__request',
+      'approval · approval',
+      'forecaster',
+      '0',
+      'read-only',
+    ]);
+  });
+
+  test('the onion can be walked with the arrow keys', async () => {
+    await page.getByRole('treeitem', { name: /^turn\s*concierge/ }).click();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'What memory did' }).waitFor();
+    expect(await page.getByRole('region', { name: 'What memory did' }).textContent()).toContain('append system');
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('region', { name: 'What concierge did' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.inspector').waitFor({ state: 'detached' });
+  });
+
+  test('a tool call is approved', async () => {
+    await send(page, 'Book a picnic in Lisbon');
+    const approval = page.getByRole('region', { name: /waits for you/ });
+    await approval.waitFor();
+    expect(await approval.textContent()).toContain('"city": "Lisbon"');
+    expect(await page.locator('.turn.is-live').textContent()).toContain('waits for a person');
+    await approval.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.turn:not(.is-live)', { hasText: 'is booked' }).waitFor();
+    await approval.waitFor({ state: 'detached' });
+  });
+
+  test('and denied, for a reason that the agent reads', async () => {
+    await send(page, 'Book a picnic in Toronto');
+    const approval = page.getByRole('region', { name: /waits for you/ });
+    await approval.getByRole('textbox').fill('Too cold there.');
+    await approval.getByRole('button', { name: 'Deny' }).click();
+    await approval.waitFor({ state: 'detached' });
+    await page.locator('.turn:not(.is-live)', { hasText: 'Toronto' }).getByText('Too cold there.').first().waitFor();
+  });
+
+  test('the slider goes back to any moment, and to now again', async () => {
+    const messages = page.locator('.messages .message');
+    const now = await messages.count();
+    const slider = page.getByRole('slider', { name: /after event/ });
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await page.getByText('after #0 of').waitFor();
+    await expectCount(page, 0);
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('after #1 of').waitFor();
+    await expectCount(page, 1);
+    expect(await messages.first().textContent()).toContain(question);
+    // What a layer had put there for the length of the turn is there again at its moment.
+    await page.keyboard.press('ArrowRight');
+    await page.locator('.message.by-extension', { hasText: 'visit number 1' }).waitFor();
+    // The address says which moment it is.
+    expect(page.url()).toContain('at=2');
+    await page.getByRole('button', { name: 'back to now' }).click();
+    await expectCount(page, now);
+  });
+
+  test('every event is listed, and leads to its moment', async () => {
+    await page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    const event = page.locator('.event', { hasText: 'result of agents__request' });
+    await event.click();
+    await page.getByText('after #4 of').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('n');
+    await page.getByText(/^now ·/).waitFor();
+  });
+
+  test('what an agent says is text, whatever it looks like', async () => {
+    const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    await send(page, attack);
+    await page.locator('.turn:not(.is-live)', { hasText: attack }).first().waitFor();
+    expect(await page.title()).toBe('Goondan Studio');
+    expect(await page.locator('.messages img, .messages script').count()).toBe(0);
+  });
+
+  test('light and dark follow the system, and the key t', async () => {
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForFunction(
+      (before) => getComputedStyle(document.documentElement).backgroundColor !== before,
+      light,
+    );
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('t');
+    expect(await ground()).toBe(light);
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await ground()).toBe(light);
+  });
+
+  test('the overview has the agents and the latest turns', async () => {
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('button', { name: /^concierge/ }).waitFor();
+    await page.getByRole('link', { name: question }).click();
+    await page
+      .getByRole('treeitem', { name: /^read-only/ })
+      .first()
+      .waitFor();
+  });
+
+  test('a swarm that stops is read on, and comes alive again', async () => {
+    await studio.gdn('stop', '--bundle', 'swarm');
+    const closed = page.getByText('The swarm does not run');
+    await closed.waitFor();
+    expect(await page.locator('.composer').textContent()).toContain('gdn run');
+    expect(await page.locator('.messages').textContent()).toContain(answer);
+    await studio.gdn('run', 'swarm', '--trust', '--detach');
+    await page.locator('.composer textarea').waitFor();
+    await send(page, 'What is the weather in Lisbon?');
+    await page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).waitFor();
+  });
+
+  test('and the browser had nothing to complain about', () => {
+    expect(studio.complaints).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
+  test('says what to type first', async () => {
+    const studio = new StudioPlace();
+    try {
+      await studio.openStudio();
+      const page = await studio.openPage('dark');
+      await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
+      expect(await page.textContent('main')).toContain('gdn demo --studio');
+      expect(studio.complaints).toEqual([]);
+    } finally {
+      expect(await studio.close()).toEqual([]);
+    }
+  });
+});
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type(text);
+  await page.keyboard.press('Enter');
+}
+
+async function expectCount(page: Page, count: number): Promise<void> {
+  await page.waitForFunction((wanted) => document.querySelectorAll('.messages .message').length === wanted, count);
+}
+
+/** In the browser: how long what is being written is, each time it changes. */
+function noteWhatIsWritten(): void {
+  const written: number[] = [];
+  Object.assign(window, { written });
+  new MutationObserver(() => {
+    const length = document.querySelector('.is-streaming')?.textContent?.length;
+    if (length !== undefined && length !== written.at(-1)) written.push(length);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}

@@ -1,0 +1,115 @@
+/** The whole page: on the left what there is, in the middle a conversation, on the right the onion of one of its turns. */
+import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
+import { useCallback, useEffect, useState } from 'react';
+import { Conversation } from './conversation/conversation.tsx';
+import { Inspector } from './inspector/inspector.tsx';
+import { ShortcutsHelp } from './keyboard/shortcuts-help.tsx';
+import { useShortcuts } from './keyboard/use-shortcuts.ts';
+import { liveKey } from './live/live-turns.ts';
+import { EmptyWorkspace } from './overview/empty-workspace.tsx';
+import { Overview } from './overview/overview.tsx';
+import { Problem } from './problems/problem.tsx';
+import { changeRoute, type Route, type RouteChange } from './route/route.ts';
+import { useRoute } from './route/use-route.ts';
+import type { ShownConversation } from './conversation/shown-conversation.ts';
+import { useAnswer } from './server/use-answer.ts';
+import { useSwarm } from './server/use-swarm.ts';
+import { Sidebar } from './sidebar/sidebar.tsx';
+import { changeTheme } from './theme/theme.ts';
+
+export function Studio() {
+  const [route, goTo] = useRoute();
+  const [helpIsOpen, setHelp] = useState(false);
+  const list = useAnswer<WorkspaceList>('/api/workspaces', route.workspaceId);
+  const workspaceId = route.workspaceId ?? firstWorkspace(list.value);
+  const swarm = useSwarm(workspaceId);
+  const view = swarm.view.value?.workspaceId === workspaceId ? swarm.view.value : undefined;
+  const shown = shownConversation(route, view);
+  const { at, turn } = route;
+  // What was chosen for a person who named nothing stays what it is, whatever happens elsewhere meanwhile.
+  useEffect(() => {
+    if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
+      goTo({ workspaceId, ...shown }, { replace: true });
+  }, [route.workspaceId, workspaceId, shown, goTo]);
+
+  const show = useCallback(
+    (change: RouteChange, replace = false) => {
+      goTo(changeRoute({}, { workspaceId, agent: shown?.agent, key: shown?.key, at, turn, ...change }), { replace });
+    },
+    [goTo, workspaceId, shown?.agent, shown?.key, at, turn],
+  );
+  useShortcuts({
+    route,
+    conversations: view?.conversations ?? [],
+    shown,
+    show,
+    toggleHelp: () => setHelp((isOpen) => !isOpen),
+    changeTheme,
+  });
+
+  return (
+    <div className={turn === undefined || shown === undefined ? 'studio' : 'studio with-inspector'}>
+      <Sidebar
+        list={list.value}
+        workspaceId={workspaceId}
+        view={view}
+        shown={shown}
+        live={swarm.live}
+        isConnected={swarm.isConnected}
+        goTo={goTo}
+        openHelp={() => setHelp(true)}
+      />
+      {middle()}
+      {workspaceId !== undefined && shown !== undefined && turn !== undefined && (
+        <Inspector
+          workspaceId={workspaceId}
+          shown={shown}
+          turn={turn}
+          at={at}
+          version={
+            swarm.live[liveKey(shown.agent, shown.key)] === undefined
+              ? swarm.committed(shown.agent, shown.key)
+              : swarm.progress
+          }
+          show={show}
+        />
+      )}
+      {helpIsOpen && <ShortcutsHelp close={() => setHelp(false)} />}
+    </div>
+  );
+
+  function middle() {
+    const error = list.error ?? swarm.view.error;
+    if (error !== undefined && view === undefined) return <Problem error={error} isWhole />;
+    if (list.value === undefined) return <main className="middle" aria-busy="true" />;
+    if (workspaceId === undefined) return <EmptyWorkspace />;
+    if (view === undefined) return <main className="middle" aria-busy="true" />;
+    if (shown === undefined) return <Overview view={view} goTo={goTo} version={swarm.progress} />;
+    return (
+      <Conversation
+        key={liveKey(shown.agent, shown.key)}
+        view={view}
+        shown={shown}
+        at={at}
+        openTurn={turn}
+        live={swarm.live[liveKey(shown.agent, shown.key)]}
+        version={swarm.committed(shown.agent, shown.key)}
+        show={show}
+      />
+    );
+  }
+}
+
+/** The one of the address; without one, the entry agent's newest. */
+function shownConversation(route: Route, view: WorkspaceView | undefined): ShownConversation | undefined {
+  if (route.agent !== undefined && route.key !== undefined) return { agent: route.agent, key: route.key };
+  if (route.workspaceId !== undefined || view === undefined) return undefined;
+  const { conversations, entryAgent } = view;
+  const newest = conversations.find(({ agent }) => agent === entryAgent) ?? conversations[0];
+  if (newest !== undefined) return { agent: newest.agent, key: newest.key };
+  return entryAgent === undefined ? undefined : { agent: entryAgent, key: 'default' };
+}
+
+function firstWorkspace(list: WorkspaceList | undefined): string | undefined {
+  return list?.opened?.workspaceId ?? list?.workspaces[0]?.workspaceId;
+}

@@ -1,0 +1,64 @@
+/** The demo swarm and `gdn studio` in processes of their own, and a browser that has the page open. For tests. */
+import type { Browser, Page } from 'playwright-core';
+import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
+import { openChromium } from './chromium.ts';
+
+export class StudioPlace {
+  readonly place = new GdnPlace();
+  /** What the browser complained about: errors of scripts, and what the page's own rules refused. */
+  readonly complaints: string[] = [];
+  url = '';
+  #studio: ReturnType<GdnPlace['start']> | undefined;
+  #browser: Browser | undefined;
+
+  /** Writes the demo's bundle and runs it. */
+  async runDemo(): Promise<void> {
+    await this.gdn('init', 'swarm', '--template', 'demo');
+    await this.gdn('run', 'swarm', '--trust', '--detach');
+  }
+
+  async openStudio(...args: string[]): Promise<void> {
+    this.#studio = this.place.start('studio', ...args, '--no-open', '--json');
+    const line = await firstLine(this.#studio.stdout);
+    ({ url: this.url } = JSON.parse(line) as { url: string });
+  }
+
+  async openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    this.#browser ??= await openChromium();
+    const context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    page.on('pageerror', (error) => void this.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+    await page.goto(this.url);
+    return page;
+  }
+
+  async gdn(...args: string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.place.run(...args);
+    if (exitCode !== 0) throw new Error(`gdn ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  /** Returns what was left of it: nothing, when all is well. */
+  async close(): Promise<string[]> {
+    await this.#browser?.close();
+    this.#studio?.kill('SIGINT');
+    await this.#studio?.exited;
+    await this.place.run('stop', '--bundle', 'swarm');
+    return this.place.remove();
+  }
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    const [line, rest] = text.split('\n', 2);
+    if (line !== undefined && rest !== undefined) return line;
+  }
+  throw new Error(`It ended after "${text}".`);
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { describeAge, describeDuration, describeMoment } from './describe-time.ts';
+
+test.each([
+  [0, '0.00 ms'],
+  [0.274, '0.27 ms'],
+  [3.16, '3.2 ms'],
+  [321.4, '321 ms'],
+  [2449, '2.4 s'],
+  [61_000, '1 min 1 s'],
+])('%p milliseconds are %p', (milliseconds, text) => {
+  expect(describeDuration(milliseconds)).toBe(text);
+});
+
+test('how long ago', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  const ages = [0, 44, 60, 3599, 7200, 172_800].map((seconds) =>
+    describeAge(new Date(now - seconds * 1000).toISOString(), now),
+  );
+  expect(ages).toEqual(['just now', 'just now', '1 min ago', '60 min ago', '2 h ago', '2 d ago']);
+});
+
+test('a moment of another day says which', () => {
+  const now = new Date(2026, 0, 2, 12);
+  const today = describeMoment(new Date(2026, 0, 2, 9, 5, 7).toISOString(), now);
+  const yesterday = describeMoment(new Date(2026, 0, 1, 9, 5, 7).toISOString(), now);
+  expect(yesterday).toEndWith(today);
+  expect(yesterday.length).toBeGreaterThan(today.length);
+});

@@ -1,0 +1,25 @@
+/** `0.27 ms`, `321 ms`, `2.4 s`: three digits that matter, no more. */
+export function describeDuration(milliseconds: number): string {
+  if (milliseconds >= 60_000)
+    return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds >= 10) return `${Math.round(milliseconds)} ms`;
+  return `${milliseconds.toFixed(milliseconds >= 1 ? 1 : 2)} ms`;
+}
+
+/** The time of day; with the day before it when that is not today. */
+export function describeMoment(iso: string, now = new Date()): string {
+  const moment = new Date(iso);
+  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  if (moment.toDateString() === now.toDateString()) return time;
+  return `${moment.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`;
+}
+
+/** `just now`, `4 min ago`, `3 d ago`. */
+export function describeAge(iso: string, now = Date.now()): string {
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
+  if (seconds < 45) return 'just now';
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86_400)} d ago`;
+}

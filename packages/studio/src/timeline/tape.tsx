@@ -1,0 +1,84 @@
+/** Drawn, not built of elements: ten thousand events are as quick as ten. */
+import type { TimelineView } from '@goondan/cli/studio';
+import { useEffect, useRef, useState } from 'react';
+import { type Author, tapeColumns } from './tape-columns.ts';
+
+interface TapeProps {
+  readonly timeline: TimelineView;
+  readonly value: number;
+  readonly openTurn: string | undefined;
+}
+
+const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
+
+export function Tape({ timeline, value, openTurn }: TapeProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSize(canvas);
+  useEffect(() => {
+    const { current } = canvas;
+    if (current === null || size === undefined) return;
+    const again = () => draw(current, size, timeline, value, openTurn);
+    again();
+    // Its colours are the page's: they change with the theme.
+    const theme = new MutationObserver(again);
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => theme.disconnect();
+  }, [size, timeline, value, openTurn]);
+  return <canvas ref={canvas} className="tape" aria-hidden="true" />;
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+function draw(
+  canvas: HTMLCanvasElement,
+  { width, height }: Size,
+  timeline: TimelineView,
+  value: number,
+  openTurn?: string,
+) {
+  const scale = window.devicePixelRatio;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  const context = canvas.getContext('2d');
+  if (context === null) return;
+  context.scale(scale, scale);
+  const colors = getComputedStyle(canvas);
+  const { authors, from, last, first, turns } = timeline;
+  // As the slider counts: it stands at the right edge of the event after which the conversation is shown.
+  const perEvent = width / Math.max(1, last - first + 1);
+  const leftOf = (seq: number) => (seq - first) * perEvent;
+
+  const open = turns.find(({ turnId }) => turnId === openTurn);
+  if (open !== undefined) {
+    context.fillStyle = colors.getPropertyValue('--tape-open');
+    context.fillRect(leftOf(open.from), 0, Math.max(2, leftOf(open.to + 1) - leftOf(open.from)), height);
+  }
+  const columns = tapeColumns(authors, (authors.length * perEvent) / 3);
+  const columnWidth = (authors.length * perEvent) / Math.max(1, columns.length);
+  columns.forEach((author, index) => {
+    const left = leftOf(from) + index * columnWidth;
+    const isAfter = left >= leftOf(value + 1) - 0.01;
+    context.globalAlpha = isAfter ? 0.25 : 1;
+    context.fillStyle = colors.getPropertyValue(`--author-${author}`);
+    const tall = (height - 8) * heights[author];
+    const wide = Math.max(1, Math.min(columnWidth - 1, 14));
+    context.fillRect(left + (columnWidth - wide) / 2, (height - tall) / 2, wide, tall);
+  });
+  context.globalAlpha = 1;
+}
+
+function useSize(canvas: { readonly current: HTMLCanvasElement | null }): Size | undefined {
+  const [size, setSize] = useState<Size>();
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const watcher = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
+    });
+    watcher.observe(canvas.current);
+    return () => watcher.disconnect();
+  }, [canvas]);
+  return size;
+}

@@ -1,0 +1,88 @@
+/** The whole life of a conversation on one line, and the way to any moment of it. */
+import type { TimelineView } from '@goondan/cli/studio';
+import { useEffect, useState } from 'react';
+import type { Show } from '../conversation/shown-conversation.ts';
+import { describeMoment } from '../time/describe-time.ts';
+import { Tape } from './tape.tsx';
+import { turnAt } from './turn-at.ts';
+
+interface TimelineProps {
+  readonly timeline: TimelineView;
+  /** Now, when absent. */
+  readonly at: number | undefined;
+  readonly openTurn: string | undefined;
+  readonly show: Show;
+}
+
+/** A hand that moves asks once it rests, not at every pixel. */
+const REST_MS = 80;
+
+export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {
+  const { first, last } = timeline;
+  const shown = at ?? last;
+  const [pulled, setPulled] = useState<number>();
+  const value = pulled ?? shown;
+
+  useEffect(() => {
+    if (pulled === undefined) return;
+    const timer = setTimeout(() => {
+      show({ at: pulled >= last ? undefined : pulled }, true);
+      setPulled(undefined);
+    }, REST_MS);
+    return () => clearTimeout(timer);
+  }, [pulled, last, show]);
+
+  const step = (by: number) => setPulled(Math.min(last, Math.max(first - 1, value + by)));
+  const turn = turnAt(timeline, value);
+  return (
+    <section className={at === undefined ? 'timeline' : 'timeline is-past'} aria-label="Timeline">
+      <button
+        type="button"
+        className="plain step-back"
+        title="One event back ([)"
+        disabled={value < first}
+        onClick={() => step(-1)}
+      >
+        ‹
+      </button>
+      <div className="tape-box">
+        <Tape timeline={timeline} value={value} openTurn={openTurn} />
+        <input
+          type="range"
+          min={first - 1}
+          max={last}
+          value={value}
+          aria-label="The conversation after event"
+          aria-valuetext={value >= last ? 'now' : `after event ${value} of ${last}`}
+          onChange={({ target }) => setPulled(Number(target.value))}
+        />
+      </div>
+      <button
+        type="button"
+        className="plain step-on"
+        title="One event on (])"
+        disabled={value >= last}
+        onClick={() => step(1)}
+      >
+        ›
+      </button>
+      <p className="timeline-says">
+        {value >= last ? (
+          <span className="quiet">
+            now · {last} event{last === 1 ? '' : 's'}
+          </span>
+        ) : (
+          <>
+            <span>
+              after #{value} of {last}
+              {turn !== undefined && ` · ${describeMoment(turn.committedAt)}`}
+            </span>
+            <button type="button" className="link" onClick={() => show({ at: undefined })}>
+              back to now
+            </button>
+          </>
+        )}
+      </p>
+    </section>
+  );
+}

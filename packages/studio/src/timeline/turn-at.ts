@@ -1,0 +1,15 @@
+import type { TimelineTurn, TimelineView } from '@goondan/cli/studio';
+
+/** The turn an event belongs to. Turns are in the order of their events: a search by halves, for a long life. */
+export function turnAt({ turns }: Pick<TimelineView, 'turns'>, seq: number): TimelineTurn | undefined {
+  let [low, high] = [0, turns.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const turn = turns[middle];
+    if (turn === undefined) return undefined;
+    if (seq < turn.from) high = middle - 1;
+    else if (seq > turn.to) low = middle + 1;
+    else return turn;
+  }
+  return undefined;
+}
