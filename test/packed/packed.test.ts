@@ -120,19 +120,11 @@ describe('in an empty project', () => {
     expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'ok' }));
   });
 
-  test('the swarm of the demo, written by gdn init', async () => {
-    expect(await gdn('init', 'my-demo', '--template', 'demo', '--no-git')).toMatchObject({ exitCode: 0 });
-    const validated = await gdn('validate', 'my-demo', '--json');
-    expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
-    const answered = await gdn('run', 'my-demo', '--trust', '--input', 'What is the weather in Seoul?', '--json');
-    expect(JSON.parse(answered.stdout)).toMatchObject({ agent: 'concierge', response: 'Seoul, tomorrow: 12 °C.' });
-  });
-
   test('npx gdn studio: the page is there, with all that it loads', async () => {
     const child = Bun.spawn(['npx', 'gdn', 'studio', '--json'], {
       ...surroundings(),
       stdout: 'pipe',
-      stderr: 'inherit',
+      stderr: 'ignore',
     });
     try {
       const { value } = await child.stdout.getReader().read();
@@ -150,6 +142,14 @@ describe('in an empty project', () => {
     } finally {
       child.kill();
     }
+  });
+
+  test('the swarm of the demo, written by gdn init', async () => {
+    expect(await gdn('init', 'my-demo', '--template', 'demo', '--no-git')).toMatchObject({ exitCode: 0 });
+    const validated = await gdn('validate', 'my-demo', '--json');
+    expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
+    const answered = await gdn('run', 'my-demo', '--trust', '--input', 'What is the weather in Seoul?', '--json');
+    expect(JSON.parse(answered.stdout)).toMatchObject({ agent: 'concierge', response: 'Seoul, tomorrow: 12 °C.' });
   });
 
   test('a tool of the bundle, and one of the base library', async () => {
