@@ -1,9 +1,11 @@
-// Real processes: `gdn replay` of turns that a real swarm ran. The model is an HTTP server that counts what it is asked,
-// and the tool leaves a file behind.
+// Real processes: `gdn replay` of turns that a real swarm ran. The tool leaves a file behind when it is imported, and
+// another when it is run.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplayReport } from '@goondan/runtime';
+import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
+import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -42,7 +44,12 @@ const guard = (days: number) => `
     }, { name: 'limit days' });
   }`;
 
-async function writeBundle(more: { readonly swarm?: string; readonly files?: Record<string, string> } = {}) {
+interface Written {
+  readonly model?: string;
+  readonly files?: Record<string, string>;
+}
+
+async function writeBundle({ model, files }: Written = {}): Promise<void> {
   const script = [
     `- { when: 'weather', call: { tool: weather__get, args: { days: 9 } } }`,
     `- { afterTool: weather__get, say: 'It is {{result.degrees}} degrees.' }`,
@@ -53,13 +60,10 @@ async function writeBundle(more: { readonly swarm?: string; readonly files?: Rec
     `apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }`;
   const tool =
     'kind: Tool\nmetadata: { name: weather }\nspec:\n  entry: ./weather.ts\n  exports:\n    - name: get\n      description: The weather.\n      parameters: { type: object }\n';
+  const more = [tool, ...['tag', 'guard', 'idle'].map(extension)].join('\n---\n');
+  const bundle = sampleBundle({ script, agent, more });
   await place.write('bundle', {
-    'goondan.yaml': sampleBundle({
-      script,
-      agent,
-      more: [tool, ...['tag', 'guard', 'idle'].map(extension)].join('\n---\n'),
-      swarm: more.swarm ?? '',
-    }),
+    'goondan.yaml': model === undefined ? bundle : bundle.replace(/provider: scripted[\s\S]*?(?=---)/, `${model}\n`),
     'weather.ts': `
       import { writeFileSync } from 'node:fs';
       writeFileSync(${JSON.stringify(`${mark()}-imported`)}, '');
@@ -68,7 +72,7 @@ async function writeBundle(more: { readonly swarm?: string; readonly files?: Rec
     'guard.ts': guard(3),
     'idle.ts': `export const register = (api) => api.pipeline.register('turn', (ctx) => ctx.next());`,
     'new-guard.ts': guard(7),
-    ...more.files,
+    ...files,
   });
 }
 
@@ -86,6 +90,7 @@ describe('gdn replay', () => {
     expect(existsSync(mark())).toBe(true);
     rmSync(mark());
     rmSync(`${mark()}-imported`);
+    const before = await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json');
 
     const { stdout, stderr, exitCode } = await gdn('replay');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
@@ -95,9 +100,25 @@ describe('gdn replay', () => {
     expect(served).toBe('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
     expect(verdict).toBe('No divergence: 4 layers did what they did.');
     expect([existsSync(mark()), existsSync(`${mark()}-imported`)]).toEqual([false, false]);
+    expect(await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json')).toEqual(before);
   });
 
-  test('with an extension replaced, names it, its layer, the field and the values', async () => {
+  test('no model is asked: a server that speaks to models hears nothing', async () => {
+    await using server = startWireServer(openaiWire);
+    const usage = { input: 20, output: 3, cached: 0 };
+    const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1`;
+    await writeBundle({ model });
+    const call = { id: 'c', name: 'weather__get', args: {} };
+    server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
+    await run('weather');
+    expect(server.requests).toHaveLength(2);
+    const report = await replayJson('last');
+    expect(report).toMatchObject({ exitCode: 0, served: { model: 2, tool: 1 } });
+    expect(report.divergence).toBeUndefined();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('with an extension replaced, names it, its layer, the field and the values; the same file is no divergence', async () => {
     await writeBundle();
     const turnId = await run('weather');
     const swapped = await gdn('replay', turnId, '--swap', 'Extension/guard=bundle/new-guard.ts');
@@ -112,5 +133,121 @@ describe('gdn replay', () => {
       'It ended at step 0 › toolCall weather__get: the recording has no answer to what is asked there.',
       '',
     ]);
+    await Bun.write(join(place.folder, 'elsewhere/tag.ts'), tag(`'be kind'`));
+    expect((await gdn('replay', turnId, '--swap', 'tag=elsewhere/tag.ts')).stdout).toContain('No divergence: 4 layers');
+    await Bun.write(join(place.folder, 'elsewhere/tag.ts'), tag(`'be unkind'`));
+    expect(await replayJson(turnId, '--swap', 'Extension/tag=elsewhere/tag.ts')).toMatchObject({
+      exitCode: 1,
+      turn: { turnId, agentName: 'host', instanceKey: 'default' },
+      divergence: {
+        cause: 'swapped',
+        extension: 'tag',
+        layer: 'tagStep',
+        place: ['step 0'],
+        what: 'message',
+        changes: [{ before: expect.stringMatching(/^be kind 20/), after: expect.stringMatching(/^be unkind 20/) }],
+      },
+      stoppedAt: ['step 0', 'model Model/scripted'],
+    });
+  });
+
+  test('without an extension, says what it had done, or that nothing was missing', async () => {
+    await writeBundle();
+    await run('weather');
+    const idle = await gdn('replay', '--without', 'Extension/idle');
+    expect(idle).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('No divergence: 3 layers') });
+    const { exitCode, stdout } = await gdn('replay', '--without', 'guard', '--without', 'Extension/idle');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('  Extension/guard, left out\n  step 0 › toolCall weather__get › guard · limit days\n');
+    expect(stdout).toContain('    − args.days: 9 → 3\n');
+  });
+
+  test('an extension that was edited since has changed; one that reads its own file diverges by itself', async () => {
+    const file = join(place.folder, 'own.txt');
+    await Bun.write(file, 'one');
+    const own = `import { readFileSync } from 'node:fs';\n${tag(`readFileSync(${JSON.stringify(file)}, 'utf8')`)}`;
+    await writeBundle({ files: { 'tag.ts': own } });
+    await run('weather');
+    expect((await replayJson()).divergence).toBeUndefined();
+
+    await Bun.write(join(place.folder, 'bundle/guard.ts'), guard(5));
+    expect(await replayJson()).toMatchObject({ exitCode: 1, divergence: { extension: 'guard', cause: 'changed' } });
+    await Bun.write(join(place.folder, 'bundle/guard.ts'), guard(3));
+
+    await Bun.write(file, 'two');
+    const { stdout, exitCode } = await gdn('replay');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('  Extension/tag diverges by itself\n');
+    expect(stdout).toContain('It reads something that is not in the recording: its own network, files or timers');
+    const swapped = await replayJson('--swap', 'Extension/guard=bundle/new-guard.ts');
+    expect(swapped).toMatchObject({ exitCode: 1, without: { extension: 'tag', cause: 'itself' } });
+    expect(swapped.divergence).toBeUndefined();
+  });
+
+  test('the turn of a called agent by its own id; the latest turn is the one that nobody of the swarm asked for', async () => {
+    const script = [
+      `- { when: '^ask', call: { tool: agents__request, args: { target: helper, input: 'Are you there?' } } }`,
+      `- { afterTool: agents__request, say: 'It said {{result.response}}' }`,
+      `- { say: 'You said: {{input}}' }`,
+    ].join('\n');
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({ script, agent: 'tools: [Tool/agents]', agents: ['helper'] }),
+    });
+    const turnId = await run('ask it');
+    expect(await replayJson()).toMatchObject({ exitCode: 0, turn: { turnId }, served: { model: 2, tool: 1 } });
+    const turns = await place.run('trace', '--agent', 'helper', '--bundle', 'bundle', '--json');
+    const [called] = JSON.parse(turns.stdout) as { turnId: string }[];
+    expect(await replayJson(called?.turnId ?? '')).toMatchObject({ exitCode: 0, turn: { agentName: 'helper' } });
+  });
+});
+
+describe('gdn replay refuses', () => {
+  const refusal = async (...args: string[]) => {
+    const { stderr, exitCode } = await gdn('replay', ...args);
+    return { stderr, exitCode };
+  };
+
+  test('extensions, files and turns that are not there, and what contradicts itself', async () => {
+    await writeBundle();
+    expect(await refusal()).toEqual({ exitCode: 3, stderr: expect.stringContaining('There are no recorded turns.') });
+    await run('weather');
+    expect(await refusal('--without', 'Extension/gard')).toEqual({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^E_REPLAY_EXTENSION: Agent "host" has no Extension\/gard\..*\n.*Extension\/guard\?/,
+      ),
+    });
+    expect(await refusal('--swap', 'Extension/guard=./nowhere.ts')).toEqual({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^E_REPLAY_SWAP: Extension\/guard cannot be replaced: there is no file ".*nowhere.ts"/,
+      ),
+    });
+    expect(await refusal('nothing-like-it')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^E_TRACE_UNKNOWN/),
+    });
+    expect((await refusal('--swap', 'guard')).exitCode).toBe(2);
+    expect((await refusal('--swap', 'guard=bundle/new-guard.ts', '--without', 'guard')).exitCode).toBe(2);
+    const broken = await Bun.write(join(place.folder, 'broken.ts'), 'export const nothing = 1;');
+    expect(broken).toBeGreaterThan(0);
+    expect(await refusal('--swap', 'guard=broken.ts')).toMatchObject({ stderr: expect.stringMatching(/^E_EXT_LOAD/) });
+  });
+
+  test('a folder that nobody trusts, and turns of which too little is kept', async () => {
+    await writeBundle();
+    await run('weather');
+    const untrusted = await place.run('replay', '--bundle', 'bundle');
+    expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_UNTRUSTED/) });
+    const [file = ''] = await Array.fromAsync(new Bun.Glob('**/traces/*.jsonl').scan({ cwd: place.stateRoot }));
+    const path = join(place.stateRoot, file);
+    const lines = (await Bun.file(path).text()).trimEnd().split('\n');
+    const keep = async (isKept: (line: string) => boolean) => Bun.write(path, lines.filter(isKept).join('\n'));
+    await keep((line) => !line.includes('"type":"beginning"'));
+    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_INCOMPLETE/) });
+    await keep((line) => !line.includes('"type":"end"'));
+    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
+    await Bun.write(path, [...lines, '{"type":"cut"}'].join('\n'));
+    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('its file is full') });
   });
 });

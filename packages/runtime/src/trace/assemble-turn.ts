@@ -21,7 +21,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
   const starts = lines.filter((line): line is StartLine => line.type === 'start');
   const [first] = starts;
   if (first === undefined) return undefined;
-  const { turnId, agentName, instanceKey, traceId, spanId, parentSpanId, input } = first;
+  const { turnId, agentName, instanceKey, traceId, spanId, parentSpanId, source, input } = first;
   const last = lines.findLast(({ type }) => type === 'start' || type === 'end');
   return {
     turnId,
@@ -30,6 +30,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
     traceId,
     spanId,
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    ...(source === undefined ? {} : { source }),
     startedAt: first.time,
     ...(input === undefined ? {} : { input }),
     ...(last?.type === 'end' ? summariseEnd(first, last) : {}),

@@ -3,7 +3,7 @@
  * in one file. A chain is written when it is over, and before that if it takes longer than a moment; it counts as it is
  * there last.
  */
-import type { TurnResult } from '@goondan/types';
+import type { AgentEventSource, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { TurnBeginning } from './recording.ts';
@@ -20,6 +20,8 @@ export interface StartLine {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  /** Who asked for it. */
+  readonly source?: AgentEventSource;
   readonly input?: string;
   readonly resumed?: true;
 }

@@ -1,5 +1,5 @@
 /** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
-import type { AgentAddress, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEventSource, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 
 export interface TurnSummary extends AgentAddress {
@@ -8,6 +8,8 @@ export interface TurnSummary extends AgentAddress {
   readonly spanId: string;
   /** The span of the agent that asked for it. */
   readonly parentSpanId?: string;
+  /** Who asked for it: another agent, a connector, somebody at a terminal. Absent where an older version recorded it. */
+  readonly source?: AgentEventSource;
   readonly startedAt: string;
   /** The first words of what it was asked. */
   readonly input?: string;

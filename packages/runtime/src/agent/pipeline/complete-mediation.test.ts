@@ -3,7 +3,13 @@
  * outermost and innermost; the model and the handlers report every call that reaches them outside of a sentinel.
  */
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalOutcome, ExtensionRegister, MiddlewareKind, ToolHandler } from '@goondan/types';
+import {
+  type ApprovalOutcome,
+  createAssistantMessage,
+  type ExtensionRegister,
+  type MiddlewareKind,
+  type ToolHandler,
+} from '@goondan/types';
 import { readRepository } from '../../../../../test/read-repository.ts';
 import { systemClock } from '../../ports/clock.ts';
 import {
@@ -14,6 +20,11 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { recordInMemory } from '../../testing/record-in-memory.ts';
+import type { AgentPlan } from '../agent-plan.ts';
+import type { Engine } from '../agents-api/engine.ts';
+import { noEngine } from '../agents-api/no-engine.ts';
+import { replayTurn } from '../replay/replay-turn.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
@@ -99,6 +110,7 @@ function watch(): Watched {
 const of = (kind: MiddlewareKind, seen: readonly string[]) =>
   seen.filter((what) => what.startsWith(`${kind} `)).map((what) => what.slice(kind.length + 1));
 
+const call = (tool: string) => ({ tool, args: {} });
 const ask = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
 describe('P-19 every model call', () => {
@@ -476,6 +488,55 @@ describe('P-19 a person who has to be asked', () => {
       expect([...first.escaped, ...second.escaped]).toEqual([]);
     }
     expect(crashes).toBeGreaterThanOrEqual(10);
+  });
+});
+
+describe('P-19 a replay', () => {
+  test('P-19 passes the chains that the turn passed, and reaches no model, no handler and no agent', async () => {
+    const watched = watch();
+    const script = [{ when: 'go', calls: [call('one__run'), call('two__run')] }, { say: 'done' }];
+    const asking = extension('asking', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate(ask('before'));
+        const result = await ctx.next();
+        await ctx.tools.call('one__run', {});
+        return result;
+      });
+      pipeline.register('step', async (ctx) => {
+        await ctx.agents.request({ target: 'other', input: 'hello' });
+        return ctx.next();
+      });
+    });
+    const plan: AgentPlan = {
+      agentName: 'tested',
+      models: { 'Model/m': watched.model(script) },
+      tools: [watched.tool('one', { parallel: true }), watched.tool('two')],
+      extensions: [...watched.sentinels, asking],
+    };
+    let requests = 0;
+    const engine: Engine = {
+      ...noEngine,
+      async request(_to, { id: turnId }) {
+        requests += 1;
+        return { turnId, finishReason: 'text_response', responseMessage: createAssistantMessage('hi') };
+      },
+    };
+    const { start, result } = await recordInMemory(plan, ['go'], { engine });
+    expect(result.finishReason).toBe('text_response');
+    const then = { seen: [...watched.seen], calls: watched.modelCalls(), runs: watched.handlerRuns.length, requests };
+    expect(then).toMatchObject({ calls: 3, runs: 3, requests: 2 });
+    watched.seen.length = 0;
+
+    const outcome = await replayTurn(plan, start, { engine });
+    expect(outcome.first).toBeUndefined();
+    expect(outcome.served).toEqual({ model: 3, tool: 3, agent: 2, approval: 0 });
+    expect(watched.seen).toEqual(then.seen);
+    expect(watched.escaped).toEqual([]);
+    expect({ calls: watched.modelCalls(), runs: watched.handlerRuns.length, requests }).toEqual({
+      calls: then.calls,
+      runs: then.runs,
+      requests: then.requests,
+    });
   });
 });
 

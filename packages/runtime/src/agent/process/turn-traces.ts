@@ -98,6 +98,7 @@ class WrittenRun implements TurnListener {
       agentName,
       instanceKey,
       ...spanIds.fields,
+      source: event.source,
       ...(event.input === undefined ? {} : { input: shortenMasked(mask)(event.input, LONGEST_INPUT) }),
       ...(resumed ? { resumed } : {}),
     });

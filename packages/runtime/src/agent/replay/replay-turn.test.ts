@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createSystemMessage, type ExtensionApi, type ExtensionModule } from '@goondan/types';
+import { createSystemMessage, EPHEMERAL, type ExtensionApi, type ExtensionRegister } from '@goondan/types';
+import { extension } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import type { ReplayOutcome } from '../../trace/replay.ts';
 import type { AgentPlan } from '../agent-plan.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
-import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { replayTurn } from './replay-turn.ts';
 
@@ -13,16 +14,11 @@ beforeAll(() => {
 });
 afterAll(() => unwatch());
 
-type Register = ExtensionModule['register'];
-
-function extension(name: string, register: Register): ExtensionDeclaration {
-  const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: './x.ts' } };
-  return { resource: resource as ExtensionDeclaration['resource'], root: '/', module: { register } };
-}
-
 const script = [
   { when: 'weather', call: { tool: 'weather__get', args: { city: 'Bonn' } } },
   { afterTool: 'weather__get', say: 'It is {{result.degrees}} degrees.' },
+  { when: 'busy', fail: { message: 'overloaded', retryable: true, times: 1 } },
+  { when: 'broken', fail: { message: 'no more', times: 9 } },
   { say: 'You said: {{input}}' },
 ];
 
@@ -38,15 +34,26 @@ const weather: ToolDeclaration = {
   },
 };
 
-function planOf(extensions: readonly ExtensionDeclaration[], more: Partial<AgentPlan> = {}): AgentPlan {
+function planOf(extensions: Readonly<Record<string, ExtensionRegister>>, more: Partial<AgentPlan> = {}): AgentPlan {
   return {
     agentName: 'helper',
     systemPrompt: 'Be brief.',
     models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } },
     tools: [weather],
-    extensions,
+    extensions: Object.entries(extensions).map(([name, register]) => extension(name, register)),
     ...more,
   };
+}
+
+/** The turn of `then`, replayed by `now`. */
+async function replay(
+  input: string,
+  then: Readonly<Record<string, ExtensionRegister>>,
+  now: Readonly<Record<string, ExtensionRegister>> = then,
+  more: { readonly then?: Partial<AgentPlan>; readonly now?: Partial<AgentPlan> } = {},
+): Promise<ReplayOutcome> {
+  const { start } = await recordInMemory(planOf(then, more.then), [input]);
+  return replayTurn(planOf(now, more.now), start);
 }
 
 /** Draws of every kind, in messages. */
@@ -68,7 +75,6 @@ function drawing(api: ExtensionApi): void {
 function changing(api: ExtensionApi): void {
   api.pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('and politely') });
-    ctx.metadata['turn'] = 1;
     const result = await ctx.next();
     await api.state.set({ turns: 1 });
     return { ...result, finishReason: 'text_response' };
@@ -88,14 +94,28 @@ function changing(api: ExtensionApi): void {
   });
 }
 
-describe('a turn that is run again', () => {
+const idle: ExtensionRegister = ({ pipeline }) => {
+  pipeline.register('turn', (ctx) => ctx.next());
+  pipeline.register('step', (ctx) => ctx.next());
+  pipeline.register('toolCall', (ctx) => ctx.next());
+  pipeline.register('model', (ctx) => ctx.next());
+};
+
+const saying =
+  (text: string, metadata = {}): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('step', (ctx) => {
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, metadata, { id: 'said' }) });
+      return ctx.next();
+    });
+
+describe('a turn that is run again as it was', () => {
   test('does what it did, and reaches nobody', async () => {
-    const plan = planOf([extension('draw', drawing), extension('change', changing)]);
+    const plan = planOf({ draw: drawing, change: changing });
     const { start, result } = await recordInMemory(plan, ['hello', 'weather']);
     expect(result).toMatchObject({ finishReason: 'text_response' });
     calls = 0;
-    const outcome = await replayTurn(plan, start);
-    expect(outcome).toEqual({
+    expect(await replayTurn(plan, start)).toEqual({
       others: 0,
       layers: 8,
       steps: 2,
@@ -104,16 +124,152 @@ describe('a turn that is run again', () => {
     expect(calls).toBe(0);
   });
 
-  test('names the first layer that does something else, and what', async () => {
-    const { start } = await recordInMemory(planOf([extension('draw', drawing), extension('change', changing)]), [
-      'weather',
-    ]);
-    const other: Register = (api) =>
-      api.pipeline.register('toolCall', async (ctx) => {
-        ctx.args = { ...ctx.args, unit: 'F' };
+  test.each([
+    ['with a step that was tried again, without waiting for it', 'busy', { maxStepRetries: 1, retryBaseMs: 20 }],
+    ['with a failure', 'broken', { maxStepRetries: 0 }],
+    ['with a limit', 'weather', { maxStepsPerTurn: 1 }],
+  ])('%s', async (_, input, policy) => {
+    const then = { policy };
+    // A replay that waited would not be over in time.
+    const now = { policy: { ...policy, retryBaseMs: 3_600_000, retryMaxMs: 3_600_000 } };
+    expect((await replay(input, { change: changing }, { change: changing }, { then, now })).first).toBeUndefined();
+  });
+
+  test('what a layer reads of the runtime is what it read: the times of messages and of the turn', async () => {
+    const reading: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => {
+        const times = ctx.conversationState.nextMessages.map(({ createdAt }) => createdAt.toISOString());
+        const content = [
+          ...times,
+          ctx.turn.startedAt.toISOString(),
+          ctx.turn.inputEvent.createdAt.toISOString(),
+        ].join();
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(content) });
         return ctx.next();
       });
-    const outcome = await replayTurn(planOf([extension('draw', drawing), extension('change', other)]), start);
-    expect(outcome.first).toMatchObject({ extension: 'change', layer: 'turn', what: 'gone' });
+    expect((await replay('weather', { reading })).first).toBeUndefined();
   });
+
+  test('layers that come and go and do nothing are no divergence, also around an error', async () => {
+    expect((await replay('weather', { draw: drawing, idle }, { draw: drawing })).first).toBeUndefined();
+    expect((await replay('weather', { draw: drawing }, { idle, draw: drawing })).first).toBeUndefined();
+    const policy = { policy: { maxStepRetries: 0 } };
+    expect((await replay('broken', { idle }, {}, { then: policy, now: policy })).first).toBeUndefined();
+    expect((await replay('broken', {}, { idle }, { then: policy, now: policy })).first).toBeUndefined();
+  });
+});
+
+describe('the first divergence', () => {
+  test('is the first in time: what an outer layer does after next() comes after what is inside', async () => {
+    const around =
+      (text: string): ExtensionRegister =>
+      ({ pipeline }) =>
+        pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
+          return result;
+        });
+    const { first, others } = await replay(
+      'hello',
+      { outer: around('one'), inner: around('two') },
+      { outer: around('other one'), inner: around('other two') },
+    );
+    expect(first).toMatchObject({
+      place: ['step 0'],
+      extension: 'inner',
+      layer: 'step',
+      what: 'message',
+      changes: [{ path: expect.stringMatching(/^append system msg-/), before: 'two', after: 'other two' }],
+    });
+    expect(others).toBe(1);
+  });
+
+  test('is a layer that is gone and had done something', async () => {
+    const { first, stoppedAt } = await replay('hello', { idle, say: saying('be kind') }, { idle });
+    expect(first).toEqual({
+      place: ['step 0'],
+      extension: 'say',
+      layer: 'step',
+      what: 'gone',
+      message: 'is not there; then it did something',
+      changes: [{ path: 'append system said', before: 'be kind' }],
+    });
+    expect(stoppedAt).toEqual(['step 0', 'model Model/m']);
+  });
+
+  test('is a layer that was not there and does something', async () => {
+    const { first } = await replay('hello', { idle }, { idle, say: saying('be kind') });
+    expect(first).toMatchObject({ extension: 'say', what: 'message', changes: [{ after: 'be kind' }] });
+  });
+
+  test('is seen where it is too long to be shown, and where it is not in the text', async () => {
+    const long = 'x'.repeat(5_000);
+    const cut = await replay('hello', { say: saying(`${long}1`) }, { say: saying(`${long}2`) });
+    expect(cut.first).toMatchObject({ extension: 'say', changes: [] });
+    const kept = await replay('hello', { say: saying('hi') }, { say: saying('hi', { [EPHEMERAL]: 'turn' }) });
+    expect(kept.first).toMatchObject({ extension: 'say', what: 'message' });
+  });
+
+  test.each([
+    ['the prompt', { systemPrompt: 'Be long.' }, 'messages.shown.0 system'],
+    ['the parameters', { params: { temperature: 1 } }, 'params.temperature'],
+    ['the tools', { tools: [] }, 'tools.weather__get'],
+  ])('is nobody’s but the agent’s when %s changed', async (_, now, path) => {
+    const { first } = await replay('hello', { idle }, { idle }, { now });
+    expect(first).toMatchObject({ place: ['step 0', 'model Model/m'], what: 'asked' });
+    expect(first).not.toHaveProperty('extension');
+    expect(first?.changes.map((change) => change.path)).toContain(path);
+  });
+
+  test('is the state an extension keeps, when that is all', async () => {
+    const keeping =
+      (value: number): ExtensionRegister =>
+      ({ pipeline, state }) =>
+        pipeline.register('turn', async (ctx) => {
+          await state.set({ value });
+          return ctx.next();
+        });
+    expect((await replay('hello', { keep: keeping(1) }, { keep: keeping(2) })).first).toEqual({
+      place: [],
+      extension: 'keep',
+      what: 'state',
+      message: 'keeps another state after the turn',
+      changes: [{ path: 'value', before: '1', after: '2' }],
+    });
+  });
+
+  test('is a layer that gives a result of its own, fails, or calls next() although it had not', async () => {
+    const failing: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', () => Promise.reject(new Error('no')), { name: 'step' });
+    const first = async (...registers: ExtensionRegister[]) => {
+      const [then = idle, now = idle] = registers;
+      return (await replay('hello', { other: then }, { other: now })).first;
+    };
+    expect(await first(idle, failing)).toMatchObject({ extension: 'other', changes: [{ after: 'failed: no' }] });
+    expect(await first(failing, saying('x'))).toMatchObject({ extension: 'other', what: 'outcome' });
+  });
+
+  test('of extensions that are known to diverge is not told', async () => {
+    const { start } = await recordInMemory(planOf({ known: saying('one') }), ['hello']);
+    const outcome = await replayTurn(planOf({ known: saying('two') }), { ...start, ignored: ['known'] });
+    expect(outcome).toMatchObject({ others: 1, stoppedAt: ['step 0', 'model Model/m'] });
+    expect(outcome.first).toBeUndefined();
+  });
+});
+
+test('a turn goes no further than the recording: what it has no answer for never comes', async () => {
+  let went = 0;
+  const watching: ExtensionRegister = ({ pipeline }) =>
+    pipeline.register('model', async (ctx) => {
+      try {
+        return await ctx.next();
+      } finally {
+        went += 1;
+      }
+    });
+  const { start } = await recordInMemory(planOf({ watching }), ['hello']);
+  expect(went).toBe(1);
+  const outcome = await replayTurn(planOf({ watching, say: saying('more') }), start);
+  expect(outcome.served.model).toBe(0);
+  expect(went).toBe(1);
 });

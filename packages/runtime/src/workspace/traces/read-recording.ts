@@ -68,9 +68,9 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
   return wanted;
 }
 
-/** Another agent asked for it: its event's id is made of the turn and the effect it comes from. */
-function isOfAgent({ turnId }: TurnSummary): boolean {
-  return turnId.startsWith('turn-turn-');
+/** Another agent asked for it. */
+function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
+  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
 async function readAround(
