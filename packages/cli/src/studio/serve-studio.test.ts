@@ -1,5 +1,6 @@
 // Real HTTP: who is let in, and what becomes of everybody else.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { networkInterfaces } from 'node:os';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { StudioPlace } from '../testing/studio-place.ts';
@@ -79,6 +80,15 @@ describe('who has the link', () => {
       await expectRefusal(await other.ask('/', { headers: { Cookie: place.cookie } }), 401);
     } finally {
       await other.remove();
+    }
+  });
+
+  test('must be on this machine: nothing listens on another of its addresses', async () => {
+    const others = Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address));
+    for (const address of ['127.0.0.2', ...others.filter((each) => each !== '127.0.0.1')]) {
+      const host = address.includes(':') ? `[${address}]` : address;
+      const answered = fetch(`http://${host}:${place.studio.port}/`, { signal: AbortSignal.timeout(10_000) });
+      expect(await answered.then(() => address).catch(() => 'nothing')).toBe('nothing');
     }
   });
 

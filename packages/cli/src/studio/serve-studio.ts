@@ -70,10 +70,8 @@ export function serveStudio(options: StudioOptions): Studio {
       return streams.size;
     },
     ticketUrl: () => urlWith(session.newTicket()),
-    async stop() {
-      streams.closeAll();
-      await server.stop(true);
-    },
+    // With every connection, and so with every stream.
+    stop: () => server.stop(true),
   };
 
   async function answer(request: Request): Promise<Response> {

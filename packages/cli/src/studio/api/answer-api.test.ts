@@ -151,7 +151,7 @@ describe('a swarm that runs', () => {
     const states = () => stream.notices.flatMap((each) => (each.type === 'swarm' ? [each.isRunning] : []));
     await until(() => states().length === 1);
     await swarm.stop();
-    await until(() => states().length === 2);
+    // Sooner than Studio looks for it again.
     const again = await startShop();
     await until(() => states().length === 3);
     expect(states()).toEqual([true, false, true]);
