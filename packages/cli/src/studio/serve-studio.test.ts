@@ -49,6 +49,15 @@ describe('who has the link', () => {
     expectGuarded(response);
   });
 
+  test('on a page of another site gets the cookie with a page that sends on: a redirect would not bring it along', async () => {
+    const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' };
+    const response = await fetch(place.studio.url, { redirect: 'manual', headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('set-cookie')).toStartWith(place.cookie);
+    expect(await response.text()).toContain('<meta http-equiv="refresh" content="0; url=/">');
+    expectGuarded(response);
+  });
+
   test('sees the page and its parts', async () => {
     const page = await place.ask('/');
     expect({ status: page.status, type: page.headers.get('content-type') }).toEqual({

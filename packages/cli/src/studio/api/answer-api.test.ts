@@ -193,7 +193,7 @@ describe('a swarm that does not run', () => {
       'goondan.yaml': sampleBundle({ agents: ['helper'], agent: 'tools: [Tool/agents]' }),
     });
     const { openSwarm } = await import('../opened-swarm.ts');
-    const opened = await openSwarm({ bundle: folder });
+    const opened = await openSwarm({ bundle: folder }, () => undefined);
     if (opened === undefined) throw new Error('It was not opened.');
     const own = new StudioPlace({ opened, stateRoot: place.stateRoot });
     cleanups.push(() => own.remove());
