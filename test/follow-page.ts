@@ -78,7 +78,11 @@ export function change(text: string, { file, before, after }: { file: string; be
   return parts.join(after);
 }
 
-/** A die falls as it likes, and time goes by. */
+/** A die falls as it likes, time goes by, and every turn is another one. */
 function withoutChance(text: string): string {
-  return text.replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day').replaceAll(/rolled \d+/g, 'rolled a number');
+  return text
+    .replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day')
+    .replaceAll(/rolled \d+/g, 'rolled a number')
+    .replaceAll(/turn-event-[0-9a-f-]+/g, 'a turn')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
 }

@@ -14,8 +14,8 @@ beforeEach(() => {
 // Long enough to end what a page leaves running when one of its commands fails.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
-describe('the guide and the pages of the base library', () => {
-  test.each(listRepository('docs/{guide,base}/*.md'))(
+describe('the guide, the pages of the base library, and the one about replays', () => {
+  test.each([...listRepository('docs/{guide,base}/*.md'), 'docs/replay.md'])(
     '%s: every command works',
     async (path) => {
       await followPage(path, place);

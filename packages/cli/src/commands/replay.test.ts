@@ -27,10 +27,11 @@ async function replayJson(...args: string[]): Promise<ReplayReport & { readonly 
 const mark = () => join(place.folder, 'mark');
 
 const tag = (text: string) => `
+  import { randomBytes, randomUUID } from 'node:crypto';
   import { createSystemMessage } from '@goondan/types';
   export function register(api, config) {
     api.pipeline.register('step', async function tagStep(ctx) {
-      const said = [${text}, new Date().toISOString(), Math.random(), crypto.randomUUID()].join(' ');
+      const said = [${text}, new Date().toISOString(), Math.random(), randomUUID(), randomBytes(4).toHex()].join(' ');
       ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(said) });
       return ctx.next();
     });
@@ -103,18 +104,19 @@ describe('gdn replay', () => {
     expect(await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json')).toEqual(before);
   });
 
-  test('no model is asked: a server that speaks to models hears nothing', async () => {
+  test('no model is asked, and no key needed: the server of the model hears nothing', async () => {
     await using server = startWireServer(openaiWire);
     const usage = { input: 20, output: 3, cached: 0 };
-    const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1`;
+    const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1\n  apiKey: { valueFrom: { env: MODEL_KEY } }`;
     await writeBundle({ model });
     const call = { id: 'c', name: 'weather__get', args: {} };
     server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
-    await run('weather');
+    const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather'];
+    expect(await place.runWith({ env: { MODEL_KEY: 'a-key-of-a-model' } }, ...args)).toMatchObject({ exitCode: 0 });
     expect(server.requests).toHaveLength(2);
-    const report = await replayJson('last');
-    expect(report).toMatchObject({ exitCode: 0, served: { model: 2, tool: 1 } });
-    expect(report.divergence).toBeUndefined();
+    const { stdout, exitCode } = await gdn('replay', 'last');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
     expect(server.requests).toHaveLength(2);
   });
 
@@ -126,7 +128,7 @@ describe('gdn replay', () => {
     expect(swapped.stdout.split('\n').slice(3)).toEqual([
       '',
       'First divergence:',
-      `  Extension/guard, replaced by ${join(place.folder, 'bundle/new-guard.ts')}`,
+      '  Extension/guard, replaced by bundle/new-guard.ts',
       '  step 0 › toolCall weather__get › guard · limit days',
       '  changed args.days otherwise',
       '    ~ args.days: 3 → 7',
@@ -201,6 +203,41 @@ describe('gdn replay', () => {
   });
 });
 
+test('of the demo: unchanged there is no divergence; with one extension replaced, that one is named first', async () => {
+  await place.run('init', 'bundle', '--template', 'demo');
+  const turnId = await run('What is the weather in Seoul for the next 30 days?');
+  expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers did what they did.\n');
+  const memory = await Bun.file(join(place.folder, 'bundle/extensions/memory.ts')).text();
+  await Bun.write(join(place.folder, 'memory.ts'), memory.replace('visit number', 'visit no.'));
+  expect(await replayJson(turnId, '--swap', 'Extension/memory=./memory.ts')).toMatchObject({
+    exitCode: 1,
+    divergence: {
+      cause: 'swapped',
+      extension: 'memory',
+      what: 'message',
+      changes: [{ before: "This is the user's visit number 1.", after: "This is the user's visit no. 1." }],
+    },
+  });
+
+  const turns = await place.run('trace', '--agent', 'forecaster', '--bundle', 'bundle', '--json');
+  const [asked] = JSON.parse(turns.stdout) as { turnId: string }[];
+  const guarded = await Bun.file(join(place.folder, 'bundle/extensions/tool-guard.ts')).text();
+  await Bun.write(join(place.folder, 'guard.ts'), guarded.replace(', most)]', ', most + 2)]'));
+  expect(await replayJson(asked?.turnId ?? '')).toMatchObject({ exitCode: 0, layers: 4 });
+  expect(await replayJson(asked?.turnId ?? '', '--swap', 'Extension/tool-guard=./guard.ts')).toMatchObject({
+    exitCode: 1,
+    divergence: {
+      cause: 'swapped',
+      place: ['step 0', 'toolCall weather__forecast'],
+      extension: 'tool-guard',
+      layer: 'limit numbers',
+      changes: [{ path: 'args.days', before: '3', after: '5' }],
+    },
+  });
+  const elsewhere = await gdn('replay', turnId, '--without', 'Extension/tool-guard');
+  expect(elsewhere.stderr).toContain('Replay a turn of agent "forecaster": `gdn trace --agent forecaster` lists them.');
+});
+
 describe('gdn replay refuses', () => {
   const refusal = async (...args: string[]) => {
     const { stderr, exitCode } = await gdn('replay', ...args);
@@ -214,7 +251,7 @@ describe('gdn replay refuses', () => {
     expect(await refusal('--without', 'Extension/gard')).toEqual({
       exitCode: 3,
       stderr: expect.stringMatching(
-        /^E_REPLAY_EXTENSION: Agent "host" has no Extension\/gard\..*\n.*Extension\/guard\?/,
+        /^E_REPLAY_EXTENSION: The turn is one of agent "host", which has no Extension\/gard\..*\n.*Extension\/guard\?/,
       ),
     });
     expect(await refusal('--swap', 'Extension/guard=./nowhere.ts')).toEqual({

@@ -1,11 +1,12 @@
 /** What came of a replay, for a person. */
+import { relative } from 'node:path';
 import type { Change, ExplainedDivergence, ReplayReport } from '@goondan/runtime';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface RenderReplayOptions {
   readonly colors: Terminal['colors'];
-  /** The files that took the place of extensions, as they were typed. */
+  /** The files that took the place of extensions. */
   readonly swap: Readonly<Record<string, string>>;
 }
 
@@ -48,7 +49,10 @@ function describe(
 ): string[] {
   const name = extension === undefined ? 'the agent itself' : `Extension/${extension}`;
   const file = extension === undefined ? undefined : swap[extension];
-  const within = [...place, ...(layer === undefined ? [] : [layerTitle(extension ?? '', layer)])];
+  const within = [
+    ...(place.length === 0 && layer !== undefined ? ['turn'] : place),
+    ...(layer === undefined ? [] : [layerTitle(extension ?? '', layer)]),
+  ];
   const shown = changes.slice(0, MOST_CHANGES);
   const more = changes.length - shown.length;
   return [
@@ -62,7 +66,7 @@ function describe(
 }
 
 const causes: Readonly<Record<ExplainedDivergence['cause'], (file: string | undefined) => string>> = {
-  swapped: (file) => (file === undefined ? ', replaced' : `, replaced by ${showText(file)}`),
+  swapped: (file) => (file === undefined ? ', replaced' : `, replaced by ${showText(relative('', file))}`),
   removed: () => ', left out',
   changed: () => ', changed since',
   follows: () => ', which is as it was',

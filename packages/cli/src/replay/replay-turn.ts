@@ -20,6 +20,7 @@ export async function replayTurn(
   const kept = await withJournal(run, undefined, (journal) => readRecording(run, journal, turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   // Last: nobody should be asked about what cannot be replayed.
-  const { plan } = await mayStart(run, terminal, signal);
+  // No key is needed where nobody is asked.
+  const { plan } = await mayStart(run, terminal, signal, true);
   return replayRecording({ plan, kept, swap, without, signal });
 }

@@ -66,14 +66,19 @@ export async function startRun(run: PreparedRun, terminal: Terminal, signal?: Ab
 }
 
 /**
- * Everything is there, and its code may run.
+ * Everything is there, and its code may run. `mayMiss`: as of `resolveSwarm`.
  *
  * **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, `E_STATE_ROOT`, those of `checkTrust`.
  */
-export async function mayStart(run: PreparedRun, terminal: Terminal, signal?: AbortSignal): Promise<ResolvedSwarm> {
+export async function mayStart(
+  run: PreparedRun,
+  terminal: Terminal,
+  signal?: AbortSignal,
+  mayMiss = false,
+): Promise<ResolvedSwarm> {
   const { bundle, swarmName: swarm, stateRoot: root, trust, workdir } = run;
   // First: nobody should be asked about what cannot run.
-  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir });
+  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss });
   checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };
   await checkTrust(signal === undefined ? question : { ...question, signal }, terminal);

@@ -14,12 +14,17 @@ export interface ExtensionChanges {
 }
 
 /** The agent itself when nothing is to be changed. **Errors** — `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`. */
-export function changeExtensions(agent: DeclaredAgent, { swap = {}, without = [] }: ExtensionChanges): DeclaredAgent {
+export function changeExtensions(
+  agent: DeclaredAgent,
+  { swap = {}, without = [] }: ExtensionChanges,
+  others: readonly DeclaredAgent[] = [],
+): DeclaredAgent {
   const { extensions = [] } = agent;
-  const names = extensions.map(({ resource }) => resource.metadata.name);
+  const names = namesOf(agent);
   const wanted = [...Object.keys(swap), ...without];
   if (wanted.length === 0) return agent;
-  for (const name of wanted) if (!names.includes(name)) throw unknownExtension(name, agent.agentName, names);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw unknownExtension(unknown, agent, others);
   const kept = extensions.filter(({ resource }) => !without.includes(resource.metadata.name));
   return { ...agent, extensions: kept.map((each) => swapModule(each, swap[each.resource.metadata.name])) };
 }
@@ -45,10 +50,22 @@ function realFile(name: string, file: string): string {
   throw new GoondanError('E_REPLAY_SWAP', `Extension/${name} cannot be replaced: there is no file "${file}".`);
 }
 
-function unknownExtension(name: string, agentName: string, names: readonly string[]): GoondanError {
-  const closest = closestName(name, names);
+function namesOf({ extensions = [] }: DeclaredAgent): string[] {
+  return extensions.map(({ resource }) => resource.metadata.name);
+}
+
+function unknownExtension(name: string, agent: DeclaredAgent, others: readonly DeclaredAgent[]): GoondanError {
+  const names = namesOf(agent);
   const has = names.length === 0 ? 'It has none.' : `It has: ${names.map((each) => `Extension/${each}`).join(', ')}.`;
-  const message = `Agent "${agentName}" has no Extension/${name}. ${has}`;
-  const suggestion = closest === undefined ? undefined : `Did you mean Extension/${closest}?`;
-  return new GoondanError('E_REPLAY_EXTENSION', message, suggestion === undefined ? {} : { suggestion });
+  const message = `The turn is one of agent "${agent.agentName}", which has no Extension/${name}. ${has}`;
+  const other = others.find((each) => namesOf(each).includes(name));
+  const closest = closestName(name, names);
+  return new GoondanError('E_REPLAY_EXTENSION', message, {
+    ...(closest === undefined ? {} : { suggestion: `Did you mean Extension/${closest}?` }),
+    ...(other === undefined
+      ? {}
+      : {
+          suggestion: `Replay a turn of agent "${other.agentName}": \`gdn trace --agent ${other.agentName}\` lists them.`,
+        }),
+  });
 }

@@ -55,7 +55,7 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
   const agent = plan.agents.find((each) => each.agentName === agentName);
   if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}" any more.`);
   refuseUnknownStates(kept, agent);
-  const changed = changeExtensions(agent, { swap, without });
+  const changed = changeExtensions(agent, { swap, without }, plan.agents);
   const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, ignored, { ...options, plan });
   const edited = editedExtensions(kept, agent);
   const before = await run(agent, []);

@@ -3,6 +3,7 @@ import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanErro
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
+import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
 import { inScope } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
@@ -36,7 +37,7 @@ async function loadChecked(
   parts: ExtensionParts,
 ): Promise<LoadedExtension> {
   const { name } = resource.metadata;
-  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource)));
+  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, parts)));
   const config = await partConfig(
     { identity: `Extension/${name}`, code: 'E_EXT_CONFIG' },
     resource.spec.config ?? {},
@@ -58,7 +59,7 @@ async function loadChecked(
   }
 }
 
-async function importEntry(root: string, resource: ExtensionResource): Promise<unknown> {
+async function importEntry(root: string, resource: ExtensionResource, parts: ExtensionParts): Promise<unknown> {
   const { name } = resource.metadata;
   const { entry } = resource.spec;
   const file = await resolveEntry(root, entry, `Extension/${name}: entry`);
@@ -68,6 +69,7 @@ async function importEntry(root: string, resource: ExtensionResource): Promise<u
     });
   }
   try {
+    if (parts.drawScopeFor !== undefined) watchNodeCrypto(await Bun.file(file).text());
     return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     const { message } = toTurnError(error);

@@ -110,7 +110,6 @@ function watch(): Watched {
 const of = (kind: MiddlewareKind, seen: readonly string[]) =>
   seen.filter((what) => what.startsWith(`${kind} `)).map((what) => what.slice(kind.length + 1));
 
-const call = (tool: string) => ({ tool, args: {} });
 const ask = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
 describe('P-19 every model call', () => {
@@ -494,7 +493,7 @@ describe('P-19 a person who has to be asked', () => {
 describe('P-19 a replay', () => {
   test('P-19 passes the chains that the turn passed, and reaches no model, no handler and no agent', async () => {
     const watched = watch();
-    const script = [{ when: 'go', calls: [call('one__run'), call('two__run')] }, { say: 'done' }];
+    const script = [{ when: 'go', calls: [{ tool: 'one__run' }, { tool: 'two__run' }] }, { say: 'done' }];
     const asking = extension('asking', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.model.generate(ask('before'));

@@ -73,7 +73,11 @@ export function describeGone(layer: LayerRecord): LayerDifference {
     before: `${from ?? 'nothing'} → ${to ?? 'nothing'}`,
   }));
   const ended = layer.outcome === 'passed' ? [] : [{ path: 'outcome', before: describeOutcome(layer) }];
-  return { what: 'gone', message: 'is not there; then it did something', changes: [...events, ...fields, ...ended] };
+  return {
+    what: 'gone',
+    message: 'is not there; when it was recorded it did something',
+    changes: [...events, ...fields, ...ended],
+  };
 }
 
 /** What a layer that was not there then does, as compared to nothing. */

@@ -129,12 +129,12 @@ function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string)
     if (awaits) await Bun.sleep(1);
   };
   const options = { onError: action === 'skip' ? 'skip' : 'fail', mayShortCircuit: true } as const;
-  const failing = async (ctx: { next(): Promise<unknown> }) => {
+  const failing = async (ctx: { next(): Promise<unknown> }): Promise<never> => {
     if (isAfter) await ctx.next();
     throw new Error(say());
   };
   // A layer of any kind, which throws before it could return what its kind returns.
-  if (action === 'skip') return api.pipeline.register(kind as 'turn', failing as never, options);
+  if (action === 'skip') return api.pipeline.register(kind as 'turn', failing, options);
   switch (kind) {
     case 'turn':
     case 'step': {

@@ -50,9 +50,9 @@ async function replay(
   input: string,
   then: Readonly<Record<string, ExtensionRegister>>,
   now: Readonly<Record<string, ExtensionRegister>> = then,
-  more: { readonly then?: Partial<AgentPlan>; readonly now?: Partial<AgentPlan> } = {},
+  more: { readonly before?: Partial<AgentPlan>; readonly now?: Partial<AgentPlan> } = {},
 ): Promise<ReplayOutcome> {
-  const { start } = await recordInMemory(planOf(then, more.then), [input]);
+  const { start } = await recordInMemory(planOf(then, more.before), [input]);
   return replayTurn(planOf(now, more.now), start);
 }
 
@@ -129,10 +129,10 @@ describe('a turn that is run again as it was', () => {
     ['with a failure', 'broken', { maxStepRetries: 0 }],
     ['with a limit', 'weather', { maxStepsPerTurn: 1 }],
   ])('%s', async (_, input, policy) => {
-    const then = { policy };
+    const before = { policy };
     // A replay that waited would not be over in time.
     const now = { policy: { ...policy, retryBaseMs: 3_600_000, retryMaxMs: 3_600_000 } };
-    expect((await replay(input, { change: changing }, { change: changing }, { then, now })).first).toBeUndefined();
+    expect((await replay(input, { change: changing }, { change: changing }, { before, now })).first).toBeUndefined();
   });
 
   test('what a layer reads of the runtime is what it read: the times of messages and of the turn', async () => {
@@ -154,8 +154,8 @@ describe('a turn that is run again as it was', () => {
     expect((await replay('weather', { draw: drawing, idle }, { draw: drawing })).first).toBeUndefined();
     expect((await replay('weather', { draw: drawing }, { idle, draw: drawing })).first).toBeUndefined();
     const policy = { policy: { maxStepRetries: 0 } };
-    expect((await replay('broken', { idle }, {}, { then: policy, now: policy })).first).toBeUndefined();
-    expect((await replay('broken', {}, { idle }, { then: policy, now: policy })).first).toBeUndefined();
+    expect((await replay('broken', { idle }, {}, { before: policy, now: policy })).first).toBeUndefined();
+    expect((await replay('broken', {}, { idle }, { before: policy, now: policy })).first).toBeUndefined();
   });
 });
 
@@ -191,7 +191,7 @@ describe('the first divergence', () => {
       extension: 'say',
       layer: 'step',
       what: 'gone',
-      message: 'is not there; then it did something',
+      message: 'is not there; when it was recorded it did something',
       changes: [{ path: 'append system said', before: 'be kind' }],
     });
     expect(stoppedAt).toEqual(['step 0', 'model Model/m']);

@@ -23,6 +23,8 @@ export interface ResolveOptions {
   readonly environment: Environment;
   /** The folder tools work in, for agents that name none; the bundle's own when absent. */
   readonly workdir?: string;
+  /** A value that is missing in the environment is left out: for what reaches nobody, and needs no key. */
+  readonly mayMiss?: boolean;
 }
 
 export interface ResolvedSwarm {
@@ -37,7 +39,8 @@ export interface ResolvedSwarm {
 /**
  * **Errors** — `E_BUNDLE_INVALID`; `E_SWARM_UNKNOWN`; `E_ENV_MISSING`, naming everything that is missing; `E_SWARM_PLAN`.
  */
-export function resolveSwarm(bundle: Bundle, { swarm: wanted, environment, workdir }: ResolveOptions): ResolvedSwarm {
+export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedSwarm {
+  const { swarm: wanted, environment, workdir, mayMiss = false } = options;
   if (!bundle.valid) throw invalid(bundle);
   const { scope } = bundle;
   const loaded = chooseSwarm(bundle, wanted);
@@ -65,7 +68,7 @@ export function resolveSwarm(bundle: Bundle, { swarm: wanted, environment, workd
     // It was read from JSON, where nothing is undefined.
     policy: policy as SwarmPolicy | undefined,
   });
-  if (values.missing.size > 0) throw missingValues(values.missing);
+  if (values.missing.size > 0 && !mayMiss) throw missingValues(values.missing);
   return defined({
     plan: checkSwarmPlan(plan),
     workspaceId: workspaceId(defined({ workspace, swarmName: loaded.name, bundleRealPath: bundle.folder })),
