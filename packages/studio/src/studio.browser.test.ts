@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   beforeAll(async () => {
     studio = new StudioPlace();
-    await studio.runDemo();
+    await studio.runDemo({ tokensPerSecond: 12 });
     await studio.openStudio('swarm');
     page = await studio.openPage();
   });

@@ -220,6 +220,9 @@ describe('a swarm that does not run', () => {
       suggestion: `Start it with \`${startCommand}\`, then try again.`,
     });
     expect(readdirSync(place.stateRoot)).toEqual([]);
+    mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
+    const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
+    expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
     // The bundle is read each time: one that is broken by now declares nothing, and everything else is there.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
     expect(await own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`)).toMatchObject({ agents: [], startCommand });
