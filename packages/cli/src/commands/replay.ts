@@ -29,7 +29,7 @@ export function addReplayCommand(program: Command, terminal: Terminal, finish: (
   const command = program
     .command('replay')
     .argument('[turn]', 'its id or the beginning of it, as `gdn trace` shows it; `last` (default: the latest turn)')
-    .summary('run a recorded turn again and see which layer does something else')
+    .summary('run a recorded turn again, see what does something else')
     .description(description)
     .option('--swap <extension=file>', 'a file in the place of an extension; may be given again', addSwap)
     .option('--without <extension>', 'leave an extension out; may be given again', addWithout)
