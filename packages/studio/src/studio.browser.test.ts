@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
     await page.locator('.turn:not(.is-live)', { hasText: attack }).first().waitFor();
-    expect(await page.title()).toBe('Goondan Studio');
+    expect(await page.title()).toBe('concierge default · Goondan Studio');
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
 
