@@ -3,7 +3,7 @@
  * time, so the chain knows whose code it is: what that draws from the clock or from chance is the layer's, and so is
  * what it asks for.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { WatchedLayer } from './layer-span.ts';
 
 /** The clock, the clock that only grows, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
@@ -27,17 +27,19 @@ export interface DrawScope {
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 
-const scopes = new AsyncLocalStorage<DrawScope | undefined>();
+/** Made when a turn is watched for the first time: a process that starts need not load it. */
+let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
+  scopes ??= new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)();
   return scopes.run(scope, run);
 }
 
 /** What the runtime does for a layer is not the layer's doing. */
 export function outsideLayers<Value>(run: () => Value): Value {
-  return scopes.run(undefined, run);
+  return scopes === undefined ? run() : scopes.run(undefined, run);
 }
 
 export function currentScope(): DrawScope | undefined {
-  return scopes.getStore();
+  return scopes?.getStore();
 }
