@@ -9,11 +9,12 @@ export interface Clock {
 
 /** Taken when the process begins: later, code of a bundle is given others in their place (`agent/draws/`). */
 const SystemDate = Date;
-const elapsed = performance.now.bind(performance);
+const systemPerformance = performance;
+const { now: elapsed } = performance;
 
 export const systemClock: Clock = {
   now: () => new SystemDate(),
-  elapsed,
+  elapsed: () => elapsed.call(systemPerformance),
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);

@@ -4,7 +4,6 @@
  * what it asks for.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import type { WatchedLayer } from './layer-span.ts';
 
 /** The clock, the clock that only grows, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
 export interface DrawnValues {
@@ -22,8 +21,6 @@ export type Draw = { readonly [Kind in DrawKind]: readonly [Kind, DrawnValues[Ki
 
 /** Decides what code that draws a value gets. */
 export interface DrawScope {
-  /** Whose code runs in it. */
-  readonly activeLayer?: WatchedLayer | undefined;
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 

@@ -73,10 +73,6 @@ export class RecordedChain implements ChainSpan {
     return entered;
   }
 
-  get activeLayer(): WatchedLayer | undefined {
-    return this.active?.layer;
-  }
-
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
     return this.active === undefined ? make() : this.active.draw(kind, make);
   }

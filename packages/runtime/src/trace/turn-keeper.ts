@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../ports/clock.ts';
 import type { WatchedChain } from './layer-span.ts';
-import { currentScope } from './draw-scope.ts';
 import { type ChainKeeper, RecordedChain } from './recorded-chain.ts';
 
 export interface TraceLimits {
@@ -35,14 +34,14 @@ export class TurnKeeper implements ChainKeeper {
     this.startedAt = this.clock.elapsed();
   }
 
-  /** Undefined past the bound, and for what begins when the turn is over. */
-  open(chain: WatchedChain, parent: RecordedChain | undefined): RecordedChain | undefined {
+  /** `by`: the layer that asks for it. Undefined past the bound, and for what begins when the turn is over. */
+  open(chain: WatchedChain, parent: RecordedChain | undefined, by = parent?.active?.layer): RecordedChain | undefined {
     if (this.isOver) return undefined;
     if (this.count >= this.limits.chains) {
       this.chainsMore++;
       return undefined;
     }
-    const opened = new RecordedChain(chain, this.count++, parent, this, currentScope()?.activeLayer);
+    const opened = new RecordedChain(chain, this.count++, parent, this, by);
     if (this.startedAt < 0) this.startedAt = opened.startedAt;
     this.onChanged(opened);
     return opened;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readRepository } from '../../../../../test/read-repository.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
 import { type DrawKind, type DrawScope, inScope, outsideLayers } from '../../trace/draw-scope.ts';
@@ -78,6 +79,16 @@ describe('outside', () => {
     });
     expect(drawn).toEqual([]);
   });
+});
+
+test('the runtime draws with what it took before: what it does for a layer must not count as the layer’s', () => {
+  // Of all that runs in an agent's process.
+  const drawing = readRepository('packages/runtime/src/{agent,config,ipc,json,log,messages,trace,workspace}/**/*.ts')
+    .filter(({ path }) => !/\.test\.ts$|\/agent\/draws\/|\/simulation\/|\/config\/bundle\//.test(path))
+    .filter(({ text }) =>
+      /new Date\(\)|Date\.now\(|Math\.random\(|performance\.now\(|crypto\.random|getRandomValues\(/.test(text),
+    );
+  expect(drawing.map(({ path }) => path)).toEqual([]);
 });
 
 test('can be put back', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, EPHEMERAL, type ExtensionApi, type ExtensionRegister } from '@goondan/types';
-import { extension } from '../../testing/index.ts';
+import { extension, manualClock } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
 import type { AgentPlan } from '../agent-plan.ts';
@@ -255,6 +255,27 @@ describe('the first divergence', () => {
     expect(outcome).toMatchObject({ others: 1, stoppedAt: ['step 0', 'model Model/m'] });
     expect(outcome.first).toBeUndefined();
   });
+});
+
+test('a layer that does not go on is named, and not waited for', async () => {
+  const waiting =
+    (settle: () => Promise<void>): ExtensionRegister =>
+    ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => {
+        await settle();
+        return ctx.next();
+      });
+  const { start } = await recordInMemory(planOf({ wait: waiting(() => Promise.resolve()) }), ['hello']);
+  const clock = manualClock();
+  const reached = Promise.withResolvers<void>();
+  const hanging = waiting(() => {
+    reached.resolve();
+    return new Promise<void>(() => undefined);
+  });
+  const replayed = replayTurn(planOf({ wait: hanging }), start, { clock });
+  await reached.promise;
+  await clock.advance(60_000);
+  expect((await replayed).first).toMatchObject({ place: ['step 0'], extension: 'wait', what: 'hung' });
 });
 
 test('a turn goes no further than the recording: what it has no answer for never comes', async () => {

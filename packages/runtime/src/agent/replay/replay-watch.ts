@@ -68,7 +68,7 @@ export class ReplayWatch implements TurnObserver {
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): ReplayedChain | undefined {
     const outer = parent instanceof ReplayedChain ? parent : undefined;
-    const now = this.#keeper.open(chain, outer?.now);
+    const now = this.#keeper.open(chain, outer?.now, outer?.activeLayer);
     if (now === undefined) return undefined;
     const { by } = now;
     const then = outer === undefined ? this.#recording.chain : outer.findInside(chain.kind, chain.id);

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test';
+import { ServedDraws } from './served-draws.ts';
+
+const never = (): never => {
+  throw new Error('nothing is drawn');
+};
+
+describe('what is served', () => {
+  test('is what was drawn, each kind in its order, whatever is drawn in between', () => {
+    const draws = new ServedDraws({
+      drew: [
+        ['now', 5],
+        ['uuid', 'a'],
+        ['now', 9],
+        ['bytes', '01'],
+      ],
+      now: 1,
+      seed: 's',
+    });
+    expect(draws.draw('uuid', never)).toBe('a');
+    expect([draws.draw('now', never), draws.draw('now', never)]).toEqual([5, 9]);
+    expect(draws.draw('bytes', never)).toBe('01');
+  });
+
+  test('past that the clock goes on from where it was, and chance is the same every time, and another one elsewhere', () => {
+    const draw = (seed: string) => {
+      const draws = new ServedDraws({ drew: [['now', 5]], now: 1, seed });
+      const now = [draws.draw('now', never), draws.draw('now', never), draws.draw('now', never)];
+      const uuid = draws.draw('uuid', never);
+      return {
+        now,
+        elapsed: draws.draw('elapsed', never),
+        uuid,
+        random: draws.draw('random', never),
+        bytes: draws.draw('bytes', () => 'ffffffff'),
+      };
+    };
+    const drawn = draw('one');
+    expect(drawn.now).toEqual([5, 6, 7]);
+    expect(drawn.uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(drawn.random).toBeWithin(0, 1);
+    expect(drawn.bytes).toMatch(/^[0-9a-f]{8}$/);
+    expect(draw('one')).toEqual(drawn);
+    expect(draw('two')).not.toEqual(drawn);
+  });
+
+  test('of a layer that drew nothing, the clock begins where the layer did', () => {
+    expect(new ServedDraws({ drew: [], now: 1_000, seed: '' }).draw('now', never)).toBe(1_001);
+  });
+});

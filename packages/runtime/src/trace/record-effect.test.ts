@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import { maskSecrets, noSecrets } from '../log/mask-secrets.ts';
+import { EffectRecorder } from './record-effect.ts';
+import { recordThrown, throwable } from './thrown-record.ts';
+
+const request = (content: string, more = {}) => ({
+  modelRef: 'Model/m',
+  params: { temperature: 1 },
+  tools: [{ name: 'weather__get', description: 'The weather.' }],
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    ...Array.from({ length: 20 }, (_, index) => ({ role: 'user', content: `number ${index}` })),
+    { role: 'user', content },
+  ],
+  ...more,
+});
+
+describe('what a model was asked', () => {
+  const describeRequest = (asked: unknown) => new EffectRecorder().describe('model', asked, noSecrets);
+
+  test('is told apart by all of it, and shows its beginning and its end', () => {
+    const record = describeRequest(request('hello'));
+    // A matcher may leave something in what it looks at.
+    expect(structuredClone(record)).toMatchObject({
+      modelRef: 'Model/m',
+      params: { temperature: 1 },
+      tools: { weather__get: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      messages: { count: 22, shown: { '0 system': 'Be brief.', '21 user': 'hello' } },
+    });
+    expect(describeRequest(request('hello'))).toEqual(record);
+    const middle = request('hello');
+    middle.messages.splice(5, 1, { role: 'user', content: 'another one' });
+    expect(describeRequest(middle)).not.toEqual(record);
+    expect(describeRequest(request('hello', { tools: [{ name: 'weather__get', description: 'Rain.' }] }))).not.toEqual(
+      record,
+    );
+    expect(describeRequest(request(`hello${' '.repeat(1_000)}1`))).not.toEqual(
+      describeRequest(request(`hello${' '.repeat(1_000)}2`)),
+    );
+  });
+
+  test('may hold what is no JSON: a layer left it there', () => {
+    expect(() => describeRequest(request('hello', { params: { stop: undefined, at: new Date(0) } }))).not.toThrow();
+  });
+});
+
+describe('what came of it', () => {
+  test('is kept without secrets, and not at all when it is very long', () => {
+    const recorder = new EffectRecorder();
+    const mask = maskSecrets(['a-secret-key']);
+    const record = (value: unknown) =>
+      recorder.record(
+        { key: 'k', kind: 'tool', asked: { token: 'a-secret-key' }, outcome: { ok: true, value } },
+        mask,
+      )();
+    expect(record({ said: 'a-secret-key' })).toEqual({
+      key: 'k',
+      kind: 'tool',
+      asked: { token: '***' },
+      outcome: { ok: true, value: { said: '***' } },
+    });
+    expect(record('x'.repeat(1_000_001))).not.toHaveProperty('outcome');
+  });
+
+  test('an error is thrown again as layers know it', () => {
+    const coded = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 7, suggestion: 'Wait.' });
+    const again = throwable(recordThrown(coded));
+    expect(again).toBeInstanceOf(GoondanError);
+    expect(again).toMatchObject({
+      code: 'E_MODEL_FAILED',
+      message: 'busy',
+      retryable: true,
+      retryAfterMs: 7,
+      suggestion: 'Wait.',
+    });
+    const own = Object.assign(new RangeError('too far'), { code: 'OUT', retryable: false });
+    expect(throwable(recordThrown(own))).toMatchObject({
+      name: 'RangeError',
+      message: 'too far',
+      code: 'OUT',
+      retryable: false,
+    });
+    expect(throwable(recordThrown('oops')).message).toBe('oops');
+    expect(throwable(recordThrown({})).message).toBe('something was thrown');
+  });
+});
