@@ -156,7 +156,7 @@ function spanOfLayer(
       'goondan.outcome': outcome,
       'goondan.changed': recorded.changed !== undefined,
       'goondan.result_changed': recorded.resultChanged !== undefined,
-      'goondan.message_events': (recorded.events?.length ?? 0) + recorded.emittedMore,
+      'goondan.message_events': (recorded.events?.length ?? 0) + (recorded.emittedMore ?? 0),
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
     }),
     // One that was skipped has failed, and nothing has failed with it.
