@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
 
   test('says why the last turn failed, and what to do', async () => {
     await page.keyboard.press('n');
-    const problem = page.getByRole('alert');
+    const problem = page.getByRole('note');
     await problem.waitFor();
     expect(await problem.textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
     expect(studio.complaints).toEqual([]);

@@ -45,7 +45,7 @@ export function Studio() {
   );
   useShortcuts({
     route,
-    conversations: groupByAgent(view?.conversations ?? []).flatMap(([, conversations]) => conversations),
+    conversations: groupByAgent(view).flatMap(([, conversations]) => conversations),
     approvals: view?.approvals ?? [],
     shown,
     show,
@@ -88,7 +88,8 @@ export function Studio() {
     if (list.value === undefined) return <main className="middle" aria-busy="true" />;
     if (workspaceId === undefined) return <EmptyWorkspace />;
     if (view === undefined) return <main className="middle" aria-busy="true" />;
-    if (shown === undefined) return <Overview view={view} goTo={goTo} version={swarm.progress} />;
+    if (shown === undefined)
+      return <Overview view={view} goTo={goTo} version={swarm.progress} lookAgain={swarm.lookAgain} />;
     return (
       <Conversation
         key={liveKey(shown.agent, shown.key)}
@@ -98,6 +99,7 @@ export function Studio() {
         openTurn={turn}
         live={live}
         version={swarm.versionOf(shown.agent, shown.key)}
+        lookAgain={swarm.lookAgain}
         show={show}
       />
     );

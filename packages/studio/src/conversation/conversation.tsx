@@ -32,13 +32,24 @@ interface ConversationProps {
   readonly live: LiveTurn | undefined;
   /** Another one with every turn that was committed. */
   readonly version: number;
+  /** At the workspace: something was done to it. */
+  readonly lookAgain: () => void;
   readonly show: Show;
 }
 
 const FIRST_PAGE = 200;
 const MOST_MESSAGES = 1000;
 
-export function Conversation({ view, shown, at, openTurn, live: heard, version: commits, show }: ConversationProps) {
+export function Conversation({
+  view,
+  shown,
+  at,
+  openTurn,
+  live: heard,
+  version: commits,
+  lookAgain,
+  show,
+}: ConversationProps) {
   const { workspaceId } = view;
   const { agent, key } = shown;
   const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
@@ -64,7 +75,10 @@ export function Conversation({ view, shown, at, openTurn, live: heard, version: 
   const summaries = useMemo(() => byTurn(turns.value?.turns), [turns.value]);
   const results = useMemo(() => byTurn(timeline.value?.turns), [timeline.value]);
   const running = live && { ...unfinished(turns.value, results), ...live };
-  const pending = pendingInputs(sent, results, view.deadLetters, running && summaries.get(running.turnId ?? ''));
+  const untold = pendingInputs(sent, results, view.deadLetters);
+  // For good: a turn that is deleted later is not about to be answered.
+  if (untold.length < sent.length) setSent(untold);
+  const pending = pendingInputs(untold, results, view.deadLetters, running && summaries.get(running.turnId ?? ''));
 
   const isNow = at === undefined;
   const read = isNow && conversation.value ? conversation.value.earlier + messages.length : undefined;
@@ -120,7 +134,7 @@ export function Conversation({ view, shown, at, openTurn, live: heard, version: 
               {approvals.map((approval) => (
                 <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
               ))}
-              <DeadLetters letters={deadLetters} workspaceId={workspaceId} />
+              <DeadLetters letters={deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
               {isEmpty && (conversation.value !== undefined || !isKnown) && (
                 <p className="quiet centred-note">Nothing has been said here yet.</p>
               )}
@@ -140,7 +154,7 @@ export function Conversation({ view, shown, at, openTurn, live: heard, version: 
         shown={shown}
         isNow={isNow}
         show={show}
-        onSent={(input) => setSent([...pendingInputs(sent, results, view.deadLetters), input])}
+        onSent={(input) => setSent((inputs) => [...inputs, input])}
       />
     </main>
   );

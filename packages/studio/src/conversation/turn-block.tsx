@@ -56,7 +56,12 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           show={show}
         />
       ))}
-      {result?.error !== undefined && <Problem error={result.error} />}
+      {result?.error !== undefined && <TurnFailure error={result.error} />}
     </section>
   );
 });
+
+/** Who cancelled a turn wanted that: nothing went wrong. */
+function TurnFailure({ error }: { readonly error: NonNullable<TimelineTurn['error']> }) {
+  return error.code === 'E_CANCELLED' ? <p className="quiet">{error.message}</p> : <Problem error={error} isPast />;
+}

@@ -10,17 +10,20 @@ type Letter = WorkspaceView['deadLetters'][number];
 interface DeadLettersProps {
   readonly letters: readonly Letter[];
   readonly workspaceId: string;
+  readonly lookAgain: () => void;
 }
 
 /** Inputs that crashed their agent again and again: kept until a person says what becomes of them. */
-export function DeadLetters({ letters, workspaceId }: DeadLettersProps) {
-  // Nobody tells that a letter is gone; one that is put aside again is another one.
-  return letters.map((letter) => (
-    <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} workspaceId={workspaceId} />
-  ));
+export function DeadLetters({ letters, ...rest }: DeadLettersProps) {
+  // One that is put aside again is another one.
+  return letters.map((letter) => <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} {...rest} />);
 }
 
-function DeadLetter({ letter, workspaceId }: { readonly letter: Letter; readonly workspaceId: string }) {
+function DeadLetter({
+  letter,
+  workspaceId,
+  lookAgain,
+}: Omit<DeadLettersProps, 'letters'> & { readonly letter: Letter }) {
   const [problem, setProblem] = useState<Error>();
   const [state, setState] = useState<'open' | 'asked' | 'gone'>('open');
   const act = async (action: 'retry' | 'drop') => {
@@ -31,6 +34,7 @@ function DeadLetter({ letter, workspaceId }: { readonly letter: Letter; readonly
       await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, key, eventId, action });
       // Done, or there was nothing to do it to any more.
       setState('gone');
+      lookAgain();
     } catch (error) {
       setState('open');
       setProblem(error instanceof Error ? error : new Error(String(error)));

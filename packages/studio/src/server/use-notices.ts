@@ -3,7 +3,7 @@ import { addressOf } from './ask-server.ts';
 import { followStream, type StreamListener } from './follow-stream.ts';
 
 /** Hears what happens in a workspace's swarm. Returns whether the stream is open. */
-export function useNotices(workspaceId: string | undefined, listener: Omit<StreamListener, 'lost'>): boolean {
+export function useNotices(workspaceId: string | undefined, listener: StreamListener): boolean {
   const latest = useRef(listener);
   latest.current = listener;
   const [isOpen, setOpen] = useState(true);
@@ -16,7 +16,10 @@ export function useNotices(workspaceId: string | undefined, listener: Omit<Strea
         setOpen(true);
         latest.current.opened();
       },
-      lost: () => setOpen(false),
+      lost() {
+        setOpen(false);
+        latest.current.lost();
+      },
       heard: (notices) => latest.current.heard(notices),
     });
   }, [workspaceId]);

@@ -19,6 +19,8 @@ export interface Swarm {
   /** Grows while turns run: for whoever shows one that is not over. */
   readonly progress: number;
   readonly isConnected: boolean;
+  /** At what there is: something was done to it. */
+  readonly lookAgain: () => void;
 }
 
 /** Something may change without a notice: another program deletes a conversation. */
@@ -59,7 +61,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     lookAgain();
     goOn();
   }, [lookAgain, goOn]);
-  const isConnected = useNotices(workspaceId, { heard, opened });
+  const isConnected = useNotices(workspaceId, { heard, opened, lost: lookAgain });
   const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
   const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
   const { value } = view;
@@ -74,5 +76,5 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     });
   }, [value]);
   const versionOf = useCallback((agent: string, key: string) => commits.get(liveKey(agent, key)) ?? 0, [commits]);
-  return { view, live, versionOf, progress, isConnected };
+  return { view, live, versionOf, progress, isConnected, lookAgain };
 }

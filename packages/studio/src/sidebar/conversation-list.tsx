@@ -15,9 +15,8 @@ interface ConversationListProps {
 /** More of one agent are found by their address. */
 const MOST_SHOWN = 200;
 
-/** By agent, the latest first. */
 export function ConversationList({ view, shown, live }: ConversationListProps) {
-  const groups = groupByAgent(view.conversations);
+  const groups = groupByAgent(view);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });

@@ -1,12 +1,14 @@
-import type { InstanceView } from '@goondan/cli/studio';
+import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
 
-/** As they are listed: by agent, the one that was used last first, and so within each. */
-export function groupByAgent(conversations: readonly InstanceView[]): readonly (readonly [string, InstanceView[]])[] {
-  const groups = new Map<string, InstanceView[]>();
-  for (const conversation of conversations) {
+type Conversations = Pick<WorkspaceView, 'conversations' | 'agents'>;
+
+/** As they are listed: agents in the order of the swarm, so that nothing jumps while they work; of each the latest first. */
+export function groupByAgent(view: Conversations | undefined): readonly (readonly [string, InstanceView[]])[] {
+  const groups = new Map<string, InstanceView[]>(view?.agents.map(({ name }) => [name, []]));
+  for (const conversation of view?.conversations ?? []) {
     const group = groups.get(conversation.agent);
     if (group === undefined) groups.set(conversation.agent, [conversation]);
     else group.push(conversation);
   }
-  return [...groups];
+  return [...groups].filter(([, conversations]) => conversations.length > 0);
 }
