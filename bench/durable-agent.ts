@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent, ModelReply } from '@goondan/types';
 import { type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
+import { watchTurn } from '../packages/runtime/src/trace/watch-turn.ts';
 import { openTurnTraces } from '../packages/runtime/src/agent/process/turn-traces.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
 import { systemProcesses } from '../packages/runtime/src/ports/processes.ts';
@@ -73,7 +74,9 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
     async turn(): Promise<void> {
       const event = { ...benchEvent(++count), instanceKey };
       await journal.accept(agent.parts.address, event);
-      const { result } = await agent.handle(event, { observer: isTraced ? traces.observe() : undefined });
+      const { result } = await agent.handle(event, {
+        observer: isTraced ? watchTurn(systemClock, [traces.listen()]) : undefined,
+      });
       if (result.finishReason === 'error') throw new Error(result.error?.message);
     },
   };

@@ -12,6 +12,7 @@ import { noSecrets } from '../packages/runtime/src/log/mask-secrets.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
 import type { ChainSpan, TurnObserver } from '../packages/runtime/src/trace/layer-span.ts';
 import { recordTurn } from '../packages/runtime/src/trace/record-turn.ts';
+import { SpanIds } from '../packages/runtime/src/trace/span-id.ts';
 import { type Contestant, measure, printTimings } from './measure.ts';
 
 interface Passing {
@@ -100,11 +101,13 @@ function watched(count: number): Contestant {
   };
 }
 
+const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', turnId: 'turn' }, { traceId: 'trace' });
+
 /** As a turn does it. */
 function runTurn(chainOfTurn: ReturnType<typeof chainOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
   let outer: ChainSpan | undefined;
   return nest(async (inside) => {
-    const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets }, outer);
+    const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets, spanIds }, outer);
     outer = span;
     const given = await runOnion({ ...chainOfTurn(inside), span });
     span?.end(given);

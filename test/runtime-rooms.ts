@@ -13,6 +13,7 @@ export const sharedRooms: readonly string[] = [
   'log',
   'messages',
   'ports',
+  'telemetry',
   'trace',
   'workspace',
 ];

@@ -66,7 +66,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(sources.filter((path) => !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !sources.includes(path));
     const known =
-      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector)-runner[\w-]*\.js(\.jsc)?)$/;
+      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector)-runner[\w-]*\.js(\.jsc)?|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
     expect(others.filter((path) => !known.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.log$|\.tgz$|(^|\/)\./.test(path))).toEqual([]);
     for (const path of Object.values<string>({ ...manifest.exports, ...manifest.bin })) {
@@ -118,6 +118,30 @@ describe('in an empty project', () => {
     expect((await gdn('demo')).stdout).toMatch(/Seoul, the next 3 days.+turn concierge .+turn forecaster /s);
     const { checks } = JSON.parse((await gdn('doctor', '--json')).stdout);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'ok' }));
+  });
+
+  test('npx gdn studio: the page is there, with all that it loads', async () => {
+    const child = Bun.spawn(['npx', 'gdn', 'studio', '--json'], {
+      ...surroundings(),
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    try {
+      const { value } = await child.stdout.getReader().read();
+      const { url, pid } = JSON.parse(new TextDecoder().decode(value));
+      const entered = await fetch(url, { redirect: 'manual' });
+      const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
+      const page = await (await fetch(new URL('/', url), { headers })).text();
+      const loaded = [...page.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, path = '']) => path);
+      expect(loaded.length).toBeGreaterThan(0);
+      for (const path of loaded) expect((await fetch(new URL(path, url), { headers })).status).toBe(200);
+      const list = await (await fetch(new URL('/api/workspaces', url), { headers })).json();
+      expect(list).toMatchObject({ version: packed[0]?.version, workspaces: expect.any(Array) });
+      process.kill(pid, 'SIGTERM');
+      expect(await child.exited).toBe(0);
+    } finally {
+      child.kill();
+    }
   });
 
   test('the swarm of the demo, written by gdn init', async () => {
@@ -197,14 +221,13 @@ spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
 const gdn = (...args: string[]) => run('npx', 'gdn', ...args);
 
 /** In the project, with a state of its own. */
+function surroundings() {
+  const env = { ...process.env, GOONDAN_STATE_ROOT: join(folder, 'state'), NO_COLOR: '1' };
+  return { cwd: project, env, stdin: 'ignore' } as const;
+}
+
 async function run(...command: string[]) {
-  const child = Bun.spawn(command, {
-    cwd: project,
-    env: { ...process.env, GOONDAN_STATE_ROOT: join(folder, 'state'), NO_COLOR: '1' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { stdout, stderr, exitCode };
 }

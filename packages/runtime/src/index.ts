@@ -90,6 +90,7 @@ export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
+export { type CollectorProbe, probeCollector } from './telemetry/probe-collector.ts';
 export type { ChainRecord, LayerRecord } from './trace/chain-record.ts';
 export type {
   ChainSpan,

@@ -1,5 +1,6 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { ErrorBoundary } from './problems/error-boundary.tsx';
 import { Studio } from './studio.tsx';
 import { startTheme } from './theme/theme.ts';
 
@@ -8,6 +9,8 @@ const place = document.getElementById('studio');
 if (place === null) throw new Error('index.html has no place for the page.');
 createRoot(place).render(
   <StrictMode>
-    <Studio />
+    <ErrorBoundary>
+      <Studio />
+    </ErrorBoundary>
   </StrictMode>,
 );

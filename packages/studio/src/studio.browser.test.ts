@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Page } from 'playwright-core';
 import { hasChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
+import { writeLongLife } from './testing/write-long-life.ts';
 
 // A browser and a swarm, on a machine that may be busy.
 setDefaultTimeout(180_000);
@@ -16,7 +17,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   beforeAll(async () => {
     studio = new StudioPlace();
-    await studio.runDemo();
+    await studio.runDemo({ tokensPerSecond: 12 });
     await studio.openStudio('swarm');
     page = await studio.openPage();
   });
@@ -144,7 +145,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
     await page.locator('.turn:not(.is-live)', { hasText: attack }).first().waitFor();
-    expect(await page.title()).toBe('Goondan Studio');
+    expect(await page.title()).toBe('concierge default · Goondan Studio');
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
 
@@ -202,6 +203,48 @@ describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
     } finally {
       expect(await studio.close()).toEqual([]);
     }
+  });
+});
+
+describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
+  let studio: StudioPlace;
+  let page: Page;
+
+  beforeAll(async () => {
+    studio = new StudioPlace();
+    await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 100, perTurn: 100 });
+    await studio.openStudio();
+    page = await studio.openPage();
+  });
+  afterAll(async () => {
+    expect(await studio.close()).toEqual([]);
+  });
+
+  test('holds the newest of it, and more when it is asked', async () => {
+    await page.getByRole('link', { name: /default/ }).click();
+    await page.getByText('Message number 10000.').waitFor();
+    await expectCount(page, 200);
+    await page.getByRole('button', { name: 'show more' }).click();
+    await expectCount(page, 1000);
+  });
+
+  test('goes to any moment of it', async () => {
+    const slider = page.getByRole('slider', { name: /after event/ });
+    await slider.fill('5000');
+    await page.getByText('Message number 5000.').waitFor();
+    await slider.press('ArrowLeft');
+    await page.getByText('Message number 5000.').waitFor({ state: 'detached' });
+    await page.getByText('Message number 4999.').waitFor();
+    // One line for the whole life, whatever is in it.
+    expect(await page.locator('.timeline *').count()).toBeLessThan(20);
+  });
+
+  test('says why the last turn failed, and what to do', async () => {
+    await page.keyboard.press('n');
+    const problem = page.getByRole('note');
+    await problem.waitFor();
+    expect(await problem.textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
+    expect(studio.complaints).toEqual([]);
   });
 });
 

@@ -8,24 +8,29 @@ import { useShortcuts } from './keyboard/use-shortcuts.ts';
 import { liveKey } from './live/live-turns.ts';
 import { EmptyWorkspace } from './overview/empty-workspace.tsx';
 import { Overview } from './overview/overview.tsx';
+import { ConnectionNotice } from './problems/connection-notice.tsx';
 import { Problem } from './problems/problem.tsx';
 import { changeRoute, type Route, type RouteChange } from './route/route.ts';
 import { useRoute } from './route/use-route.ts';
 import type { ShownConversation } from './conversation/shown-conversation.ts';
-import { useAnswer } from './server/use-answer.ts';
+import { useWorkspaces } from './server/use-workspaces.ts';
 import { useSwarm } from './server/use-swarm.ts';
+import { groupByAgent } from './sidebar/group-by-agent.ts';
 import { Sidebar } from './sidebar/sidebar.tsx';
+import { useTitle } from './title/use-title.ts';
 import { changeTheme } from './theme/theme.ts';
 
 export function Studio() {
   const [route, goTo] = useRoute();
   const [helpIsOpen, setHelp] = useState(false);
-  const list = useAnswer<WorkspaceList>('/api/workspaces', route.workspaceId);
+  const list = useWorkspaces(route.workspaceId);
   const workspaceId = route.workspaceId ?? firstWorkspace(list.value);
   const swarm = useSwarm(workspaceId);
   const view = swarm.view.value?.workspaceId === workspaceId ? swarm.view.value : undefined;
   const shown = shownConversation(route, view);
   const { at, turn } = route;
+  const live = shown && swarm.live[liveKey(shown.agent, shown.key)];
+  useTitle(shown, view);
   // What was chosen for a person who named nothing stays what it is, whatever happens elsewhere meanwhile.
   useEffect(() => {
     if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
@@ -40,7 +45,8 @@ export function Studio() {
   );
   useShortcuts({
     route,
-    conversations: view?.conversations ?? [],
+    conversations: groupByAgent(view).flatMap(([, conversations]) => conversations),
+    approvals: view?.approvals ?? [],
     shown,
     show,
     toggleHelp: () => setHelp((isOpen) => !isOpen),
@@ -55,22 +61,20 @@ export function Studio() {
         view={view}
         shown={shown}
         live={swarm.live}
-        isConnected={swarm.isConnected}
         goTo={goTo}
         openHelp={() => setHelp(true)}
       />
-      {middle()}
+      <div className="stage">
+        <ConnectionNotice isConnected={swarm.isConnected} error={view === undefined ? undefined : swarm.view.error} />
+        {middle()}
+      </div>
       {workspaceId !== undefined && shown !== undefined && turn !== undefined && (
         <Inspector
           workspaceId={workspaceId}
           shown={shown}
           turn={turn}
           at={at}
-          version={
-            swarm.live[liveKey(shown.agent, shown.key)] === undefined
-              ? swarm.committed(shown.agent, shown.key)
-              : swarm.progress
-          }
+          version={`${swarm.versionOf(shown.agent, shown.key)} ${live === undefined ? '' : swarm.progress}`}
           show={show}
         />
       )}
@@ -84,7 +88,8 @@ export function Studio() {
     if (list.value === undefined) return <main className="middle" aria-busy="true" />;
     if (workspaceId === undefined) return <EmptyWorkspace />;
     if (view === undefined) return <main className="middle" aria-busy="true" />;
-    if (shown === undefined) return <Overview view={view} goTo={goTo} version={swarm.progress} />;
+    if (shown === undefined)
+      return <Overview view={view} goTo={goTo} version={swarm.progress} lookAgain={swarm.lookAgain} />;
     return (
       <Conversation
         key={liveKey(shown.agent, shown.key)}
@@ -92,8 +97,9 @@ export function Studio() {
         shown={shown}
         at={at}
         openTurn={turn}
-        live={swarm.live[liveKey(shown.agent, shown.key)]}
-        version={swarm.committed(shown.agent, shown.key)}
+        live={live}
+        version={swarm.versionOf(shown.agent, shown.key)}
+        lookAgain={swarm.lookAgain}
         show={show}
       />
     );

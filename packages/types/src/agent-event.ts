@@ -36,9 +36,11 @@ export interface AgentEvent {
   /** Ties the turns of one question together. 32 lowercase hexadecimal digits; another text is carried as it is. */
   readonly traceId: string;
   /**
-   * The span that asked for this turn, when another agent did: the turn's own span hangs under it. 16 lowercase
-   * hexadecimal digits; another text does not count.
+   * The span that asked for this turn, of another agent or of a caller outside: the turn's own span hangs under it. 16
+   * lowercase hexadecimal digits; another text does not count.
    */
   readonly parentSpanId?: string;
+  /** False: whoever began the trace does not record it, so no spans of it are exported. Handed on to called agents. */
+  readonly isSampled?: boolean;
   readonly createdAt: Date;
 }

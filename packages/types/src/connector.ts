@@ -21,6 +21,10 @@ export interface ConnectorEvent {
   readonly createdAt?: Date;
   /** The trace it belongs to outside, 32 lowercase hexadecimal digits as in `traceparent`; a new one when absent. */
   readonly traceId?: string;
+  /** The span of whoever asks, 16 lowercase hexadecimal digits: the turn's own span hangs under it. Counts with `traceId` only. */
+  readonly parentSpanId?: string;
+  /** False: whoever asks does not record this trace, so no spans of it are exported. */
+  readonly isSampled?: boolean;
 }
 
 /**

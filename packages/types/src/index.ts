@@ -16,4 +16,5 @@ export * from './runtime-events.ts';
 export * from './step.ts';
 export * from './text-of.ts';
 export * from './tool.ts';
+export * from './trace-parent.ts';
 export * from './turn.ts';

@@ -60,6 +60,11 @@ export interface ToolContext extends ExecutionContext {
   /** Aborted when the turn is cancelled or the call runs past its deadline. Pass it on. */
   readonly signal: AbortSignal;
   readonly agents: AgentsApi;
+  /**
+   * This call as W3C Trace Context: send it along to a service you trust, as the header `traceparent`, and what that does
+   * hangs under this call. The runtime always gives it.
+   */
+  readonly traceparent?: string;
 }
 
 /**

@@ -61,6 +61,48 @@ describe('gdn doctor', () => {
     expect(of('bubblewrap')?.detail).toContain('unsandboxed');
   });
 
+  test('R-08 telemetry: off, on and answered, on and nobody there, on and wrong; never missing', async () => {
+    const PATH = await programs({});
+    const heard: unknown[] = [];
+    const collector = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        heard.push(new URL(request.url).pathname, request.headers.get('api-key'), await request.json());
+        return Response.json({});
+      },
+    });
+    const url = `http://127.0.0.1:${collector.port}`;
+    const of = async (env: Record<string, string>) => (await examine({ PATH, ...env })).of('telemetry');
+    try {
+      expect(await of({})).toEqual({
+        name: 'telemetry',
+        status: 'ok',
+        detail: 'off: no OTEL_EXPORTER_OTLP_ENDPOINT is set',
+      });
+      const key = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a-key-of-the-collector' };
+      const on = await examine({ PATH, OTEL_EXPORTER_OTLP_ENDPOINT: url, ...key });
+      expect(on.of('telemetry')).toMatchObject({
+        status: 'ok',
+        detail: `spans go to ${url}/v1/traces, which takes them`,
+      });
+      expect(on.stdout).not.toContain('a-key-of-the-collector');
+      expect(heard).toEqual(['/v1/traces', 'a-key-of-the-collector', { resourceSpans: [] }]);
+    } finally {
+      await collector.stop(true);
+    }
+    const gone = await examine({ PATH, OTEL_EXPORTER_OTLP_ENDPOINT: url });
+    expect(gone).toMatchObject({ healthy: true, exitCode: 0 });
+    expect(gone.of('telemetry')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('takes no spans'),
+    });
+    expect(await of({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' })).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('is no URL'),
+    });
+  });
+
   test('bubblewrap that is installed and may not work is told from one that does', async () => {
     const bwrap = 'test "$1" = --version && echo bubblewrap 0.11.0 || { echo "bwrap: No permissions" >&2; exit 1; }';
     const { of } = await examine({ PATH: await programs({ bwrap }) });

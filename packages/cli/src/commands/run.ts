@@ -88,8 +88,16 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     const { serve } = await import('../run/serve.ts');
     return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
   }
-  const [{ runOnce }, { readInput }] = await Promise.all([import('../run/run-once.ts'), import('../read-input.ts')]);
-  const delivery = { input: await readInput(input, terminal), ...partnerOf({ agent, instance }) };
+  const [{ runOnce }, { readInput }, { callerTrace }] = await Promise.all([
+    import('../run/run-once.ts'),
+    import('../read-input.ts'),
+    import('../caller-trace.ts'),
+  ]);
+  const delivery = {
+    input: await readInput(input, terminal),
+    ...partnerOf({ agent, instance }),
+    ...callerTrace(process.env),
+  };
   return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
 }
 

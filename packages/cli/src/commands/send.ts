@@ -35,9 +35,10 @@ export function addSendCommand(program: Command, terminal: Terminal, finish: (co
 }
 
 async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode> {
-  const [{ reachSwarm }, { readInput }] = await Promise.all([
+  const [{ reachSwarm }, { readInput }, { callerTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../read-input.ts'),
+    import('../caller-trace.ts'),
   ]);
   const { agent, instance, id, json = false, wait = false } = options;
   const swarm = await reachSwarm(options);
@@ -46,6 +47,7 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
     ...(agent === undefined ? {} : { agent }),
     ...(instance === undefined ? {} : { instanceKey: instance }),
     ...(id === undefined ? {} : { id }),
+    ...callerTrace(process.env),
   };
   if (wait) {
     const [{ askOnce }, { withDesk }] = await Promise.all([

@@ -1,6 +1,6 @@
 // Real processes: what `gdn studio` prints, serves, and leaves behind.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantHostileFolder } from '../testing/hostile-folder.ts';
@@ -16,7 +16,7 @@ let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => {
   for (const child of running.splice(0)) child.kill();
-  await place.run('stop', '--bundle', 'bundle');
+  if (existsSync(join(place.folder, 'bundle'))) await place.run('stop', '--bundle', 'bundle');
   expect(await place.remove()).toEqual([]);
 });
 /** Those of a test that failed are ended too. */
@@ -32,8 +32,11 @@ interface RunningStudio {
   readonly post: <Answer>(path: string, body: object) => Promise<Answer>;
 }
 
-async function startStudio(cwd: string, ...args: string[]): Promise<RunningStudio> {
-  const child = place.startWith({ cwd }, 'studio', ...args);
+function startStudio(cwd: string, ...args: string[]): Promise<RunningStudio> {
+  return openStudio(place.startWith({ cwd }, 'studio', ...args));
+}
+
+async function openStudio(child: ReturnType<GdnPlace['start']>): Promise<RunningStudio> {
   running.push(child);
   let stdout = '';
   void (async () => {
@@ -125,6 +128,17 @@ describe('gdn studio', () => {
     }
   });
 
+  test('a bundle in the current folder that cannot be told is said, and stops nothing', async () => {
+    const folder = await place.write('bundle', { 'goondan.yaml': 'kind: [' });
+    const child = place.startWith({ cwd: folder }, 'studio', '--json');
+    const studio = await openStudio(child);
+    expect(await studio.get<WorkspaceList>('/api/workspaces')).not.toHaveProperty('opened');
+    await studio.stop('SIGTERM');
+    expect(await child.stderr.text()).toStartWith(
+      'The swarm of the bundle in this folder is not opened. E_BUNDLE_INVALID',
+    );
+  });
+
   test('a bundle that was named and is not there is refused', async () => {
     const { stdout, stderr, exitCode } = await place.run('studio', 'nowhere');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
@@ -180,6 +194,29 @@ describe('with a bundle', () => {
       );
     }
     await studio.stop('SIGTERM');
+  });
+});
+
+describe('gdn demo --studio', () => {
+  test('runs the demo in Studio, where its question is answered by a person; Ctrl-C leaves nothing', async () => {
+    const temporary = join(place.folder, 'temporary');
+    mkdirSync(temporary);
+    const args = ['demo', '--studio', '--json', '--input', 'Book a picnic in Lisbon'];
+    const studio = await openStudio(place.startWith({ env: { TMPDIR: temporary } }, ...args));
+    expect(JSON.parse(studio.stdout())).toMatchObject({ stateRoot: expect.stringContaining(temporary) });
+    const { opened, workspaces } = await studio.get<WorkspaceList>('/api/workspaces');
+    expect(opened?.swarm).toBe('demo');
+    expect(workspaces).toMatchObject([{ workspaceId: opened?.workspaceId, isRunning: true }]);
+    const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
+    let asked: readonly ApprovalSummary[] = [];
+    await until(async () => (asked = (await studio.get<WorkspaceView>(at)).approvals).length > 0);
+    expect(asked).toMatchObject([{ toolName: 'picnic__book' }]);
+    const answer = { id: asked[0]?.id, decision: 'approve' };
+    expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
+    await until(async () => (await studio.get<WorkspaceView>(at)).approvals.length === 0);
+    expect(await studio.stop('SIGINT')).toBe(130);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(existsSync(place.stateRoot)).toBe(false);
   });
 });
 

@@ -9,14 +9,16 @@ import { type Check, ok, warning } from './check.ts';
 import { checkBun, checkGit, checkNode, checkNpm, checkSandbox } from './check-programs.ts';
 import { checkRunners } from './check-runners.ts';
 import { checkStateRoot } from './check-state-root.ts';
+import { checkTelemetry } from './check-telemetry.ts';
 
 /** **Errors** — `E_BUNDLE_MISSING`, when a bundle was named and is not there. */
 export async function examine(options: BundleOptions): Promise<readonly Check[]> {
-  const [node, npm, git, sandbox, swarm] = await Promise.all([
+  const [node, npm, git, sandbox, telemetry, swarm] = await Promise.all([
     checkNode(),
     checkNpm(),
     checkGit(),
     checkSandbox(),
+    checkTelemetry(process.env),
     checkSwarm(options),
   ]);
   return [
@@ -29,6 +31,7 @@ export async function examine(options: BundleOptions): Promise<readonly Check[]>
     checkProcesses(canReadProcesses()),
     sandbox,
     checkKeys(process.env),
+    telemetry,
     swarm,
   ];
 }

@@ -15,11 +15,14 @@ export interface OpenedSwarm {
 }
 
 /**
- * `undefined` when there is no bundle and none was named.
+ * `undefined` when none was named and there is none here, or not one that can be told; `note` hears why in the latter case.
  *
- * **Errors** — `E_BUNDLE_MISSING`, `E_SWARM_UNKNOWN`, `E_BUNDLE_INVALID`, of one that was named.
+ * **Errors** — of one that was named: `E_BUNDLE_MISSING`, `E_SWARM_UNKNOWN`, `E_BUNDLE_INVALID`.
  */
-export async function openSwarm(options: BundleOptions): Promise<OpenedSwarm | undefined> {
+export async function openSwarm(
+  options: BundleOptions,
+  note: (text: string) => void,
+): Promise<OpenedSwarm | undefined> {
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
@@ -28,6 +31,9 @@ export async function openSwarm(options: BundleOptions): Promise<OpenedSwarm | u
     return { ...found, startCommand: startCommand(options), readAgents };
   } catch (error) {
     if (isNamed || !(error instanceof GoondanError)) throw error;
+    const { code, message } = error;
+    if (code !== 'E_BUNDLE_MISSING')
+      note(`The swarm of the bundle in this folder is not opened. ${code}: ${message}\n`);
     return undefined;
   }
 }

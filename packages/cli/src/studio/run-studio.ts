@@ -26,7 +26,7 @@ export interface ServedStudio {
 export async function runStudio(request: StudioRequest, terminal: Terminal): Promise<ExitCode> {
   const { port, opensBrowser, json = false, ...options } = request;
   const stateRoot = readableStateRoot(options);
-  const opened = await openSwarm(options);
+  const opened = await openSwarm(options, terminal.printError);
   const ended = Promise.withResolvers<StopSignal>();
   const forget = onStopSignal(ended.resolve);
   const studio = serveStudio({

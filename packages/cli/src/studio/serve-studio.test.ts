@@ -1,5 +1,6 @@
 // Real HTTP: who is let in, and what becomes of everybody else.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { networkInterfaces } from 'node:os';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { StudioPlace } from '../testing/studio-place.ts';
@@ -48,6 +49,15 @@ describe('who has the link', () => {
     expectGuarded(response);
   });
 
+  test('on a page of another site gets the cookie with a page that sends on: a redirect would not bring it along', async () => {
+    const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' };
+    const response = await fetch(place.studio.url, { redirect: 'manual', headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('set-cookie')).toStartWith(place.cookie);
+    expect(await response.text()).toContain('<meta http-equiv="refresh" content="0; url=/">');
+    expectGuarded(response);
+  });
+
   test('sees the page and its parts', async () => {
     const page = await place.ask('/');
     expect({ status: page.status, type: page.headers.get('content-type') }).toEqual({
@@ -79,6 +89,15 @@ describe('who has the link', () => {
       await expectRefusal(await other.ask('/', { headers: { Cookie: place.cookie } }), 401);
     } finally {
       await other.remove();
+    }
+  });
+
+  test('must be on this machine: nothing listens on another of its addresses', async () => {
+    const others = Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address));
+    for (const address of ['127.0.0.2', ...others.filter((each) => each !== '127.0.0.1')]) {
+      const host = address.includes(':') ? `[${address}]` : address;
+      const answered = fetch(`http://${host}:${place.studio.port}/`, { signal: AbortSignal.timeout(10_000) });
+      expect(await answered.then(() => address).catch(() => 'nothing')).toBe('nothing');
     }
   });
 

@@ -13,7 +13,7 @@ import { answerApi } from './api/answer-api.ts';
 import { checkSender } from './http/check-sender.ts';
 import { answerFile, type PageFiles, readPageFiles } from './http/page-files.ts';
 import { protect } from './http/protect.ts';
-import { askForLink } from './http/ask-for-link.ts';
+import { askForLink } from './http/small-pages.ts';
 import { StudioSession } from './http/studio-session.ts';
 import { refuse, StudioRefusal } from './http/studio-refusal.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
@@ -70,10 +70,8 @@ export function serveStudio(options: StudioOptions): Studio {
       return streams.size;
     },
     ticketUrl: () => urlWith(session.newTicket()),
-    async stop() {
-      streams.closeAll();
-      await server.stop(true);
-    },
+    // With every connection, and so with every stream.
+    stop: () => server.stop(true),
   };
 
   async function answer(request: Request): Promise<Response> {
@@ -88,7 +86,7 @@ export function serveStudio(options: StudioOptions): Studio {
     checkSender(request, port);
     const url = checkAddress(request);
     const token = url.pathname === '/' && request.method === 'GET' ? url.searchParams.get('token') : null;
-    if (token !== null) return session.enter(token);
+    if (token !== null) return session.enter(token, request);
     session.check(request);
     if (url.pathname.startsWith(API)) return answerApi(host, request, url, url.pathname.slice(API.length));
     const file = page.get(url.pathname);

@@ -59,6 +59,10 @@ export class Effects {
     return `${name}/${count}`;
   }
 
+  isRecorded(key: string): boolean {
+    return this.before.effects.has(key);
+  }
+
   recorded(key: string): EffectOutcome | undefined {
     const outcome = this.before.effects.get(key);
     return outcome === undefined ? undefined : copyOutcome(outcome);

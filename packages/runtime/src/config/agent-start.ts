@@ -1,5 +1,6 @@
 /** The first thing an agent's process is told: who it is, what it is made of, where its conversation lives. JSON. */
 import type { AgentAddress, AgentCard } from '@goondan/types';
+import type { TelemetrySettings } from '../telemetry/telemetry-settings.ts';
 import type { ReplayStart } from '../trace/replay.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 
@@ -13,6 +14,8 @@ export interface AgentStart {
   readonly isNew?: boolean;
   /** The folder to work in, into which the process moves. It exists. */
   readonly cwd: string;
+  /** Where the spans of its turns go; nowhere when absent. */
+  readonly telemetry?: TelemetrySettings;
   /** Run this turn again from what was recorded of it, say what came of it, and end: nothing else is asked. */
   readonly replay?: ReplayStart;
 }

@@ -30,6 +30,10 @@ export interface Delivery {
   readonly auth?: JsonObject;
   /** 32 hexadecimal digits; made up when absent. */
   readonly traceId?: string;
+  /** The span that asks, of that trace: 16 hexadecimal digits. */
+  readonly parentSpanId?: string;
+  /** False: whoever began the trace does not record it. */
+  readonly isSampled?: boolean;
 }
 
 /** It is on disk: it will be handled, whatever happens. */

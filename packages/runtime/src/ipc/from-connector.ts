@@ -1,7 +1,7 @@
 /** What a connector's process says to the orchestrator. */
 import type { ConnectorEvent } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
-import { isTraceId } from '../trace/span-id.ts';
+import { isSpanId, isTraceId } from '../trace/span-id.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -57,6 +57,11 @@ const traceId: Check<string> = (value) => {
   return value;
 };
 
+const spanId: Check<string> = (value) => {
+  if (!isSpanId(value)) throw new Misfit('is not 16 lowercase hexadecimal digits');
+  return value;
+};
+
 export const heardEvent: Check<HeardEvent> = object({
   name,
   input: optional(text),
@@ -65,6 +70,8 @@ export const heardEvent: Check<HeardEvent> = object({
   metadata: optional(jsonObject),
   createdAt: date,
   traceId: optional(traceId),
+  parentSpanId: optional(spanId),
+  isSampled: optional(flag),
 } satisfies FieldsOf<HeardEvent>);
 
 export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', {

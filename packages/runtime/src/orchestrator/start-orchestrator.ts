@@ -11,6 +11,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
+import type { AgentStart } from '../config/agent-start.ts';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
@@ -22,6 +23,7 @@ import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
+import { namesCollector, showEndpoint } from '../telemetry/telemetry-settings.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
@@ -107,7 +109,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const runFolder = makeRunFolder(folder, endings);
   const children = openChildren(starting, spawn, runFolder);
   const approvals = await openApprovals(starting, log);
-  const swarm = openSwarm(starting, { journal, children, approvals, log });
+  const telemetry = await readTelemetry(starting, log);
+  const swarm = openSwarm(starting, { journal, children, approvals, telemetry, log });
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const stopping = new Stopping(async (graceMs, hurry) => {
@@ -219,16 +222,33 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
   return file;
 }
 
+/** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
+async function readTelemetry(
+  { environment = process.env, inForce }: Starting,
+  log: StartLog,
+): Promise<AgentStart['telemetry']> {
+  if (!namesCollector(environment)) return undefined;
+  const { readTelemetrySettings } = await import('../telemetry/read-telemetry-settings.ts');
+  const { settings, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
+  for (const warning of warnings) log.report('warn', 'telemetry.settings', warning);
+  if (settings !== undefined) {
+    const contents = settings.hasContent ? ', with the contents of messages' : '';
+    log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
+  }
+  return settings;
+}
+
 interface SwarmPlaces {
   readonly journal: Journal;
   readonly children: AgentChildren;
   readonly approvals: ApprovalFile;
+  readonly telemetry: AgentStart['telemetry'];
   readonly log: StartLog;
 }
 
 function openSwarm(
   { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
-  { journal, children, approvals, log }: SwarmPlaces,
+  { journal, children, approvals, telemetry, log }: SwarmPlaces,
 ): Swarm {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
@@ -240,6 +260,7 @@ function openSwarm(
     clock,
     ids,
     store: { stateRoot, workspaceId },
+    ...(telemetry === undefined ? {} : { telemetry }),
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => log.write(line),
     described: (agentName, description) =>

@@ -40,6 +40,8 @@ export interface SwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
+  /** For the processes of agents. */
+  readonly telemetry?: AgentStart['telemetry'];
   /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
@@ -255,7 +257,7 @@ export class Swarm {
   }
 
   #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {
-    const { journal, clock, store, inForce } = this.#parts;
+    const { journal, clock, store, inForce, telemetry } = this.#parts;
     const { address } = instance;
     const { agentName, instanceKey } = address;
     const { agents, cards, masks, settings } = inForce.current;
@@ -270,7 +272,15 @@ export class Swarm {
     });
     return runAgentProcess(
       child,
-      { address, agent, agents: cards, store, cwd, isNew: !hasConversation(store, address) },
+      {
+        address,
+        agent,
+        agents: cards,
+        store,
+        cwd,
+        isNew: !hasConversation(store, address),
+        ...(telemetry === undefined ? {} : { telemetry }),
+      },
       { heartbeat: settings.heartbeat, clock },
       listener,
     );

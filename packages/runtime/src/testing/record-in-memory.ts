@@ -4,6 +4,7 @@ import { systemClock } from '../ports/clock.ts';
 import { assembleRecording } from '../trace/assemble-recording.ts';
 import type { Recording } from '../trace/recording.ts';
 import type { ReplayStart } from '../trace/replay.ts';
+import { watchTurn } from '../trace/watch-turn.ts';
 import { decodeTraceLine } from '../trace/trace-lines.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
 import type { AgentPlan } from '../agent/agent-plan.ts';
@@ -57,7 +58,7 @@ export async function recordInMemory(
       createdAt: new Date(),
       input,
     } as const;
-    ({ result } = await agent.handle(event, { observer: traces.observe() }));
+    ({ result } = await agent.handle(event, { observer: watchTurn(systemClock, [traces.listen()]) }));
     await traces.close();
     text = lines.join('\n');
   }

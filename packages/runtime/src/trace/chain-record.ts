@@ -47,7 +47,7 @@ export interface ChainRecord {
   readonly kind: string;
   readonly label: string;
   readonly id: string;
-  /** Of a turn, a step, a tool call. */
+  /** Absent in what an earlier version recorded of a model call. */
   readonly spanId?: string;
   /** The layer whose code asked for it; absent when the runtime did. */
   readonly by?: { readonly extension: string; readonly name: string };

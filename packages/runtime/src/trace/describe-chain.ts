@@ -37,7 +37,7 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     kind,
     label,
     id,
-    ...(spanIds === undefined ? {} : { spanId: spanIds.spanId }),
+    spanId: spanIds.spanId,
     ...(by === undefined ? {} : { by: { extension: by.extension, name: by.name } }),
     startMs: startedAt - options.turnStartedAt,
     totalMs,
@@ -59,7 +59,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 }
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
-  const { layer, ownMs, totalMs, outcome, error, emittedMore, events = [], startedAt } = recorded;
+  const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
   const { drew, drewMore, emittedBefore, hasGoneIn } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
@@ -86,7 +86,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ...(isCut ? { isCut } : {}),
     ...(isCut || writer.hasShortened ? { marks: markLayer(recorded, writer.mask) } : {}),
     ...(drew === undefined ? {} : { drew: [...drew] }),
-    ...(drewMore === 0 ? {} : { drewMore }),
+    ...(drewMore === undefined ? {} : { drewMore }),
     ...(error === undefined ? {} : { error: writer.error(error) }),
   };
 }

@@ -2,7 +2,7 @@
  * In which chain code runs, wherever it awaits and whatever it calls. Of nested layers one runs at a time, so the chain
  * knows whose code it is: what that draws from the clock or from chance is the layer's.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The clock, the clock that only grows, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
 export interface DrawnValues {
@@ -23,17 +23,19 @@ export interface DrawScope {
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 
-const scopes = new AsyncLocalStorage<DrawScope | undefined>();
+/** Made when a turn is watched for the first time: a process that starts need not load it. */
+let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
+  scopes ??= new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)();
   return scopes.run(scope, run);
 }
 
 /** What the runtime does for a layer is not the layer's doing. */
 export function outsideLayers<Value>(run: () => Value): Value {
-  return scopes.run(undefined, run);
+  return scopes === undefined ? run() : scopes.run(undefined, run);
 }
 
 export function currentScope(): DrawScope | undefined {
-  return scopes.getStore();
+  return scopes?.getStore();
 }

@@ -22,8 +22,9 @@ export interface WatchedChain {
   readonly id: string;
   /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
   readonly mask: Mask;
-  /** Of a turn, a step, a tool call. */
-  readonly spanIds?: SpanIds;
+  readonly spanIds: SpanIds;
+  /** A call that was done before a crash: its outcome comes from the record, and only its layers run again. */
+  readonly isRepeated?: boolean;
   /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */
   inspect?(): Readonly<Record<string, unknown>>;
   /** A value of a field that nobody changes in place while the chain runs: it need not be copied. */

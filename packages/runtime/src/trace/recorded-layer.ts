@@ -25,13 +25,14 @@ export class RecordedLayer implements LayerSpan {
   outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed' = 'running';
   changed: Difference | undefined = undefined;
   resultChanged: Difference | undefined = undefined;
-  events: MessageEvent[] | undefined = undefined;
-  emittedMore = 0;
   /** How many events there were when it went in. */
   emittedBefore = -1;
-  drew: Draw[] | undefined = undefined;
-  drewMore = 0;
-  error: unknown = undefined;
+  // Most layers have none of these: they are there when there is something to keep, and cost nothing before.
+  declare events?: MessageEvent[];
+  declare emittedMore?: number;
+  declare drew?: Draw[];
+  declare drewMore?: number;
+  declare error?: unknown;
   /** When its own time began to run; below 0 while it stands still. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
@@ -64,7 +65,7 @@ export class RecordedLayer implements LayerSpan {
     this.events ??= [];
     // Frozen when it was checked.
     if (this.events.length < MOST_EMITTED) this.events.push(event);
-    else this.emittedMore++;
+    else this.emittedMore = (this.emittedMore ?? 0) + 1;
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
@@ -73,7 +74,7 @@ export class RecordedLayer implements LayerSpan {
     const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
     // A pair of a kind and its value, which the compiler cannot follow through a parameter.
     if (this.drew.length < MOST_DRAWN && !isLong) this.drew.push([kind, value] as unknown as Draw);
-    else this.drewMore++;
+    else this.drewMore = (this.drewMore ?? 0) + 1;
     return value;
   }
 

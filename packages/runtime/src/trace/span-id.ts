@@ -3,17 +3,22 @@
  * neither of them all zero.
  *
  * Invariants:
- * 1. A span's id follows from where it stands: the same turn, step or tool call has the same id, also when it is run
+ * 1. A span's id follows from where it stands: the same turn, step, model or tool call has the same id, also when it is run
  *    again after a crash, and no other one has.
  * 2. Nothing is hashed before somebody asks.
  * 3. A trace id is carried as it came. The runtime makes valid ones (`newTraceId`); what a sender made up otherwise
  *    still ties its turns together, and its spans have valid ids of their own.
  */
-import type { SpanFields } from '@goondan/types';
+import { type SpanFields, writeTraceparent } from '@goondan/types';
 import { type Ids, randomIds } from '../ports/ids.ts';
 
 export function newTraceId(ids: Ids = randomIds): string {
   return hexDigest(ids.next('trace'), TRACE_DIGITS);
+}
+
+/** The id under which the outside hears of a trace: itself, unless a sender made it up in another form. */
+export function toTraceId(traceId: string): string {
+  return isTraceId(traceId) ? traceId : hexDigest(traceId, TRACE_DIGITS);
 }
 
 export function isTraceId(value: unknown): value is string {
@@ -41,7 +46,10 @@ export class SpanIds {
     return new SpanIds(traceId, parent, [traceId, turn.agentName, turn.instanceKey, turn.turnId]);
   }
 
-  /** A step's under its turn's, a tool call's under its step's or, when a layer called it, under that layer's chain's. */
+  /**
+   * A step's under its turn's; a model call's and a tool call's under its step's or, when a layer made it, under that
+   * layer's chain's.
+   */
   inside(name: string): SpanIds {
     return new SpanIds(this.traceId, this, [name]);
   }
@@ -49,6 +57,11 @@ export class SpanIds {
   get spanId(): string {
     this.made ??= hexDigest([this.parent.spanId, ...this.name].join('\0'), SPAN_DIGITS);
     return this.made;
+  }
+
+  /** For whoever is asked from within this span. */
+  traceparent(isSampled = true): string {
+    return writeTraceparent({ traceId: toTraceId(this.traceId), parentSpanId: this.spanId, isSampled });
   }
 
   get fields(): SpanFields {

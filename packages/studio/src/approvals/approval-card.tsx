@@ -1,5 +1,6 @@
 import type { Done, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
+import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
@@ -9,24 +10,27 @@ type Approval = WorkspaceView['approvals'][number];
 /** A tool call that waits for a person: what it would do, exactly, and the two answers. */
 export function ApprovalCard({ approval, workspaceId }: { readonly approval: Approval; readonly workspaceId: string }) {
   const [note, setNote] = useState('');
-  const [given, setGiven] = useState<'approve' | 'deny'>();
+  const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');
   const [problem, setProblem] = useState<Error>();
+  const card = useBorrowedFocus<HTMLElement>('.composer textarea');
   const { id, agent, toolName, args, reason, expiresAt } = approval;
 
   const answer = async (decision: 'approve' | 'deny') => {
-    setGiven(decision);
+    if (state !== 'open') return;
+    setState('asked');
     try {
       const said = note.trim() === '' ? {} : { note: note.trim() };
       const { done } = await postTo<Done>(addressOf(workspaceId, 'approval'), { id, decision, ...said });
+      setState(done ? (decision === 'approve' ? 'approved' : 'denied') : 'over');
       if (!done) setProblem(new Error('It does not wait any more: somebody else answered, or its turn ended.'));
     } catch (error) {
-      setGiven(undefined);
+      setState('open');
       setProblem(error instanceof Error ? error : new Error(String(error)));
     }
   };
 
   return (
-    <section className="approval" aria-label={`${toolName} waits for you`}>
+    <section ref={card} className="approval" aria-label={`${toolName} waits for you`}>
       <header>
         <strong>{agent}</strong> wants to run <code className="tool-name">{toolName}</code>
         <span className="quiet">until {describeMoment(expiresAt)}</span>
@@ -34,18 +38,23 @@ export function ApprovalCard({ approval, workspaceId }: { readonly approval: App
       {reason !== '' && <p>{reason}</p>}
       <pre>{JSON.stringify(args, null, 2)}</pre>
       <div className="approval-answers">
-        <button type="button" className="primary" disabled={given !== undefined} onClick={() => void answer('approve')}>
-          {given === 'approve' ? 'Approved' : 'Approve'}
+        <button
+          type="button"
+          className="primary"
+          aria-disabled={state !== 'open'}
+          onClick={() => void answer('approve')}
+        >
+          {state === 'approved' ? 'Approved' : 'Approve'}
         </button>
-        <button type="button" disabled={given !== undefined} onClick={() => void answer('deny')}>
-          {given === 'deny' ? 'Denied' : 'Deny'}
+        <button type="button" aria-disabled={state !== 'open'} onClick={() => void answer('deny')}>
+          {state === 'denied' ? 'Denied' : 'Deny'}
         </button>
         <input
           value={note}
           maxLength={1000}
           placeholder="why not, for the agent to read"
           aria-label="Why not, for the agent to read"
-          disabled={given !== undefined}
+          readOnly={state !== 'open'}
           onChange={({ target }) => setNote(target.value)}
         />
       </div>

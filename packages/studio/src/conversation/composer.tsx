@@ -1,7 +1,9 @@
 import type { Acceptance, WorkspaceView } from '@goondan/cli/studio';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { Problem } from '../problems/problem.tsx';
+import { liveKey } from '../live/live-turns.ts';
 import { addressOf, postTo } from '../server/ask-server.ts';
+import { keepDraft, readDraft } from './draft.ts';
 import type { SentInput } from './sent-inputs.ts';
 import type { Show, ShownConversation } from './shown-conversation.ts';
 
@@ -18,17 +20,24 @@ interface ComposerProps {
 const LONGEST = 500_000;
 
 export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: ComposerProps) {
-  const [text, setText] = useState('');
+  const draft = `${view.workspaceId} ${liveKey(agent, key)}`;
+  const [text, setText] = useState(() => readDraft(draft));
+  const box = useRef<HTMLTextAreaElement>(null);
   const [problem, setProblem] = useState<Error>();
   const [isSending, setSending] = useState(false);
 
+  const write = (written: string) => {
+    setText(written);
+    keepDraft(draft, written);
+  };
   const send = async () => {
     if (text.trim() === '' || isSending) return;
     setSending(true);
     try {
       const { turnId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), { agent, key, input: text });
       onSent({ turnId, text });
-      setText('');
+      write('');
+      box.current?.focus();
       setProblem(undefined);
       if (!isNow) show({ at: undefined });
     } catch (error) {
@@ -63,12 +72,13 @@ export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: C
       {problem !== undefined && <Problem error={problem} />}
       <div className="composer-line">
         <textarea
+          ref={box}
           value={text}
-          rows={Math.min(8, text.split('\n').length)}
+          rows={1}
           maxLength={LONGEST}
           placeholder={`Message ${agent}`}
           aria-label={`Message ${agent}`}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => write(target.value)}
           onKeyDown={press}
         />
         <button

@@ -1,23 +1,26 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
-import type { LiveTurn } from '../live/live-turns.ts';
 import { describeStatus } from '../sidebar/conversation-list.tsx';
+import { counted } from '../text/counted.ts';
 import type { ShownConversation } from './shown-conversation.ts';
 
 interface ConversationHeadProps {
   readonly view: WorkspaceView;
   readonly shown: ShownConversation;
-  readonly live: LiveTurn | undefined;
+  readonly isWorking: boolean;
 }
 
-export function ConversationHead({ view, shown: { agent, key }, live }: ConversationHeadProps) {
+export function ConversationHead({ view, shown: { agent, key }, isWorking }: ConversationHeadProps) {
   const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
   const made = view.agents.find(({ name }) => name === agent);
-  const status = instance === undefined ? 'new' : live === undefined ? describeStatus(instance) : 'working';
+  const status = instance === undefined ? 'new' : isWorking ? 'working' : describeStatus(instance);
   return (
     <header className="head">
       <div>
         <h1>
-          {agent} <span className="key">{key}</span>
+          {agent}{' '}
+          <span className="key" title={key}>
+            {key}
+          </span>
         </h1>
         <p className="quiet">
           {[
@@ -34,8 +37,4 @@ export function ConversationHead({ view, shown: { agent, key }, live }: Conversa
       )}
     </header>
   );
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

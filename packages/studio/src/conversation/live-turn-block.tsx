@@ -23,24 +23,31 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
 /** The turn that runs now, as it is being written. */
 export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
-  const { agent, key, text, reasoning, tools, turnId, stepIndex } = live;
+  const [cancelled, setCancelled] = useState<string>();
+  const { agent, key, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
   const cancel = () => {
-    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key }).catch((error: unknown) => {
+    setCancelled(turnId);
+    // Named, so that a click that comes late does not end the next one.
+    const eventId = turnId === undefined ? {} : { eventId: turnId.replace(/^turn-/, '') };
+    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key, ...eventId }).catch((error: unknown) => {
+      setCancelled(undefined);
       setProblem(error instanceof Error ? error : new Error(String(error)));
     });
   };
+  const isCancelled = turnId !== undefined && cancelled === turnId;
   return (
     <section className="turn is-live" aria-label="The turn that runs now" aria-busy="true">
       <header className="turn-head">
         <span className="quiet">
-          <span className="pulse" aria-hidden="true" /> working · step {stepIndex}
+          <span className="pulse" aria-hidden="true" /> {isCancelled ? 'being cancelled' : 'working'}
+          {stepIndex === undefined ? '' : ` · step ${stepIndex}`}
         </span>
         {turnId !== undefined && (
-          <button type="button" className="turn-onion" onClick={() => show({ turn: turnId })}>
+          <button type="button" className="turn-onion" data-turn={turnId} onClick={() => show({ turn: turnId })}>
             Onion
           </button>
         )}
-        <button type="button" className="quiet-button" onClick={cancel}>
+        <button type="button" className="quiet-button" aria-disabled={isCancelled} onClick={cancel}>
           Cancel
         </button>
       </header>
@@ -57,7 +64,7 @@ export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
       {reasoning !== '' && text === '' && <p className="text quiet">{reasoning}</p>}
       {text !== '' && (
         <article className="message is-assistant is-streaming">
-          {splitText(text).map((piece, index) => (
+          {splitText(isCut ? `… ${text}` : text).map((piece, index) => (
             <PieceOfMessage key={index} piece={piece} />
           ))}
         </article>

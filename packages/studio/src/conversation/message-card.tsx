@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import { describeMoment } from '../time/describe-time.ts';
+import { counted } from '../text/counted.ts';
 import { describeAuthor } from './describe-author.ts';
 import { type Outcomes, piecesOf, type ShownMessage } from './message-parts.ts';
 import { PieceOfMessage } from './piece-of-message.tsx';
@@ -40,7 +41,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
       ))}
       {replaced !== undefined && (
         <p className="quiet">
-          stands for {replaced.count} message{replaced.count === 1 ? '' : 's'}, #{replaced.first} to #{replaced.last}
+          stands for {counted(replaced.count, 'message')}, #{replaced.first} to #{replaced.last}
         </p>
       )}
     </article>

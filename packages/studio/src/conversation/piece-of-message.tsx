@@ -50,6 +50,10 @@ function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: Extract
   );
 }
 
+/** As much as a line holds; what is on several lines for reading is on one again. */
 function oneLine(text: string): string {
-  return text.slice(0, 400).replace(/\s+/g, ' ');
+  return text
+    .slice(0, 400)
+    .replace(/\n\s*/g, ' ')
+    .replace(/([{[]) | (?=[}\]])/g, '$1');
 }

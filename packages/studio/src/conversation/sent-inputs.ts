@@ -1,11 +1,24 @@
-import type { TimelineView } from '@goondan/cli/studio';
+import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 
-/** What was sent from this page: shown until its turn is committed and says it itself. */
+/** What was asked and is not in the conversation yet: its turn says it itself when it is committed. */
 export interface SentInput {
   readonly turnId: string;
   readonly text: string;
 }
 
-export function isTold({ turnId }: SentInput, timeline: Pick<TimelineView, 'turns'> | undefined): boolean {
-  return timeline?.turns.findLast((turn) => turn.turnId === turnId) !== undefined;
+/**
+ * Of what was sent from this page, what is not told or given up yet; and what the turn that runs was asked by somebody
+ * else. `committed`: the turns that are told.
+ */
+export function pendingInputs(
+  sent: readonly SentInput[],
+  committed: ReadonlyMap<string, unknown>,
+  deadLetters: WorkspaceView['deadLetters'],
+  running?: TurnList['turns'][number],
+): readonly SentInput[] {
+  const over = new Set(deadLetters.map(({ eventId }) => `turn-${eventId}`));
+  const open = sent.filter(({ turnId }) => !committed.has(turnId) && !over.has(turnId));
+  const isOthers =
+    running !== undefined && !committed.has(running.turnId) && open.every(({ turnId }) => turnId !== running.turnId);
+  return isOthers && running.input !== undefined ? [{ turnId: running.turnId, text: running.input }, ...open] : open;
 }

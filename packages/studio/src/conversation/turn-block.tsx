@@ -2,6 +2,7 @@ import type { TimelineTurn, TurnList } from '@goondan/cli/studio';
 import { memo } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { describeDuration, describeMoment } from '../time/describe-time.ts';
+import { counted } from '../text/counted.ts';
 import type { TurnGroup } from './group-by-turn.ts';
 import { MessageCard } from './message-card.tsx';
 import type { Outcomes } from './message-parts.ts';
@@ -28,9 +29,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
         <span className="quiet">
           {[
             ...(messages[0] === undefined ? [] : [describeMoment(messages[0].at)]),
-            ...(summary?.stepCount === undefined
-              ? []
-              : [`${summary.stepCount} step${summary.stepCount === 1 ? '' : 's'}`]),
+            ...(summary?.stepCount === undefined ? [] : [counted(summary.stepCount, 'step')]),
             ...(summary?.durationMs === undefined ? [] : [describeDuration(summary.durationMs)]),
           ].join(' · ')}
         </span>
@@ -39,6 +38,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
             type="button"
             className="turn-onion"
             aria-pressed={isOpen}
+            data-turn={turnId}
             title="Every layer this turn went through"
             onClick={() => show({ turn: isOpen ? undefined : turnId })}
           >
@@ -56,7 +56,12 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           show={show}
         />
       ))}
-      {result?.error !== undefined && <Problem error={result.error} />}
+      {result?.error !== undefined && <TurnFailure error={result.error} />}
     </section>
   );
 });
+
+/** Who cancelled a turn wanted that: nothing went wrong. */
+function TurnFailure({ error }: { readonly error: NonNullable<TimelineTurn['error']> }) {
+  return error.code === 'E_CANCELLED' ? <p className="quiet">{error.message}</p> : <Problem error={error} isPast />;
+}

@@ -1,20 +1,36 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
+
+interface StickyBox {
+  /** What scrolls. */
+  readonly box: RefObject<HTMLDivElement | null>;
+  /** What is in it, and grows. */
+  readonly content: RefObject<HTMLDivElement | null>;
+}
 
 /** Whoever reads the newest goes on reading the newest; whoever looked up stays where he is. */
-export function useStickToEnd(content: readonly unknown[], isOn: boolean): RefObject<HTMLDivElement | null> {
+export function useStickToEnd(isOn: boolean): StickyBox {
   const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
-    const { current } = box;
-    if (current === null) return;
+    const { current: outer } = box;
+    const { current: inner } = content;
+    if (outer === null || inner === null || !isOn) return;
     const look = () => {
-      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < 60;
+      isAtEnd.current = outer.scrollHeight - outer.scrollTop - outer.clientHeight < 60;
     };
-    current.addEventListener('scroll', look, { passive: true });
-    return () => current.removeEventListener('scroll', look);
-  }, []);
-  useLayoutEffect(() => {
-    if (isOn && isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [...content, isOn]);
-  return box;
+    const stick = () => {
+      if (isAtEnd.current) outer.scrollTop = outer.scrollHeight;
+    };
+    outer.addEventListener('scroll', look, { passive: true });
+    // Whatever makes it grow: a word, a picture of an error that is read later, a window made narrower.
+    const watcher = new ResizeObserver(stick);
+    watcher.observe(inner);
+    watcher.observe(outer);
+    return () => {
+      outer.removeEventListener('scroll', look);
+      watcher.disconnect();
+    };
+  }, [isOn]);
+  return { box, content };
 }

@@ -13,7 +13,7 @@ interface EventListProps {
   readonly workspaceId: string;
   readonly shown: ShownConversation;
   readonly at: number | undefined;
-  readonly version: number;
+  readonly version: string;
   readonly show: Show;
 }
 
@@ -44,7 +44,12 @@ export function EventList({ workspaceId, shown: { agent, key }, at, version, sho
                 ref={event.seq === at ? chosen : null}
                 className={event.seq === at ? 'is-chosen' : ''}
               >
-                <button type="button" className="event" onClick={() => show({ at: event.seq }, true)}>
+                <button
+                  type="button"
+                  className="event"
+                  aria-current={event.seq === at ? 'true' : undefined}
+                  onClick={() => show({ at: event.seq }, true)}
+                >
                   <span className="event-seq">#{event.seq}</span>
                   <span className={`event-author by-${event.author.kind}`}>{describeAuthor(event.author)}</span>
                   <span className="event-says">{describeEvent(event)}</span>

@@ -1,49 +1,70 @@
 /** One turn from the outside in, or the events around a moment. */
 import type { TraceView } from '@goondan/cli/studio';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Show, ShownConversation } from '../conversation/shown-conversation.ts';
+import { isTyping } from '../keyboard/use-shortcuts.ts';
+import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Onion } from '../onion/onion.tsx';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
+import { useRecorded } from '../server/use-recorded.ts';
 import { describeDuration } from '../time/describe-time.ts';
 import { EventList } from './event-list.tsx';
+import { Tabs } from './tabs.tsx';
 
 interface InspectorProps {
   readonly workspaceId: string;
   readonly shown: ShownConversation;
   readonly turn: string;
   readonly at: number | undefined;
-  /** Grows while the turn runs. */
-  readonly version: number;
+  /** Another one while the turn runs, and when it is committed. */
+  readonly version: string;
   readonly show: Show;
 }
 
 export function Inspector({ workspaceId, shown, turn, at, version, show }: InspectorProps) {
   const [tab, setTab] = useState<'onion' | 'events'>('onion');
-  const trace = useAnswer<TraceView>(addressOf(workspaceId, 'trace', { id: turn }), version);
-  const current = trace.value?.turns.find(({ turnId }) => turnId === turn) ?? trace.value?.turns[0];
+  const box = useBorrowedFocus<HTMLElement>(`.turn-onion[data-turn="${CSS.escape(turn)}"]`);
+  const address = addressOf(workspaceId, 'trace', { id: turn });
+  const trace = useAnswer<TraceView>(address, useRecorded(version));
+  const traced = trace.address === address ? (trace.value?.turns ?? []) : [];
+  const current = traced.find(({ turnId }) => turnId === turn) ?? traced[0];
+  const isThere = current !== undefined;
+  useEffect(() => {
+    // The arrow keys walk the onion as soon as it is there.
+    const first = box.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]');
+    if (isThere && !isTyping(document.activeElement)) first?.focus();
+  }, [box, turn, isThere]);
   return (
-    <aside className="inspector" aria-label="The turn that is looked into">
+    <aside className="inspector" aria-label="The turn that is looked into" ref={box}>
       <header className="inspector-head">
-        <div role="tablist" className="tabs">
-          {(['onion', 'events'] as const).map((name) => (
-            <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => setTab(name)}>
-              {name === 'onion' ? 'Onion' : 'Events'}
-            </button>
-          ))}
-        </div>
+        <Tabs names={tabNames} chosen={tab} choose={setTab} />
         <span className="quiet inspector-says">
-          {current?.durationMs !== undefined && describeDuration(current.durationMs)}
-          {current?.input !== undefined && ` · “${current.input}”`}
+          {[
+            ...(current?.durationMs === undefined ? [] : [describeDuration(current.durationMs)]),
+            ...(current?.input === undefined ? [] : [`“${current.input}”`]),
+          ].join(' · ')}
         </span>
-        <button type="button" className="plain" title="Close (Esc)" onClick={() => show({ turn: undefined })}>
+        <button
+          type="button"
+          className="plain"
+          title="Close (Esc)"
+          aria-label="Close"
+          onClick={() => show({ turn: undefined })}
+        >
           ✕
         </button>
       </header>
-      {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
-      {tab === 'onion' && current !== undefined && <Onion key={turn} turn={current} />}
-      {tab === 'events' && <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />}
+      <div className="tab-panel" role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`}>
+        {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
+        {tab === 'onion' && current !== undefined && <Onion key={turn} turn={current} />}
+        {tab === 'events' && (
+          <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />
+        )}
+      </div>
     </aside>
   );
 }
+
+const tabNames = { onion: 'Onion', events: 'Events' } as const;

@@ -11,9 +11,10 @@ export function ShortcutsHelp({ close }: { readonly close: () => void }) {
       ref={dialog}
       className="help"
       onClose={close}
-      onClick={({ target }) => target === dialog.current && close()}
+      aria-labelledby="keys"
+      onClick={({ target }) => target === dialog.current && dialog.current.close()}
     >
-      <h2>Keys</h2>
+      <h2 id="keys">Keys</h2>
       <dl>
         {shortcuts.map(({ keys, does }) => (
           <div key={keys}>
@@ -27,7 +28,8 @@ export function ShortcutsHelp({ close }: { readonly close: () => void }) {
         ))}
       </dl>
       <p className="quiet">In the onion: arrow keys move from band to band, Enter shows what one did.</p>
-      <button type="button" onClick={close}>
+      {/* The browser puts the focus back where it was. */}
+      <button type="button" onClick={() => dialog.current?.close()}>
         Close
       </button>
     </dialog>

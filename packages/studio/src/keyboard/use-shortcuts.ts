@@ -1,12 +1,14 @@
 /** The keys of the page. None of them counts while somebody types, and none is taken from the browser. */
-import type { InstanceView } from '@goondan/cli/studio';
+import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import type { Route, RouteChange } from '../route/route.ts';
 import type { ShownConversation } from '../conversation/shown-conversation.ts';
 
 export interface ShortcutParts {
   readonly route: Route;
+  /** In the order of the list. */
   readonly conversations: readonly InstanceView[];
+  readonly approvals: WorkspaceView['approvals'];
   readonly shown: ShownConversation | undefined;
   readonly show: (change: RouteChange) => void;
   readonly toggleHelp: () => void;
@@ -30,7 +32,7 @@ export function useShortcuts(parts: ShortcutParts): void {
   latest.current = parts;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
       // A dialog has its own.
       if (document.querySelector('dialog[open]') !== null) return;
       if (event.key === 'Escape') return leave(latest.current);
@@ -48,12 +50,12 @@ function act(key: string, parts: ShortcutParts): boolean {
     case '/':
       return focusOn('.composer textarea');
     case 'a':
-      return focusOn('.approval button');
+      return focusOn('.approval button') || showApproval(parts);
     case 'j':
     case 'k':
       return move(parts, key === 'j' ? 1 : -1);
     case 'o':
-      return clickOn('.turn:last-of-type .turn-onion');
+      return clickOn('.turn-onion');
     case '[':
       return clickOn('.timeline .step-back');
     case ']':
@@ -92,13 +94,21 @@ function focusOn(selector: string): boolean {
   return found !== null;
 }
 
+/** The last of them: the newest. */
 function clickOn(selector: string): boolean {
-  const found = document.querySelector<HTMLElement>(selector);
+  const found = [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
   found?.click();
-  return found !== null;
+  return found !== undefined;
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** It waits in another conversation. */
+function showApproval({ approvals: [first], show }: ShortcutParts): boolean {
+  if (first === undefined) return false;
+  show({ agent: first.agent, key: first.instanceKey, at: undefined, turn: undefined });
+  return true;
+}
+
+export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return target.type !== 'range';
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }

@@ -8,7 +8,7 @@ const id = liveKey('concierge', 'default');
 describe('the turns that run right now', () => {
   test('text is put together step by step', () => {
     const turns = follow(started(), text('Hel', 0), text('lo', 0));
-    expect(turns[id]).toMatchObject({ turnId: 't1', text: 'Hello', stepIndex: 0, startedAt: 'now' });
+    expect(turns[id]).toMatchObject({ turnId: 't1', text: 'Hello', stepIndex: 0 });
     expect(follow(started(), text('Let me look', 0), text('It is', 1))[id]).toMatchObject({ text: 'It is' });
   });
 
@@ -58,7 +58,15 @@ describe('the turns that run right now', () => {
   });
 
   test('one that was running when the page was opened is picked up', () => {
-    expect(follow(text('lo', 2))[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'lo', stepIndex: 2 });
+    const picked = follow(text('lo', 2));
+    expect(picked[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'lo', stepIndex: 2, isCut: true });
+    expect(followNotice(picked, text('!', 2))[id]).toMatchObject({ text: 'lo!', isCut: true });
+    expect(followNotice(picked, text('Next', 3))[id]).toMatchObject({ text: 'Next', isCut: false });
+    expect(followNotice(picked, event('step.started', { stepIndex: 3 }))[id]).toMatchObject({ isCut: false });
+  });
+
+  test('what is told outside of a turn begins none', () => {
+    expect(follow(event('turn.completed', {}), event('turn.failed', {}), event('agent.renamed', {}))).toEqual({});
   });
 
   test('nothing grows without end', () => {
@@ -77,7 +85,7 @@ function follow(...notices: StudioNotice[]): LiveTurns {
 }
 
 function started(): StudioNotice {
-  return event('turn.started', { turnId: 't1', timestamp: 'now' });
+  return event('turn.started', { turnId: 't1', traceId: 'x' });
 }
 
 function event(name: string, payload: Record<string, string | number>): StudioNotice {

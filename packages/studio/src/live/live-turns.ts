@@ -15,12 +15,17 @@ export interface LiveTurn {
   readonly agent: string;
   readonly key: string;
   readonly turnId?: string;
+  readonly traceId?: string;
   /** Of the step that is being written now. */
   readonly text: string;
   readonly reasoning: string;
-  readonly stepIndex: number;
+  /** Absent while nothing was heard of one. */
+  readonly stepIndex?: number;
   readonly tools: readonly LiveTool[];
-  readonly startedAt?: string;
+  /** What this step wrote first was not heard. */
+  readonly isCut?: boolean;
+  /** See `settleTurns`. */
+  readonly isDoubted?: boolean;
 }
 
 /** By agent and key: an instance runs one turn at a time. */
@@ -46,10 +51,11 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
     }
     case 'runtime.event': {
       const { agentName, instanceKey } = notice.at;
-      if (/^turn\.(?:completed|failed)$/.test(notice.name)) return turns;
       if (notice.name === 'turn.started') {
         return { ...turns, [liveKey(agentName, instanceKey)]: begin(agentName, instanceKey, notice.payload) };
       }
+      // Of the others some are told when the turn is over.
+      if (!/^(?:step|tool|approval)\./.test(notice.name)) return turns;
       return change(turns, agentName, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
     }
     default:
@@ -60,17 +66,27 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
 type Delta = Extract<StudioNotice, { type: 'delta' }>['delta'];
 type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
 
-function begin(agent: string, key: string, payload: Payload = {}): LiveTurn {
-  const [turnId, startedAt] = [textIn(payload, 'turnId'), textIn(payload, 'timestamp')];
-  const about = { ...(turnId === '' ? {} : { turnId }), ...(startedAt === '' ? {} : { startedAt }) };
-  return { agent, key, ...about, text: '', reasoning: '', stepIndex: 0, tools: [] };
+function begin(agent: string, key: string, payload: Payload): LiveTurn {
+  return { agent, key, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
+}
+
+/** One whose beginning was not heard. */
+export function emptyTurn(agent: string, key: string): LiveTurn {
+  return { agent, key, text: '', reasoning: '', tools: [], isCut: true };
+}
+
+function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
+  const [turnId, traceId] = [textIn(payload, 'turnId'), textIn(payload, 'traceId')];
+  return { ...(turnId === '' ? {} : { turnId }), ...(traceId === '' ? {} : { traceId }) };
 }
 
 function write(turn: LiveTurn, delta: Delta): LiveTurn {
   const { turnId, stepIndex } = delta;
   // A new step writes anew: what the one before wrote is a message by now, or was taken back.
   const isNew = stepIndex !== turn.stepIndex;
-  const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '' } : {}) };
+  // Whoever comes in the middle of a turn comes in the middle of a step.
+  const isCut = turn.isCut === true && turn.text + turn.reasoning === '';
+  const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '', isCut } : {}) };
   if (delta.type === 'discard') return { ...current, text: '', reasoning: '' };
   const written = `${current[delta.type]}${delta.text}`.slice(-LONGEST_TEXT);
   return { ...current, [delta.type]: written };
@@ -87,7 +103,8 @@ const toolStates: Readonly<Record<string, LiveTool['state']>> = {
 function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
   if (name === 'step.started') {
     const { stepIndex } = payload;
-    return { ...turn, text: '', reasoning: '', ...(typeof stepIndex === 'number' ? { stepIndex } : {}) };
+    const step = typeof stepIndex === 'number' ? { stepIndex } : {};
+    return { ...turn, ...namesIn(payload), text: '', reasoning: '', isCut: false, ...step };
   }
   const known = toolStates[name];
   if (known === undefined) return turn;
@@ -101,12 +118,13 @@ function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
   const others = turn.tools.filter(({ id }) => id !== tool.id);
   const place = turn.tools.findIndex(({ id }) => id === tool.id);
   const tools = place < 0 ? [...others, tool] : others.toSpliced(place, 0, tool);
-  return { ...turn, tools: tools.slice(-MOST_TOOLS) };
+  return { ...turn, ...namesIn(payload), tools: tools.slice(-MOST_TOOLS) };
 }
 
 function change(turns: LiveTurns, agent: string, key: string, how: (turn: LiveTurn) => LiveTurn): LiveTurns {
   const id = liveKey(agent, key);
-  return { ...turns, [id]: how(turns[id] ?? begin(agent, key)) };
+  const { isDoubted: _heardOf, ...turn } = turns[id] ?? emptyTurn(agent, key);
+  return { ...turns, [id]: how(turn) };
 }
 
 function without(turns: LiveTurns, agent: string, key: string): LiveTurns {

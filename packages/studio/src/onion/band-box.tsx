@@ -1,18 +1,16 @@
-import { memo } from 'react';
-import { describeDuration } from '../time/describe-time.ts';
-import { type Band, countChanges } from './bands.ts';
+import { describeBand, hasFailed, isRunning, kindWordOf, marksOf, timeOf, titleOf } from './describe-band.ts';
+import type { Band } from './bands.ts';
 
 interface BandBoxProps {
   readonly band: Band;
-  /** The outermost: its time is the whole width. */
-  readonly whole: Band;
+  /** How long all of it took: the whole width. */
+  readonly wholeMs: number;
   readonly chosenId: string;
   readonly choose: (id: string) => void;
-  readonly depth: number;
 }
 
-export const BandBox = memo(function BandBox({ band, whole, chosenId, choose, depth }: BandBoxProps) {
-  const { id, type, kind, title, inside } = band;
+export function BandBox({ band, wholeMs, chosenId, choose }: BandBoxProps) {
+  const { id, type, kind, inside } = band;
   const isChosen = id === chosenId;
   const marks = [
     `band is-${type} is-${kind}`,
@@ -20,57 +18,44 @@ export const BandBox = memo(function BandBox({ band, whole, chosenId, choose, de
     ...(hasFailed(band) ? ['has-failed'] : []),
   ];
   return (
-    <div className={marks.join(' ')}>
+    <div className={marks.join(' ')} role="none">
+      {/* What is inside stands beside it, for the looks; by `aria-owns` it is inside for who does not see it. */}
       <button
         type="button"
         className="band-head"
         role="treeitem"
-        aria-level={depth}
+        aria-label={describeBand(band)}
         aria-selected={isChosen}
+        aria-expanded={inside.length > 0 ? true : undefined}
+        aria-owns={inside.length > 0 ? `inside-${id}` : undefined}
         tabIndex={isChosen ? 0 : -1}
         data-band={id}
         onClick={() => choose(id)}
       >
-        {type === 'chain' && <span className="band-kind">{kind === 'toolCall' ? 'tool' : kind}</span>}
-        <span className="band-title">{kind === 'step' && type === 'chain' ? title.replace('step ', '') : title}</span>
-        <BandMarks band={band} />
+        {type === 'chain' && <span className="band-kind">{kindWordOf(band)}</span>}
+        <span className="band-title">{titleOf(band)}</span>
+        {marksOf(band).map(({ text, tone }) => (
+          <span key={text} className={`band-mark is-${tone}`}>
+            {text}
+          </span>
+        ))}
         <span className="band-time">{timeOf(band)}</span>
-        <TimeBar band={band} whole={whole} />
+        {!isRunning(band) && <TimeBar band={band} wholeMs={wholeMs} />}
       </button>
       {inside.length > 0 && (
-        <div className="band-inside" role="group">
+        <div className="band-inside" role="group" id={`inside-${id}`}>
           {inside.map((each) => (
-            <BandBox key={each.id} band={each} whole={whole} chosenId={chosenId} choose={choose} depth={depth + 1} />
+            <BandBox key={each.id} band={each} wholeMs={wholeMs} chosenId={chosenId} choose={choose} />
           ))}
         </div>
       )}
     </div>
   );
-});
-
-function BandMarks({ band }: { readonly band: Band }) {
-  if (band.type === 'chain') {
-    const { error, isUnfinished, retryMs } = band.chain;
-    if (error !== undefined)
-      return <span className="band-mark is-bad">{retryMs === undefined ? 'failed' : 'tried again'}</span>;
-    return isUnfinished === true ? <span className="band-mark">running</span> : null;
-  }
-  const { outcome } = band.layer;
-  const count = countChanges(band.layer);
-  return (
-    <>
-      {count > 0 && <span className="band-mark is-change">{count === 1 ? '1 change' : `${count} changes`}</span>}
-      {outcome === 'short_circuit' && <span className="band-mark">short circuit</span>}
-      {outcome === 'skipped' && <span className="band-mark is-bad">skipped</span>}
-      {outcome === 'failed' && <span className="band-mark is-bad">failed</span>}
-      {outcome === 'running' && <span className="band-mark">running</span>}
-    </>
-  );
 }
 
 /** Where in the turn it was, and for how long. */
-function TimeBar({ band: { startMs, totalMs }, whole }: { readonly band: Band; readonly whole: Band }) {
-  const all = Math.max(whole.totalMs, 0.001);
+function TimeBar({ band: { startMs, totalMs }, wholeMs }: Pick<BandBoxProps, 'band' | 'wholeMs'>) {
+  const all = Math.max(wholeMs, 0.001);
   const left = Math.min(100, (startMs / all) * 100);
   const width = Math.max(0.8, Math.min(100 - left, (totalMs / all) * 100));
   return (
@@ -78,12 +63,4 @@ function TimeBar({ band: { startMs, totalMs }, whole }: { readonly band: Band; r
       <span style={{ left: `${left}%`, width: `${width}%` }} />
     </span>
   );
-}
-
-function timeOf(band: Band): string {
-  return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
-}
-
-function hasFailed(band: Band): boolean {
-  return band.type === 'layer' ? band.layer.outcome === 'failed' : band.chain.error !== undefined;
 }

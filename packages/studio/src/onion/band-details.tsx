@@ -1,5 +1,6 @@
 /** What one band did: its times, and the diff of everything it changed. */
 import { describeDuration } from '../time/describe-time.ts';
+import { counted } from '../text/counted.ts';
 import type { Band, ChainBand, Layer } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 
@@ -20,7 +21,7 @@ const kinds = {
 
 export function BandDetails({ band }: { readonly band: Band }) {
   return (
-    <section className="details" aria-label={`What ${band.title} did`} aria-live="polite">
+    <section className="details" aria-label={`What ${band.title} did`}>
       {band.type === 'layer' ? (
         <LayerDetails band={band.layer} kind={band.kind} title={band.title} />
       ) : (
@@ -84,8 +85,8 @@ function ChainDetails({ band }: { readonly band: ChainBand }) {
       </h3>
       <p className="quiet">
         {[
-          describeDuration(totalMs),
-          `${layers.length} layer${layers.length === 1 ? '' : 's'}`,
+          chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
+          counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`]),
           ...(outcome === undefined ? [] : [outcome]),
           ...(turn === undefined ? [] : [turn.instanceKey]),

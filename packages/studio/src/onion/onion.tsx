@@ -1,13 +1,14 @@
 /** The onion of a turn: nested bands that can be walked with the arrow keys, and what the chosen one did. */
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { BandBox } from './band-box.tsx';
 import { BandDetails } from './band-details.tsx';
-import { bandsOf, listBands, type TurnTrace } from './bands.ts';
+import { bandsOf, type Band, listBands, type TurnTrace } from './bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
 export function Onion({ turn }: { readonly turn: TurnTrace }) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
+  const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);
   const [chosenId, choose] = useState('0');
   const tree = useRef<HTMLDivElement>(null);
   const chosen = bands.find(({ id }) => id === chosenId) ?? whole;
@@ -22,13 +23,25 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
   const { resumes, missing } = turn;
   return (
     <div className="onion">
-      <div className="bands" role="tree" aria-label="Layers" ref={tree} onKeyDown={press}>
-        <BandBox band={whole} whole={whole} chosenId={chosen.id} choose={choose} depth={1} />
+      <div className="bands" style={indentOf(bands)}>
+        <div role="tree" aria-label="Layers" ref={tree} onKeyDown={press}>
+          <BandBox band={whole} wholeMs={wholeMs} chosenId={chosen.id} choose={choose} />
+        </div>
         {(resumes > 0 || missing.isCut || missing.lines + missing.chains > 0) && (
-          <p className="quiet">Not everything is here: a crash, or the bound of one turn's record, cut some of it.</p>
+          <p className="quiet bands-missing">
+            Not everything is here: a crash, or the bound of one turn's record, cut some of it.
+          </p>
         )}
       </div>
       <BandDetails band={chosen} />
     </div>
   );
+}
+
+/** The deeper an onion, the thinner its skins: what is in the middle needs room for its name. */
+function indentOf(bands: readonly Band[]): CSSProperties {
+  const depth = bands.reduce((deepest, { id }) => Math.max(deepest, id.split('.').length), 1);
+  const indent = Math.min(7, Math.max(1, 60 / depth));
+  // Types of style know no custom properties.
+  return { '--indent': `${indent.toFixed(1)}px` } as CSSProperties;
 }

@@ -1,4 +1,6 @@
-import type { WorkspaceView } from '@goondan/cli/studio';
+import type { AgentView, WorkspaceView } from '@goondan/cli/studio';
+import type { CSSProperties } from 'react';
+import { counted } from '../text/counted.ts';
 import { placeAgents, type PlacedAgent } from './place-agents.ts';
 
 interface AgentGraphProps {
@@ -7,51 +9,90 @@ interface AgentGraphProps {
 }
 
 const [wide, tall, gapX, gapY] = [220, 62, 90, 20];
+/** More arrows than this are a knot: then each agent says in words whom it may ask. */
+const MOST_ARROWS = 24;
 
-/** The agents of a swarm, and an arrow for each that may ask another. */
+/** The agents of a swarm, and who may ask whom. */
 export function AgentGraph({ view, open }: AgentGraphProps) {
+  const arrows = view.agents.flatMap(({ name, mayAsk = [] }) => mayAsk.map((other) => ({ from: name, to: other })));
+  if (arrows.length > MOST_ARROWS || view.agents.length > MOST_ARROWS) {
+    return (
+      <div className="agent-cards">
+        {view.agents.map((agent) => (
+          <AgentCard key={agent.name} agent={agent} view={view} open={open} asks={describeAsked(agent, view)} />
+        ))}
+      </div>
+    );
+  }
   const placed = placeAgents(view.agents, view.entryAgent);
   const width = (Math.max(0, ...placed.map(({ column }) => column)) + 1) * (wide + gapX) - gapX + 2;
   const height = (Math.max(0, ...placed.map(({ row }) => row)) + 1) * (tall + gapY) - gapY + 2;
-  const arrows = view.agents.flatMap(({ name, mayAsk = [] }) => mayAsk.map((other) => ({ from: name, to: other })));
   return (
-    <div className="graph" style={{ width, height }}>
-      <svg width={width} height={height} aria-hidden="true">
-        <defs>
-          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-            <path d="M0 0 L8 4 L0 8 z" />
-          </marker>
-        </defs>
-        {arrows.map(({ from, to }) => (
-          <path key={`${from} ${to}`} d={curve(find(placed, from), find(placed, to))} markerEnd="url(#arrow)" />
+    <div className="graph-box">
+      <div className="graph" style={{ width, height }}>
+        <svg width={width} height={height} aria-hidden="true">
+          <defs>
+            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0 L8 4 L0 8 z" />
+            </marker>
+          </defs>
+          {arrows.map(({ from, to }) => (
+            <path key={`${from} ${to}`} d={curve(find(placed, from), find(placed, to))} markerEnd="url(#arrow)" />
+          ))}
+        </svg>
+        {view.agents.map((agent) => (
+          <AgentCard key={agent.name} agent={agent} view={view} open={open} style={styleOf(find(placed, agent.name))} />
         ))}
-      </svg>
-      {placed.map(({ name, column, row }) => {
-        const agent = view.agents.find((each) => each.name === name);
-        const isBusy = view.conversations.some((each) => each.agent === name && each.status === 'working');
-        return (
-          <button
-            key={name}
-            type="button"
-            className={isBusy ? 'graph-agent is-busy' : 'graph-agent'}
-            style={{ left: column * (wide + gapX) + 1, top: row * (tall + gapY) + 1, width: wide, height: tall }}
-            title={`Open ${name}`}
-            onClick={() => open(name)}
-          >
-            <strong>{name}</strong>
-            <span className="quiet">
-              {name === view.entryAgent ? 'entry · ' : ''}
-              {agent?.tools.length ?? 0} tools · {agent?.layers.length ?? 0} layers
-            </span>
-          </button>
-        );
-      })}
+      </div>
     </div>
   );
 }
 
+interface AgentCardProps extends AgentGraphProps {
+  readonly agent: AgentView;
+  readonly style?: CSSProperties;
+  readonly asks?: string;
+}
+
+function AgentCard({ agent: { name, tools, layers }, view, open, style, asks }: AgentCardProps) {
+  const isBusy = view.conversations.some((each) => each.agent === name && each.status === 'working');
+  return (
+    <button
+      type="button"
+      className={isBusy ? 'graph-agent is-busy' : 'graph-agent'}
+      style={style}
+      title={`Open ${name}`}
+      onClick={() => open(name)}
+    >
+      <strong>{name}</strong>
+      <span className="quiet">
+        {name === view.entryAgent ? 'entry · ' : ''}
+        {counted(tools.length, 'tool')} · {counted(layers.length, 'layer')}
+      </span>
+      {asks !== undefined && asks !== '' && <span className="quiet">{asks}</span>}
+    </button>
+  );
+}
+
+function describeAsked({ mayAsk = [] }: AgentView, { agents }: WorkspaceView): string {
+  if (mayAsk.length === 0) return '';
+  if (mayAsk.length === agents.length - 1) return 'may ask every other';
+  return mayAsk.length > 2 ? `may ask ${mayAsk.length} others` : `may ask ${mayAsk.join(', ')}`;
+}
+
 function find(placed: readonly PlacedAgent[], name: string): PlacedAgent | undefined {
   return placed.find((each) => each.name === name);
+}
+
+function styleOf(place: PlacedAgent | undefined): CSSProperties {
+  const { column = 0, row = 0 } = place ?? {};
+  return {
+    position: 'absolute',
+    left: column * (wide + gapX) + 1,
+    top: row * (tall + gapY) + 1,
+    width: wide,
+    height: tall,
+  };
 }
 
 /** From the right side of one to the left side of the other; round the outside where that lies behind. */

@@ -13,9 +13,10 @@ interface OverviewProps {
   readonly view: WorkspaceView;
   readonly goTo: GoTo;
   readonly version: number;
+  readonly lookAgain: () => void;
 }
 
-export function Overview({ view, goTo, version }: OverviewProps) {
+export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
   const { workspaceId, swarm = workspaceId, isRunning, startedAt, pid, startCommand } = view;
   const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
   return (
@@ -39,7 +40,7 @@ export function Overview({ view, goTo, version }: OverviewProps) {
         {view.approvals.map((approval) => (
           <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
         ))}
-        <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} />
+        <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
         {view.agents.length > 0 && (
           <section>
             <h2>Agents</h2>

@@ -1,45 +1,78 @@
 import type { Done, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
+import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { Problem } from './problem.tsx';
 
+type Letter = WorkspaceView['deadLetters'][number];
+
 interface DeadLettersProps {
-  readonly letters: WorkspaceView['deadLetters'];
+  readonly letters: readonly Letter[];
   readonly workspaceId: string;
+  readonly lookAgain: () => void;
 }
 
 /** Inputs that crashed their agent again and again: kept until a person says what becomes of them. */
-export function DeadLetters({ letters, workspaceId }: DeadLettersProps) {
+export function DeadLetters({ letters, ...rest }: DeadLettersProps) {
+  // One that is put aside again is another one.
+  return letters.map((letter) => <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} {...rest} />);
+}
+
+function DeadLetter({
+  letter,
+  workspaceId,
+  lookAgain,
+}: Omit<DeadLettersProps, 'letters'> & { readonly letter: Letter }) {
   const [problem, setProblem] = useState<Error>();
-  const act = (letter: DeadLettersProps['letters'][number], action: 'retry' | 'drop') => {
+  const [state, setState] = useState<'open' | 'asked' | 'gone'>('open');
+  const act = async (action: 'retry' | 'drop') => {
+    if (state !== 'open') return;
+    setState('asked');
     const { agent, instanceKey: key, eventId } = letter;
-    postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, key, eventId, action }).then(
-      () => setProblem(undefined),
-      (error: unknown) => setProblem(error instanceof Error ? error : new Error(String(error))),
-    );
+    try {
+      await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, key, eventId, action });
+      // Done, or there was nothing to do it to any more.
+      setState('gone');
+      lookAgain();
+    } catch (error) {
+      setState('open');
+      setProblem(error instanceof Error ? error : new Error(String(error)));
+    }
   };
+  if (state === 'gone') return null;
   return (
-    <>
-      {letters.map((letter) => (
-        <section key={letter.eventId} className="dead-letter" aria-label="An input that was put aside">
-          <header>
-            <strong>Put aside</strong> after {letter.crashes} crashes of {letter.agent}
-            <span className="quiet">{describeMoment(letter.deadAt)}</span>
-          </header>
-          <p>{letter.reason}</p>
-          {letter.input !== undefined && <pre>{letter.input}</pre>}
-          <div className="approval-answers">
-            <button type="button" onClick={() => act(letter, 'retry')}>
-              Try again
-            </button>
-            <button type="button" onClick={() => act(letter, 'drop')}>
-              Drop
-            </button>
-          </div>
-        </section>
-      ))}
+    <LetterCard letter={letter} isAsked={state === 'asked'} problem={problem} act={(action) => void act(action)} />
+  );
+}
+
+interface LetterCardProps {
+  readonly letter: Letter;
+  readonly isAsked: boolean;
+  readonly problem: Error | undefined;
+  readonly act: (action: 'retry' | 'drop') => void;
+}
+
+function LetterCard({ letter, isAsked, problem, act }: LetterCardProps) {
+  const card = useBorrowedFocus<HTMLElement>('.composer textarea, .dead-letter button');
+  const { agent, crashes, deadAt, reason, input } = letter;
+  return (
+    <section ref={card} className="dead-letter" aria-label={`An input of ${agent} that was put aside`}>
+      <header>
+        <strong>Put aside</strong> after {crashes} crashes of {agent}
+        <span className="quiet">{describeMoment(deadAt)}</span>
+      </header>
+      <p>{reason}</p>
+      {input !== undefined && <pre>{input}</pre>}
+      <div className="approval-answers">
+        <button type="button" aria-disabled={isAsked} onClick={() => act('retry')}>
+          Try again
+        </button>
+        <button type="button" aria-disabled={isAsked} onClick={() => act('drop')}>
+          Drop
+        </button>
+      </div>
       {problem !== undefined && <Problem error={problem} />}
-    </>
+    </section>
   );
 }

@@ -5,13 +5,15 @@ interface ProblemProps {
   };
   /** It stands where the conversation would. */
   readonly isWhole?: boolean;
+  /** It went wrong long ago: nobody is interrupted by it. */
+  readonly isPast?: boolean;
 }
 
 /** What went wrong, its code, and what to do. */
-export function Problem({ error, isWhole = false }: ProblemProps) {
+export function Problem({ error, isWhole = false, isPast = false }: ProblemProps) {
   const { code } = error;
   const text = (
-    <div className="problem" role="alert">
+    <div className="problem" role={isPast ? 'note' : 'alert'}>
       <p className="problem-title">
         {code !== undefined && <code className="problem-code">{code}</code>} {error.message}
       </p>

@@ -23,6 +23,10 @@ describe('the address of what is shown', () => {
     });
   });
 
+  test('a key with half a character in it has an address all the same', () => {
+    expect(writeRoute({ workspaceId: 'demo', agent: 'a', key: 'x\ud800' })).toBe('#/demo/a/x%EF%BF%BD');
+  });
+
   test.each([
     ['', {}],
     ['#', {}],

@@ -33,12 +33,17 @@ export function readRoute(hash: string): Route {
 }
 
 export function writeRoute({ workspaceId, agent, key, at, turn }: Route): string {
-  const parts = [workspaceId, agent, key].filter((part) => part !== undefined).map(encodeURIComponent);
+  const parts = [workspaceId, agent, key].filter((part) => part !== undefined).map(encodePart);
   const params = new URLSearchParams();
   if (at !== undefined) params.set('at', String(at));
   if (turn !== undefined) params.set('turn', turn);
   const query = params.size === 0 ? '' : `?${params}`;
   return `#/${parts.join('/')}${query}`;
+}
+
+/** Half a character, which a key may hold, has no place in an address. */
+function encodePart(part: string): string {
+  return encodeURIComponent(part.toWellFormed());
 }
 
 /** A link may have been cut or typed by hand. */

@@ -8,6 +8,8 @@ export function useRoute(): [Route, GoTo] {
   const hash = useSyncExternalStore(listen, () => window.location.hash);
   const goTo = useCallback<GoTo>((route, { replace = false } = {}) => {
     const address = writeRoute(route);
+    // No step for the back button that leads nowhere.
+    if (address === window.location.hash) return;
     if (replace) window.history.replaceState(null, '', address);
     else window.history.pushState(null, '', address);
     // The browser tells of changes by links and the back button only.

@@ -9,7 +9,14 @@ export class ServerError extends Error {
   ) {
     super(message);
   }
+
+  /** It may go well in a moment. */
+  get isPassing(): boolean {
+    return this.code === 'E_STUDIO_BUSY' || this.code === GONE;
+  }
 }
+
+const GONE = 'E_STUDIO_GONE';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -48,6 +55,6 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    throw new ServerError('E_STUDIO_GONE', 'Studio does not answer any more.', 'Start it again: gdn studio');
+    throw new ServerError(GONE, 'Studio does not answer.', 'Start `gdn studio` again, and open the link it prints.');
   }
 }

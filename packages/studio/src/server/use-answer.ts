@@ -1,38 +1,35 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { getFrom } from './ask-server.ts';
+import { type Asked, Asking } from './asking.ts';
 
-export interface Answered<Answer> {
-  /** The latest one; the one before while the next is on its way. */
-  readonly value?: Answer;
+export interface Answered<Answer> extends Partial<Asked<Answer>> {
   /** What it is the answer to. */
   readonly address?: string;
-  readonly error?: Error;
-  /** Asks again, now. */
-  readonly reload: () => void;
 }
 
 /**
  * What the server says under an address, again whenever the address or `version` changes; nothing while there is no
- * address. An older question that is still open then is given up.
+ * address. While another one is on its way, or when it failed, the latest answer stays.
  */
 export function useAnswer<Answer>(address: string | undefined, version: unknown = 0): Answered<Answer> {
-  const [state, setState] = useState<{ value?: Answer; address?: string; error?: Error }>({});
-  const [reloads, setReloads] = useState(0);
-  const reload = useCallback(() => setReloads((count) => count + 1), []);
+  const [state, setState] = useState<Answered<Answer>>({});
+  const asking = useRef<Asking<Answer>>(undefined);
 
   useEffect(() => {
+    asking.current = undefined;
     if (address === undefined) return setState({});
-    const given = new AbortController();
-    getFrom<Answer>(address, given.signal).then(
-      (value) => setState({ value, address }),
-      (error: unknown) => {
-        if (given.signal.aborted) return;
-        const reason = error instanceof Error ? error : new Error(String(error));
-        setState((before) => ({ ...(before.address === address ? before : {}), error: reason }));
+    const current = new Asking<Answer>(
+      (signal) => getFrom<Answer>(address, signal),
+      (asked) => {
+        if (asked.error === undefined) return setState({ ...asked, address });
+        const { error } = asked;
+        setState((before) => ({ ...(before.address === address ? before : {}), error }));
       },
     );
-    return () => given.abort();
-  }, [address, version, reloads]);
+    asking.current = current;
+    return () => current.end();
+  }, [address]);
+  useEffect(() => asking.current?.ask(version), [address, version]);
 
-  return { ...state, reload };
+  return state;
 }

@@ -1,53 +1,80 @@
 /** Everything the page knows of one workspace while it looks: what there is, what runs, and when to look again. */
 import type { StudioNotice, WorkspaceView } from '@goondan/cli/studio';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { followNotice, liveKey, type LiveTurns } from '../live/live-turns.ts';
+import { pickUpTurns } from '../live/pick-up-turns.ts';
+import { settleTurns } from '../live/settle-turns.ts';
 import { addressOf } from './ask-server.ts';
+import { countCommits, type Commits } from './count-commits.ts';
 import { type Answered, useAnswer } from './use-answer.ts';
 import { useNotices } from './use-notices.ts';
+import { useTicks } from './use-ticks.ts';
 import { useVersion } from './use-version.ts';
 
 export interface Swarm {
   readonly view: Answered<WorkspaceView>;
   readonly live: LiveTurns;
-  /** Grows when a turn of this conversation was committed: what is read of it may be read again. */
-  readonly committed: (agent: string, key: string) => number;
+  /** Another one when a turn of this conversation was committed: what is read of it may be read again. */
+  readonly versionOf: (agent: string, key: string) => number;
   /** Grows while turns run: for whoever shows one that is not over. */
   readonly progress: number;
   readonly isConnected: boolean;
+  /** At what there is: something was done to it. */
+  readonly lookAgain: () => void;
 }
 
 /** Something may change without a notice: another program deletes a conversation. */
 const LOOK_AGAIN_MS = 10_000;
 
+/** What a step or a tool does is not in the view: it is not asked for with each of them. */
+function isAboutTurns(notice: StudioNotice): boolean {
+  return notice.type === 'turn.ended' || (notice.type === 'runtime.event' && notice.name === 'turn.started');
+}
+
+/** A person may be waited for. */
+function isUrgent({ type }: StudioNotice): boolean {
+  return type === 'approval' || type === 'swarm' || type === 'dropped';
+}
+
 export function useSwarm(workspaceId: string | undefined): Swarm {
   const [live, setLive] = useState<LiveTurns>({});
-  const [commits, setCommits] = useState<Readonly<Record<string, number>>>({});
-  const [viewVersion, lookAgain] = useVersion(250);
+  const [commits, setCommits] = useState<Commits>(new Map());
+  const [urgent, lookAgain] = useVersion(250);
+  const [turnVersion, lookLater] = useVersion(1_000);
   const [progress, goOn] = useVersion(400);
+  // Nobody listened for a while: at first, and after the stream was gone.
+  const isBehind = useRef(true);
 
-  const hear = useCallback(
-    (notice: StudioNotice) => {
-      setLive((turns) => followNotice(turns, notice));
-      if (notice.type === 'runtime.event') goOn();
-      if (notice.type === 'turn.ended') {
-        const id = liveKey(notice.end.agent, notice.end.instanceKey);
-        setCommits((all) => ({ ...all, [id]: (all[id] ?? 0) + 1 }));
-      }
-      if (notice.type !== 'delta' && notice.type !== 'log') lookAgain();
+  const heard = useCallback(
+    (notices: readonly StudioNotice[]) => {
+      setLive((turns) => notices.reduce(followNotice, turns));
+      setCommits((before) => countCommits(before, notices));
+      if (notices.some(({ type }) => type === 'runtime.event' || type === 'turn.ended')) goOn();
+      if (notices.some(isUrgent)) lookAgain();
+      if (notices.some(isAboutTurns)) lookLater();
     },
-    [goOn, lookAgain],
+    [goOn, lookAgain, lookLater],
   );
-  const isConnected = useNotices(workspaceId, hear);
-  useEffect(() => {
+  const opened = useCallback(() => {
+    isBehind.current = true;
     setLive({});
-  }, [workspaceId]);
+    lookAgain();
+    goOn();
+  }, [lookAgain, goOn]);
+  const isConnected = useNotices(workspaceId, { heard, opened, lost: lookAgain });
+  const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
+  const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
+  const { value } = view;
   useEffect(() => {
-    const timer = setInterval(lookAgain, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [lookAgain]);
-
-  const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), viewVersion);
-  const committed = useCallback((agent: string, key: string) => commits[liveKey(agent, key)] ?? 0, [commits]);
-  return { view, live, committed, progress, isConnected };
+    if (value === undefined) return;
+    const { conversations } = value;
+    const catchesUp = isBehind.current;
+    isBehind.current = false;
+    setLive((turns) => {
+      const settled = settleTurns(turns, conversations);
+      return catchesUp ? pickUpTurns(settled, conversations) : settled;
+    });
+  }, [value]);
+  const versionOf = useCallback((agent: string, key: string) => commits.get(liveKey(agent, key)) ?? 0, [commits]);
+  return { view, live, versionOf, progress, isConnected, lookAgain };
 }

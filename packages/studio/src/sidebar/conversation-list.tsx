@@ -1,8 +1,10 @@
 import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
+import { useEffect, useRef } from 'react';
 import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import { liveKey, type LiveTurns } from '../live/live-turns.ts';
 import { writeRoute } from '../route/route.ts';
 import { describeAge } from '../time/describe-time.ts';
+import { groupByAgent } from './group-by-agent.ts';
 
 interface ConversationListProps {
   readonly view: WorkspaceView;
@@ -13,13 +15,16 @@ interface ConversationListProps {
 /** More of one agent are found by their address. */
 const MOST_SHOWN = 200;
 
-/** By agent, the latest first. */
 export function ConversationList({ view, shown, live }: ConversationListProps) {
-  const groups = Object.entries(Object.groupBy(view.conversations, ({ agent }) => agent));
+  const groups = groupByAgent(view);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [shown?.agent, shown?.key]);
   if (groups.length === 0) return <p className="quiet sidebar-note">No conversations yet.</p>;
   return (
-    <div className="conversations">
-      {groups.map(([agent, conversations = []]) => (
+    <div className="conversations" ref={list}>
+      {groups.map(([agent, conversations]) => (
         <section key={agent}>
           <h2>{agent}</h2>
           {conversations.slice(0, MOST_SHOWN).map((conversation) => {

@@ -1,28 +1,45 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import type { GoTo } from '../route/use-route.ts';
 
-/** A conversation begins with its first message: until then there is only its name. */
-export function NewConversation({ view, goTo }: { readonly view: WorkspaceView; readonly goTo: GoTo }) {
-  const [isOpen, setOpen] = useState(false);
-  if (!isOpen) {
-    return (
-      <button type="button" className="sidebar-item new-conversation" onClick={() => setOpen(true)}>
-        + New conversation
-      </button>
-    );
-  }
+interface NewConversationProps {
+  readonly view: WorkspaceView;
+  readonly goTo: GoTo;
+}
 
+/** A conversation begins with its first message: until then there is only its name. */
+export function NewConversation({ view, goTo }: NewConversationProps) {
+  const [isOpen, setOpen] = useState(false);
+  if (isOpen) return <NameForm view={view} goTo={goTo} close={() => setOpen(false)} />;
+  return (
+    <button type="button" className="sidebar-item new-conversation" onClick={() => setOpen(true)}>
+      + New conversation
+    </button>
+  );
+}
+
+function NameForm({ view, goTo, close }: NewConversationProps & { readonly close: () => void }) {
+  // Who gave it up is back at the button, who opened one may write.
+  const [next, setNext] = useState('button.new-conversation');
+  const box = useBorrowedFocus<HTMLFormElement>(next);
   const open = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const [agent, key] = [form.get('agent'), form.get('key')];
     if (typeof agent !== 'string' || typeof key !== 'string' || key.trim() === '') return;
-    setOpen(false);
+    setNext('.composer textarea');
     goTo({ workspaceId: view.workspaceId, agent, key: key.trim() });
+    close();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    // This one closes the form and nothing else.
+    event.stopPropagation();
+    close();
   };
   return (
-    <form className="new-conversation" onSubmit={open} onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}>
+    <form ref={box} className="new-conversation" aria-label="New conversation" onSubmit={open} onKeyDown={press}>
       <select name="agent" aria-label="Agent" defaultValue={view.entryAgent}>
         {view.agents.map(({ name }) => (
           <option key={name}>{name}</option>
@@ -33,9 +50,15 @@ export function NewConversation({ view, goTo }: { readonly view: WorkspaceView; 
         aria-label="Key of the conversation"
         placeholder="its key, e.g. ann"
         autoFocus
+        required
         maxLength={200}
       />
-      <button type="submit">Open</button>
+      <div className="form-answers">
+        <button type="submit">Open</button>
+        <button type="button" className="plain" onClick={close}>
+          Cancel
+        </button>
+      </div>
     </form>
   );
 }

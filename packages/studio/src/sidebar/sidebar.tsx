@@ -1,4 +1,5 @@
 import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
+import { useEffect, useState } from 'react';
 import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import type { LiveTurns } from '../live/live-turns.ts';
 import type { GoTo } from '../route/use-route.ts';
@@ -14,17 +15,28 @@ interface SidebarProps {
   readonly view: WorkspaceView | undefined;
   readonly shown: ShownConversation | undefined;
   readonly live: LiveTurns;
-  readonly isConnected: boolean;
   readonly goTo: GoTo;
   readonly openHelp: () => void;
 }
 
-export function Sidebar({ list, workspaceId, view, shown, live, isConnected, goTo, openHelp }: SidebarProps) {
+export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }: SidebarProps) {
+  // Of a narrow window, where the list has no place of its own.
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.key]);
   return (
-    <nav className="sidebar" aria-label="Swarms and conversations">
+    <nav className={isOpen ? 'sidebar is-open' : 'sidebar'} aria-label="Swarms and conversations">
       <header className="brand">
         <Mark />
         <span>Goondan Studio</span>
+        <button
+          type="button"
+          className="plain menu"
+          aria-label="Conversations"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          ☰
+        </button>
       </header>
       {list !== undefined && workspaceId !== undefined && (
         <label className="picker">
@@ -46,6 +58,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, isConnected, goT
             aria-current={shown === undefined ? 'page' : undefined}
           >
             Overview
+            {view.deadLetters.length > 0 && <span className="badge is-bad">{view.deadLetters.length} put aside</span>}
             {view.approvals.length > 0 && <span className="badge">{view.approvals.length} waiting</span>}
           </a>
           <ConversationList view={view} shown={shown} live={live} />
@@ -53,14 +66,18 @@ export function Sidebar({ list, workspaceId, view, shown, live, isConnected, goT
         </>
       )}
       <footer className="sidebar-foot">
-        <span className="quiet">
-          {isConnected ? (list === undefined ? '' : `gdn ${list.version}`) : 'not connected'}
-        </span>
+        <span className="quiet">{list === undefined ? '' : `gdn ${list.version}`}</span>
         <span>
-          <button type="button" className="plain" title="Light or dark (t)" onClick={changeTheme}>
+          <button
+            type="button"
+            className="plain"
+            title="Light or dark (t)"
+            aria-label="Light or dark"
+            onClick={changeTheme}
+          >
             ◐
           </button>
-          <button type="button" className="plain" title="Keys (?)" onClick={openHelp}>
+          <button type="button" className="plain" title="Keys (?)" aria-label="Keys" onClick={openHelp}>
             ?
           </button>
         </span>
@@ -71,12 +88,19 @@ export function Sidebar({ list, workspaceId, view, shown, live, isConnected, goT
 
 /** The one Studio was opened for is there although nothing may have happened in it. */
 function choices({ workspaces, opened }: WorkspaceList): readonly { readonly id: string; readonly name: string }[] {
-  const known = workspaces.map(({ workspaceId: id, swarm }) => ({ id, name: swarm ?? id }));
-  const isKnown = known.some(({ id }) => id === opened?.workspaceId);
-  const all = opened === undefined || isKnown ? known : [{ id: opened.workspaceId, name: opened.swarm }, ...known];
-  // Two projects may call their swarms the same.
-  return all.map(({ id, name }) => ({
+  const known = workspaces.map(({ workspaceId: id, swarm, isRunning }) => ({
     id,
-    name: all.filter((other) => other.name === name).length > 1 && name !== id ? `${name} (${id})` : name,
+    name: swarm ?? id,
+    isRunning,
   }));
+  const isKnown = known.some(({ id }) => id === opened?.workspaceId);
+  const all =
+    opened === undefined || isKnown
+      ? known
+      : [{ id: opened.workspaceId, name: opened.swarm, isRunning: false }, ...known];
+  // Two projects may call their swarms the same.
+  return all.map(({ id, name, isRunning }) => {
+    const isAmbiguous = all.filter((other) => other.name === name).length > 1 && name !== id;
+    return { id, name: `${isAmbiguous ? `${name} (${id})` : name}${isRunning ? ' · running' : ''}` };
+  });
 }

@@ -7,7 +7,10 @@ test.each([
   [3.16, '3.2 ms'],
   [321.4, '321 ms'],
   [2449, '2.4 s'],
+  [999.7, '1.0 s'],
+  [59_960, '1 min 0 s'],
   [61_000, '1 min 1 s'],
+  [119_700, '2 min 0 s'],
 ])('%p milliseconds are %p', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);
 });

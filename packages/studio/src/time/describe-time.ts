@@ -1,8 +1,8 @@
 /** `0.27 ms`, `321 ms`, `2.4 s`: three digits that matter, no more. */
 export function describeDuration(milliseconds: number): string {
-  if (milliseconds >= 60_000)
-    return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
-  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (milliseconds >= 59_950) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (milliseconds >= 999.5) return `${(milliseconds / 1000).toFixed(1)} s`;
   if (milliseconds >= 10) return `${Math.round(milliseconds)} ms`;
   return `${milliseconds.toFixed(milliseconds >= 1 ? 1 : 2)} ms`;
 }
@@ -10,7 +10,12 @@ export function describeDuration(milliseconds: number): string {
 /** The time of day; with the day before it when that is not today. */
 export function describeMoment(iso: string, now = new Date()): string {
   const moment = new Date(iso);
-  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  const time = moment.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
   if (moment.toDateString() === now.toDateString()) return time;
   return `${moment.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`;
 }

@@ -40,7 +40,8 @@ export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {
         type="button"
         className="plain step-back"
         title="One event back ([)"
-        disabled={value < first}
+        aria-label="One event back"
+        aria-disabled={value < first}
         onClick={() => step(-1)}
       >
         ‹
@@ -61,13 +62,14 @@ export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {
         type="button"
         className="plain step-on"
         title="One event on (])"
-        disabled={value >= last}
+        aria-label="One event on"
+        aria-disabled={value >= last}
         onClick={() => step(1)}
       >
         ›
       </button>
       <p className="timeline-says">
-        {value >= last ? (
+        {at === undefined && value >= last ? (
           <span className="quiet">
             now · {last} event{last === 1 ? '' : 's'}
           </span>

@@ -242,6 +242,10 @@ export const agentErrors = {
     meaning: 'A request to Studio comes from somewhere else than its own page, or without its token.',
     suggestion: 'Open the link that `gdn studio` printed.',
   },
+  E_STUDIO_GONE: {
+    meaning: 'The page of Studio gets no answer: `gdn studio` was ended, or the machine sleeps.',
+    suggestion: 'Start `gdn studio` again and open the link it prints.',
+  },
   E_STUDIO_PAGE: {
     meaning: 'The page of Studio is not there: it was not built, or not all of it was installed.',
     suggestion: 'Run `npm run build` in the repository, or install @goondan/cli again.',

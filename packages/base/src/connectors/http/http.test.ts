@@ -97,7 +97,7 @@ describe('a message', () => {
     const { url, events } = await open();
     const trace = '0af7651916cd43dd8448eb211c80319c';
     await post(url, { input: 'a' }, { traceparent: `00-${trace}-b7ad6b7169203331-01` });
-    expect(events[0]?.traceId).toBe(trace);
+    expect(events[0]).toMatchObject({ traceId: trace, parentSpanId: 'b7ad6b7169203331' });
   });
 });
 

@@ -103,6 +103,14 @@ describe('a completion', () => {
     ]);
   });
 
+  test('R-08 belongs to the trace of its header, under the span of the client', async () => {
+    const { url, events } = await open();
+    const [traceId, parentSpanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+    const client = clientFor(url, token, { traceparent: `00-${traceId}-${parentSpanId}-01` });
+    await client.chat.completions.create({ model: 'porter', messages: [say('Hello!')] });
+    expect(events[0]).toMatchObject({ traceId, parentSpanId });
+  });
+
   test('comes in pieces when the client wants that', async () => {
     const { client } = await open({ ask: speaks('I will look.', 'It is warm.') });
     const stream = await client.chat.completions.create({

@@ -78,6 +78,15 @@ describe('a delivery of GitHub', () => {
     ]);
   });
 
+  test('R-08 belongs to the trace of its header, under the span of the sender', async () => {
+    const { url, events } = await open({ config });
+    const [traceId, parentSpanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+    await post(url, github({ traceparent: `00-${traceId}-${parentSpanId}-00` }));
+    await post(url, github({ traceparent: 'nonsense', 'x-github-delivery': 'delivery-2' }));
+    expect(events[0]).toMatchObject({ traceId, parentSpanId, isSampled: false });
+    expect(events[1]).not.toHaveProperty('traceId');
+  });
+
   test('is told to the agent as the connection says', async () => {
     const input = '{{body.sender.login}} {{body.action}} {{body.issue.number}}: {{body.issue.title}}{{body.nothing}}';
     const { url, events } = await open({ config: { ...config, input, properties: { number: 'body.issue.number' } } });

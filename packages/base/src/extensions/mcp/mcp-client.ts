@@ -42,6 +42,8 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
   /** The server is still at it: the timeout begins anew. */
   readonly onProgress?: (said: string) => void;
+  /** What is asked for, as W3C Trace Context: the server may go on with the trace. */
+  readonly traceparent?: string;
 }
 
 export interface ClientEvents {

@@ -146,12 +146,13 @@ export class McpServer {
     return { approved, trust, filter: tools === false ? {} : tools };
   }
 
-  async #call(tool: ListedTool, { signal }: ToolContext, input: JsonObject): Promise<JsonValue> {
+  async #call(tool: ListedTool, { signal, traceparent }: ToolContext, input: JsonObject): Promise<JsonValue> {
     const { timeouts, maxResultCharacters } = this.#settings;
     const { logger } = this.#api;
     const options = {
       timeoutMs: timeouts.callMs,
       signal,
+      ...(traceparent === undefined ? {} : { traceparent }),
       onProgress: (said: string) => logger.debug(`mcp.progress: ${tool.name}: ${cleanText(said, 200)}`),
     };
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};

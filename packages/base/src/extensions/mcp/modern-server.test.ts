@@ -29,6 +29,7 @@ afterEach(async () => {
 /** Whatever is in `tools`, at an address that stays the same. */
 function serve(port = 0) {
   const seen: string[] = [];
+  const bodies: string[] = [];
   const handler = createMcpHandler(
     () => {
       const server = new McpServer(
@@ -49,8 +50,9 @@ function serve(port = 0) {
     port,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch(request) {
+    async fetch(request) {
       seen.push(request.headers.get('authorization') ?? '');
+      bodies.push(await request.clone().text());
       return handler.fetch(request);
     },
   });
@@ -58,6 +60,7 @@ function serve(port = 0) {
     url: `http://127.0.0.1:${server.port}/mcp`,
     port: server.port ?? 0,
     seen,
+    bodies,
     toolsChanged: () => handler.notify.toolsChanged(),
     async stop() {
       await handler.close();
@@ -98,6 +101,16 @@ describe('a server of 2026 over HTTP', () => {
       return offered()?.includes('server__new');
     });
     expect(await call('new')).toBe('new was called');
+  });
+
+  test('R-08 a call carries the trace it is part of, and nothing else that is asked does', async () => {
+    site = serve();
+    await start({ transport: { type: 'http', url: site.url } });
+    expect(await call('look')).toBe('look was called');
+    const calls = site.bodies.filter((body) => body.includes('traceparent'));
+    expect(calls).toHaveLength(1);
+    const traceparent: unknown = expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(JSON.parse(calls[0] ?? '')).toMatchObject({ method: 'tools/call', params: { _meta: { traceparent } } });
   });
 
   test('B-06 gone and back: what changed meanwhile is seen', async () => {

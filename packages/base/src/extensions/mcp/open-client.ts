@@ -80,7 +80,9 @@ class SupervisedClient implements McpClient {
 
   callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply> {
     return this.#ask(options, async (request) => {
-      const reply = await this.#client.callTool({ name, arguments: args }, request);
+      const { traceparent } = options;
+      const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
+      const reply = await this.#client.callTool({ name, arguments: args, ...meta }, request);
       return reply as unknown as ToolReply;
     });
   }

@@ -34,6 +34,11 @@ describe('bash as a tool of an agent', () => {
     expect((await call('true', { sandbox: 'off' })).logs).toEqual([]);
   });
 
+  test('R-08 gives a command the trace of its call', async () => {
+    const { read } = await call('echo "$TRACEPARENT"', { sandbox: 'off' });
+    expect(read).toMatch(/"stdout":"00-[0-9a-f]{32}-[0-9a-f]{16}-01\\n"/);
+  });
+
   test('with sandbox: required, nothing runs without one', async () => {
     const { works } = await findSandbox(false);
     const { read } = await call('touch ran', { sandbox: 'required' });

@@ -28,6 +28,7 @@ const exec: ToolHandler = async (ctx, input) => {
       spill: (shared.spill ??= new Folder()),
       signal: ctx.signal,
       environment: process.env,
+      ...(ctx.traceparent === undefined ? {} : { traceparent: ctx.traceparent }),
     },
   );
 };

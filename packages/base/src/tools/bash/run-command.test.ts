@@ -77,6 +77,15 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     expect(stdout).not.toContain('canary');
   });
 
+  test.if(isThere)('R-08 finds the trace it is part of, unless the config says otherwise', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const command = 'echo "<$TRACEPARENT>"';
+    expect(await run(command, { sandbox, traceparent })).toMatchObject({ stdout: `<${traceparent}>\n` });
+    expect(await run(command, { sandbox })).toMatchObject({ stdout: '<>\n' });
+    const settings = { env: { TRACEPARENT: 'mine' } };
+    expect(await run(command, { sandbox, traceparent, settings })).toMatchObject({ stdout: '<mine>\n' });
+  });
+
   test.if(isThere)('that is late is gone with its whole tree, though nobody listens to SIGTERM', async () => {
     const mark = newMark();
     const startedAt = performance.now();

@@ -34,6 +34,8 @@ export interface CommandPlace {
   readonly signal: AbortSignal;
   /** This process's own, of which a command gets little. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The call as W3C Trace Context: a program that traces itself finds it as `TRACEPARENT`. */
+  readonly traceparent?: string;
 }
 
 /** JSON, as the model reads it. */
@@ -88,7 +90,7 @@ export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 
 async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Promise<Child> {
-  const { config, sandbox, environment } = place;
+  const { config, sandbox, environment, traceparent } = place;
   const workdir = await realpath(place.workdir).catch((error: unknown) => {
     throw cannotStart(`there is no working folder "${place.workdir}"`, error);
   });
@@ -96,7 +98,8 @@ async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Pro
   if (ask.command.includes('\0')) throw cannotStart('a command cannot hold a NUL');
   const bash = Bun.which('bash', { PATH: environment.PATH ?? '' });
   if (bash === null) throw cannotStart('there is no bash in PATH');
-  const env = commandEnvironment(environment, config.env, tag);
+  const traced = traceparent === undefined ? {} : { TRACEPARENT: traceparent };
+  const env = commandEnvironment(environment, { ...traced, ...config.env }, tag);
   const command = [bash, '--noprofile', '--norc', '-c', ask.command];
   const options = { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', detached: true } as const;
   try {

@@ -151,7 +151,7 @@ describe('a swarm that runs', () => {
     const states = () => stream.notices.flatMap((each) => (each.type === 'swarm' ? [each.isRunning] : []));
     await until(() => states().length === 1);
     await swarm.stop();
-    await until(() => states().length === 2);
+    // Sooner than Studio looks for it again.
     const again = await startShop();
     await until(() => states().length === 3);
     expect(states()).toEqual([true, false, true]);
@@ -193,7 +193,7 @@ describe('a swarm that does not run', () => {
       'goondan.yaml': sampleBundle({ agents: ['helper'], agent: 'tools: [Tool/agents]' }),
     });
     const { openSwarm } = await import('../opened-swarm.ts');
-    const opened = await openSwarm({ bundle: folder });
+    const opened = await openSwarm({ bundle: folder }, () => undefined);
     if (opened === undefined) throw new Error('It was not opened.');
     const own = new StudioPlace({ opened, stateRoot: place.stateRoot });
     cleanups.push(() => own.remove());
@@ -220,6 +220,9 @@ describe('a swarm that does not run', () => {
       suggestion: `Start it with \`${startCommand}\`, then try again.`,
     });
     expect(readdirSync(place.stateRoot)).toEqual([]);
+    mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
+    const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
+    expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
     // The bundle is read each time: one that is broken by now declares nothing, and everything else is there.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
     expect(await own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`)).toMatchObject({ agents: [], startCommand });

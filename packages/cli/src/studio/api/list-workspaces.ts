@@ -19,9 +19,9 @@ const MOST_SHOWN = 200;
 const PATIENCE_MS = 2_000;
 
 /** Every workspace of the state root: those that run first, then by when they were last used. */
-export async function listAll({ stateRoot, opened, version }: StudioHost): Promise<WorkspaceList> {
-  const found = listWorkspaces(stateRoot);
-  const summaries = await Promise.all(found.map((listed) => summarize(stateRoot, listed)));
+export async function listAll(host: StudioHost): Promise<WorkspaceList> {
+  const { stateRoot, opened, version } = host;
+  const summaries = await Promise.all(listWorkspaces(stateRoot).map((listed) => summarize(host, listed)));
   return {
     workspaces: summaries.toSorted(byUse).slice(0, MOST_SHOWN),
     ...(opened && { opened: { workspaceId: opened.workspaceId, swarm: opened.swarm } }),
@@ -50,12 +50,13 @@ export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
   return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));
 }
 
-async function summarize(stateRoot: string, listed: ListedWorkspace): Promise<WorkspaceSummary> {
+async function summarize({ stateRoot, opened }: StudioHost, listed: ListedWorkspace): Promise<WorkspaceSummary> {
   const { workspaceId, instances, updatedAt } = listed;
   const status = await readStatus({ stateRoot, workspaceId });
+  const swarm = status?.swarm ?? (opened?.workspaceId === workspaceId ? opened.swarm : undefined);
   return {
     workspaceId,
-    ...(status && { swarm: status.swarm }),
+    ...(swarm !== undefined && { swarm }),
     isRunning: status !== undefined,
     instances,
     ...(updatedAt && { updatedAt: updatedAt.toISOString() }),

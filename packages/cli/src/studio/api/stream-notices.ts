@@ -25,9 +25,9 @@ type Notice = SwarmNotice | StudioNotice;
 
 /** **Errors** — `E_STUDIO_BUSY`. */
 export function streamNotices({ streams, clock }: StudioHost, place: SwarmPlace, left: AbortSignal): Response {
-  const { closing, leave } = streams.take();
+  const leave = streams.take();
   const over = new AbortController();
-  const stream = new EventStream({ limits, clock, left: AbortSignal.any([left, closing]), encodeDropped: encode });
+  const stream = new EventStream({ limits, clock, left, encodeDropped: encode });
   stream.onOver(() => {
     leave();
     over.abort();

@@ -10,7 +10,6 @@ export async function readJsonBody(request: Request, clock: Clock = systemClock)
   if (type !== 'application/json') {
     throw refusal(415, 'The body of the request must be `application/json`.');
   }
-  if (Number(request.headers.get('content-length') ?? 0) > LONGEST) throw tooLong();
   return parse(await readBytes(request, clock));
 }
 

@@ -7,6 +7,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, systemClock } from '@goondan/runtime';
+import { sendOn } from './small-pages.ts';
 import { StudioRefusal } from './studio-refusal.ts';
 
 const TICKET_MS = 60_000;
@@ -33,10 +34,12 @@ export class StudioSession {
   }
 
   /** **Errors** — `E_STUDIO_FORBIDDEN`. */
-  enter(token: string): Response {
+  enter(token: string, { headers }: Request): Response {
     if (!isSame(token, this.token) && !this.#takeTicket(token)) throw stranger('This is not the token of this Studio.');
-    const cookie = `${this.#cookieName}=${this.#cookieValue}; Path=/; HttpOnly; SameSite=Strict`;
-    return new Response(null, { status: 303, headers: { Location: '/', 'Set-Cookie': cookie } });
+    const cookie = { 'Set-Cookie': `${this.#cookieName}=${this.#cookieValue}; Path=/; HttpOnly; SameSite=Strict` };
+    // Where a page of another site has the link, browsers keep the cookie from what it is sent on to: a page of ours sends on.
+    if (headers.get('sec-fetch-site') === 'cross-site') return sendOn(cookie);
+    return new Response(null, { status: 303, headers: { Location: '/', ...cookie } });
   }
 
   /** **Errors** — `E_STUDIO_FORBIDDEN`. */

@@ -115,6 +115,7 @@ function eventOf(run: TurnRun, asker: Asker, key: string, params: AgentSend): Ag
     source: { kind: 'agent', name: agent.address.agentName },
     traceId,
     parentSpanId: asker.spanIds.spanId,
+    ...(event.isSampled === undefined ? {} : { isSampled: event.isSampled }),
     createdAt: agent.clock.now(),
     ...(params.input === undefined ? {} : { input: agent.mask(params.input) }),
     ...(params.metadata === undefined ? {} : { metadata: metadataOf(params.metadata, agent.mask) }),

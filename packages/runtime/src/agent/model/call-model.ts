@@ -2,6 +2,7 @@
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOf } from '../effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
@@ -18,6 +19,8 @@ export interface ModelAsk {
   /** Names the effect. */
   readonly key: string;
   readonly parent: ChainSpan | undefined;
+  /** The call's own. */
+  readonly spanIds: SpanIds;
   onDelta(delta: ModelDelta): void;
 }
 
@@ -31,6 +34,8 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
       label: call.modelRef,
       id: key,
       mask: run.agent.mask,
+      spanIds: ask.spanIds,
+      isRepeated: run.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
       // What a step asks is the conversation.

@@ -13,6 +13,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       `Extension "${layer.layer.extension}": generate needs an array of messages.`,
     );
   }
+  const key = run.effects.nextKey(scope, 'model');
   const reply = await callModel(run, {
     call: {
       messages: request.messages,
@@ -22,8 +23,9 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       stepIndex: step?.stepIndex ?? run.stepCount,
       extensionName: layer.layer.extension,
     },
-    key: run.effects.nextKey(scope, 'model'),
+    key,
     parent: step?.span ?? run.span,
+    spanIds: (step ?? run).spanIds.inside(key),
     onDelta: () => undefined,
   });
   addUsage(run.usage, reply.usage);

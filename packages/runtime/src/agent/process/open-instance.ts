@@ -8,6 +8,9 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
+import type { Telemetry } from '../../telemetry/open-telemetry.ts';
+import type { TurnObserver } from '../../trace/layer-span.ts';
+import { type TurnListener, watchTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
 import { extensionDigest } from '../../config/extension-digest.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
@@ -39,7 +42,7 @@ export interface OpenInstance {
   hear(message: InstanceMessage): void;
   /** Sends what an earlier process left in the outbox. Never rejects. */
   sendLeftReplies(): Promise<void>;
-  /** Runtime events and traces to the disk. */
+  /** Runtime events and traces to the disk, spans to their collector. */
   flush(): Promise<void>;
   /**
    * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
@@ -65,6 +68,8 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
+  // Before the code of the bundle: it must not come between.
+  const telemetry = await startTelemetry(start, parts);
   const agent = await startAgent(
     { ...start.agent, ...start.address },
     {
@@ -81,7 +86,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   const turns = new AskedTurns({
     agent,
     channel,
-    observe: () => traces?.observe(),
+    observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
     onIdle: () => void replies.acknowledge(),
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
@@ -126,18 +131,39 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     hear,
     sendLeftReplies: () => replies.send(),
     async flush() {
-      await Promise.all([events.flush(), traces?.flush()]);
+      await Promise.all([events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
     },
     async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;
       await agent.close(graceMs, cleanUpMs, leave);
       if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
       if (!isLeft) await replies.acknowledge();
-      await Promise.all([events.close(), traces?.close()]);
+      const restMs = Math.max(0, deadline - host.clock.elapsed());
+      await Promise.all([events.close(), traces?.close(), telemetry?.finish(Math.min(LAST_SPANS_MS, restMs))]);
       await journal.close();
       return isLeft ? 'left' : 'closed';
     },
   };
+}
+
+/** For spans that are not sent when the process has to go. */
+const LAST_SPANS_MS = 2_000;
+
+/** Nothing of it is even loaded when nobody wants spans. */
+async function startTelemetry(
+  { telemetry, agent: { models } }: AgentStart,
+  { host: { clock }, log }: InstanceParts,
+): Promise<Telemetry | undefined> {
+  if (telemetry === undefined) return undefined;
+  const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
+  const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
+  return openTelemetry(telemetry, { clock, models, report });
+}
+
+/** Undefined when nobody wants to know. */
+function observeTurn(clock: Clock, listeners: readonly (TurnListener | undefined)[]): TurnObserver | undefined {
+  const wanted = listeners.filter((listener) => listener !== undefined);
+  return wanted.length === 0 ? undefined : watchTurn(clock, wanted);
 }
 
 function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): boolean {

@@ -103,7 +103,7 @@ class AgentProcess {
 
   async #start(start: AgentStart): Promise<void> {
     try {
-      this.#log.hide(start.agent.secrets ?? []);
+      this.#log.hide([...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})]);
       if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
         channel: this.#channel,

@@ -8,19 +8,12 @@ import { shortenMasked } from '../../json/shorten-masked.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
-import type {
-  ChainSpan,
-  TurnObserver,
-  WatchedChain,
-  WatchedEffect,
-  WatchedEnd,
-  WatchedTurn,
-} from '../../trace/layer-span.ts';
-import { RecordedChain } from '../../trace/recorded-chain.ts';
+import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
+import type { RecordedChain } from '../../trace/recorded-chain.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
-import { TurnKeeper } from '../../trace/turn-keeper.ts';
+import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 
@@ -34,8 +27,8 @@ export interface TurnTracesParts {
 }
 
 export interface TurnTraces {
-  /** Watches one turn. */
-  observe(): TurnObserver;
+  /** For one turn. */
+  listen(): TurnListener;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,8 +51,8 @@ export function openTurnTraces({ open, clock, extensions, report }: TurnTracesPa
     noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
   });
   return {
-    observe: () =>
-      new WatchedRun({ clock, extensions, effects }, (turn, isNeeded, line) => {
+    listen: () =>
+      new WrittenRun({ clock, extensions, effects }, (turn, isNeeded, line) => {
         newest = turn;
         log.add(lineOf(turn, isNeeded, line));
       }),
@@ -80,29 +73,23 @@ interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions'> {
 }
 
 /** One turn, from its start in this process to its commit. */
-class WatchedRun implements TurnObserver {
+class WrittenRun implements TurnListener {
   readonly #parts: RunParts;
   readonly #add: AddLine;
-  readonly #keeper: TurnKeeper;
   #turn: TurnLine['turn'] | undefined;
+  #startedAt = 0;
   #mask: Mask = noSecrets;
 
   constructor(parts: RunParts, add: AddLine) {
     this.#parts = parts;
     this.#add = add;
-    this.#keeper = new TurnKeeper(parts.clock, (chain) => {
-      const { outcome } = chain;
-      // One that is over by the time it would be written has another line, that says so.
-      const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
-      if (this.#turn !== undefined) add(this.#turn, false, describe);
-    });
   }
 
-  started(turn: WatchedTurn): void {
+  started(turn: WatchedTurn, turnStartedAt: number): void {
     const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask } = turn;
     this.#mask = mask;
+    this.#startedAt = turnStartedAt;
     this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
-    this.#keeper.start();
     this.#addMasked({
       type: 'start',
       format: TRACE_FORMAT,
@@ -125,21 +112,19 @@ class WatchedRun implements TurnObserver {
     if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
-    return this.#keeper.open(chain, parent instanceof RecordedChain ? parent : undefined);
+  changed(chain: RecordedChain): void {
+    const { outcome } = chain;
+    // One that is over by the time it would be written has another line, that says so.
+    const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
+    if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
   }
 
-  ended({ result, stepCount }: WatchedEnd): void {
-    const { chainsMore, startedAt } = this.#keeper;
-    this.#keeper.close();
+  ended({ result, stepCount }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
     const { finishReason, error } = result;
-    const { clock } = this.#parts;
-    const durationMs = Math.round((clock.elapsed() - startedAt) * 1_000) / 1_000;
-    const time = clock.now().toISOString();
     this.#addMasked({
       type: 'end',
-      time,
-      durationMs,
+      time: this.#parts.clock.now().toISOString(),
+      durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
       stepCount,
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
@@ -156,7 +141,7 @@ class WatchedRun implements TurnObserver {
 
   #describe(recorded: RecordedChain): TraceLine {
     const { parent, number } = recorded;
-    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#keeper.startedAt }));
+    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#startedAt }));
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }

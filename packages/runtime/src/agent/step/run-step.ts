@@ -77,10 +77,12 @@ async function askForReply(run: TurnRun, step: RunningStep, messages: readonly M
     stepIndex: step.stepIndex,
     extensionName: undefined,
   };
+  const key = `${step.stepIndex}/model`;
   const reply = await callModel(run, {
     call,
-    key: `${step.stepIndex}/model`,
+    key,
     parent: step.span,
+    spanIds: step.spanIds.inside(key),
     onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
   });
   step.modelRef = call.modelRef;

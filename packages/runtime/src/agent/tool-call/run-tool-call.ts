@@ -50,6 +50,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       id: toolCallId,
       mask: agent.mask,
       spanIds: ask.spanIds,
+      isRepeated: run.effects.isRecorded(ask.key),
       inspect: () => ({ args: call.args }),
       input: preview,
     },

@@ -98,6 +98,9 @@ function toolContext(
     signal,
     agents: agentsOf(run, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
+    get traceparent() {
+      return ask.spanIds.traceparent(run.event.isSampled);
+    },
   });
 }
 

@@ -1,5 +1,17 @@
 import type { AgentAddress, AgentCard, AgentEvent, AgentInstance } from '@goondan/types';
-import { type Check, date, type FieldsOf, jsonObject, listOf, name, object, oneOf, optional, text } from './shape.ts';
+import {
+  type Check,
+  date,
+  type FieldsOf,
+  flag,
+  jsonObject,
+  listOf,
+  name,
+  object,
+  oneOf,
+  optional,
+  text,
+} from './shape.ts';
 
 export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
 
@@ -27,5 +39,6 @@ export const agentEvent: Check<AgentEvent> = object({
   callChain: optional(listOf(agentAddress)),
   traceId: name,
   parentSpanId: optional(name),
+  isSampled: optional(flag),
   createdAt: date,
 } satisfies FieldsOf<AgentEvent>);

@@ -120,6 +120,15 @@ describe('a request', () => {
     expect(spanOf('0'.repeat(16)).parentSpanId).toBeUndefined();
   });
 
+  test('R-08 A-07 is recorded or not as the event it was asked in, whatever the caller claims', () => {
+    const sampled = (isSampled: boolean | undefined, claimed: boolean) => {
+      const during = { ...rootEvent(), ...(isSampled === undefined ? {} : { isSampled }) };
+      return delivered(broker().call(at('a'), during, ask(at('b'), { claims: { isSampled: claimed } }), moment))
+        .isSampled;
+    };
+    expect([sampled(false, true), sampled(true, false), sampled(undefined, false)]).toEqual([false, true, undefined]);
+  });
+
   test('A-06 to an unknown agent fails and lists the agents of the swarm, for sends too', () => {
     for (const kind of ['request', 'send'] as const) {
       const [error] = errors(broker().call(at('a'), rootEvent(), ask(at('x'), { kind }), moment));

@@ -22,6 +22,7 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     ...(metadata === undefined ? {} : { metadata }),
     ...(during.auth === undefined ? {} : { auth: during.auth }),
     ...(isSpanId(parentSpanId) ? { parentSpanId } : {}),
+    ...(during.isSampled === undefined ? {} : { isSampled: during.isSampled }),
     ...(frame.kind === 'send'
       ? {}
       : { callChain: chainOf(caller, during), replyTo: { target: caller.agentName, correlationId: id } }),

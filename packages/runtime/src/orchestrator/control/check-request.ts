@@ -13,12 +13,18 @@ import {
   optional,
   text,
 } from '../../ipc/check/shape.ts';
+import { isSpanId } from '../../trace/span-id.ts';
 import type { Delivery, InstanceChoice, SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
 
 const traceId: Check<string> = (value) => {
   const id = text(value);
   if (!/^[0-9a-f]{32}$/.test(id)) throw new Misfit('is not 32 hexadecimal digits');
   return id;
+};
+
+const spanId: Check<string> = (value) => {
+  if (!isSpanId(value)) throw new Misfit('is not 16 hexadecimal digits');
+  return value;
 };
 
 export const deliveryBody: Check<Delivery> = exactObject({
@@ -29,6 +35,8 @@ export const deliveryBody: Check<Delivery> = exactObject({
   metadata: optional(jsonObject),
   auth: optional(jsonObject),
   traceId: optional(traceId),
+  parentSpanId: optional(spanId),
+  isSampled: optional(flag),
 } satisfies FieldsOf<Delivery>);
 
 const choice = { agent: optional(name), instanceKey: optional(name) } satisfies FieldsOf<InstanceChoice>;

@@ -3,7 +3,7 @@ import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } fro
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { newTraceId } from '../../trace/span-id.ts';
+import { isSpanId, newTraceId } from '../../trace/span-id.ts';
 import type { Delivery } from '../../control/swarm-control.ts';
 
 const LONGEST_ID = 256;
@@ -16,6 +16,7 @@ export function makeEvent(
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
 ): { readonly to: AgentAddress; readonly event: AgentEvent } {
   const { agent = entryAgent, instanceKey = 'default', input, id, metadata, auth, traceId } = delivery;
+  const { parentSpanId, isSampled } = delivery;
   for (const [field, value] of Object.entries({ agent, instanceKey, input, id, traceId })) {
     if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
   }
@@ -23,6 +24,10 @@ export function makeEvent(
     throw invalid(`id is not a text of 1 to ${LONGEST_ID} characters`);
   }
   if (traceId !== undefined && !TRACE_ID.test(traceId)) throw invalid('traceId is not 32 hexadecimal digits');
+  if (parentSpanId !== undefined && !isSpanId(parentSpanId)) throw invalid('parentSpanId is not 16 hexadecimal digits');
+  if (parentSpanId !== undefined && traceId === undefined)
+    throw invalid('parentSpanId is of no trace: traceId is absent');
+  if (isSampled !== undefined && typeof isSampled !== 'boolean') throw invalid('isSampled is neither true nor false');
   const event: AgentEvent = {
     id: id ?? ids.next('event'),
     type: 'user.message',
@@ -30,6 +35,8 @@ export function makeEvent(
     source: { kind: 'cli', name: 'control' },
     traceId: traceId ?? newTraceId(),
     createdAt: clock.now(),
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    ...(isSampled === undefined ? {} : { isSampled }),
     ...(input === undefined ? {} : { input }),
     ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),
     ...(auth === undefined ? {} : { auth: copyField(auth, 'auth') }),

@@ -136,8 +136,9 @@ describe('a refusal of the control socket', () => {
     ['The body of the request: metadata is a list, not an object.', 'POST', '/v1/deliver', { metadata: [] }],
     ['The body of the request: auth is "root", not an object.', 'POST', '/v1/deliver', { auth: 'root' }],
     ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v1/deliver', { traceId: 'x' }],
+    ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v1/ask', { parentSpanId: 'x' }],
     [
-      'The body of the request: agnet is unknown; known: agent, instanceKey, input, id, metadata, auth, traceId.',
+      'The body of the request: agnet is unknown; known: agent, instanceKey, input, id, metadata, auth, traceId, parentSpanId, isSampled.',
       'POST',
       '/v1/deliver',
       { agnet: 'a' },

@@ -31,3 +31,11 @@ test('an event that belongs to a trace outside stays in it', () => {
     addressEvent({ connection: 'chat', id: '1', event: each }, to, () => 'made up').traceId;
   expect([traceIdOf(event), traceIdOf(heard)]).toEqual(['a'.repeat(32), 'made up']);
 });
+
+test('R-08 the span of whoever asks goes with its trace, and counts for nothing without one', () => {
+  const span = { parentSpanId: 'b'.repeat(16), isSampled: false };
+  const addressed = (event: typeof heard) => addressEvent({ connection: 'chat', id: '1', event }, to, () => 'made up');
+  expect(addressed({ ...heard, ...span, traceId: 'a'.repeat(32) } as typeof heard)).toMatchObject(span);
+  const alone = addressed({ ...heard, ...span });
+  expect([alone.traceId, alone.parentSpanId, alone.isSampled]).toEqual(['made up', undefined, undefined]);
+});

@@ -14,12 +14,16 @@ export interface Heard {
 /** `newTraceId` is asked when the connector knows of none. */
 export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, newTraceId: () => string): AgentEvent {
   const { input, auth, metadata, traceId = newTraceId() } = event;
+  // A span is of a trace: without one it is nobody's.
+  const { parentSpanId, isSampled } = event.traceId === undefined ? {} : event;
   return {
     id: eventId(connection, id),
     type: event.name,
     instanceKey: to.instanceKey,
     source: { kind: 'connector', name: connection },
     traceId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    ...(isSampled === undefined ? {} : { isSampled }),
     createdAt: event.createdAt,
     ...(input === undefined ? {} : { input }),
     ...(auth === undefined ? {} : { auth }),

@@ -1,0 +1,38 @@
+// Real processes: whoever starts `gdn` and traces itself finds the turn in its own trace.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { GdnPlace } from './testing/gdn-place.ts';
+import { sampleBundle } from './testing/sample-bundle.ts';
+
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const parentSpanId = 'b7ad6b7169203331';
+const env = { TRACEPARENT: `00-${traceId}-${parentSpanId}-01` };
+
+test('R-08 run and send take the trace of TRACEPARENT, and go on without one that is malformed', async () => {
+  await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+  const once = await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'one', '--json');
+  expect(JSON.parse(once.stdout)).toMatchObject({ traceId, response: 'You said: one' });
+  const bad = { TRACEPARENT: 'what is this' };
+  const alone = await place.runWith({ env: bad }, 'run', 'bundle', '--trust', '--input', 'two', '--json');
+  expect(JSON.parse(alone.stdout)).toMatchObject({ response: 'You said: two' });
+
+  await place.run('run', 'bundle', '--trust', '--detach');
+  try {
+    const sent = await place.runWith({ env }, 'send', '--bundle', 'bundle', '--input', 'three', '--wait', '--json');
+    expect(JSON.parse(sent.stdout)).toMatchObject({ traceId, response: 'You said: three' });
+  } finally {
+    await place.run('stop', '--bundle', 'bundle');
+  }
+  const listed = await place.run('trace', '--bundle', 'bundle', '--json');
+  const turns = JSON.parse(listed.stdout) as { input: string; traceId: string; parentSpanId?: string }[];
+  expect(turns.map((turn) => [turn.input, turn.traceId === traceId, turn.parentSpanId])).toEqual([
+    ['three', true, parentSpanId],
+    ['two', false, undefined],
+    ['one', true, parentSpanId],
+  ]);
+});

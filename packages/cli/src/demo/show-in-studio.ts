@@ -1,0 +1,21 @@
+/** `gdn demo --studio`: the swarm of the demo in a browser, with its question on the way, until somebody ends it. */
+import type { ExitCode } from '../exit-codes.ts';
+import { runStudio } from '../studio/run-studio.ts';
+import type { Terminal } from '../terminal.ts';
+import type { DemoOptions } from './run-demo.ts';
+import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
+
+/** Nobody is asked here: what needs the word of a person waits for it in Studio. **Errors** — as `runDemo`, `runStudio`. */
+export async function showInStudio(
+  { input, json }: DemoOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  const { control, stateRoot, remove } = await startDemoSwarm(terminal, signal);
+  try {
+    await control.deliver({ input });
+    return await runStudio({ bundle: demoBundle, stateRoot, json, opensBrowser: true }, terminal);
+  } finally {
+    await remove();
+  }
+}

@@ -1,0 +1,17 @@
+import { type CollectorProbe, probeCollector } from '@goondan/runtime';
+import { type Check, ok, warning } from './check.ts';
+
+const name = 'telemetry';
+
+/** Whether spans go anywhere, and whether somebody is there. A swarm runs either way. */
+export async function checkTelemetry(environment: Readonly<Record<string, string | undefined>>): Promise<Check> {
+  return describeProbe(await probeCollector(environment));
+}
+
+export function describeProbe({ endpoint, hasContent, problems }: CollectorProbe): Check {
+  const where = endpoint === undefined ? 'off' : `spans go to ${endpoint}${hasContent ? ', with contents' : ''}`;
+  if (problems.length > 0) {
+    return warning(name, [where, ...problems].join('\n'), 'Start the collector, or correct the OTEL_… variables.');
+  }
+  return ok(name, endpoint === undefined ? 'off: no OTEL_EXPORTER_OTLP_ENDPOINT is set' : `${where}, which takes them`);
+}

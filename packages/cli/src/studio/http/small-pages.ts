@@ -1,0 +1,22 @@
+/** Pages for a browser that is not let in yet: a few words, and nothing on them that could be wrong. */
+
+/** Without the cookie: what to do. */
+export function askForLink(problem: string): Response {
+  return page(
+    `<p>${problem}</p>
+<p>Open the link that <code>gdn studio</code> printed in its terminal. It has a token that lets this browser in.</p>`,
+    { status: 401 },
+  );
+}
+
+/** Goes to Studio as soon as it is there, and takes its place in the browser's history. */
+export function sendOn(headers: Readonly<Record<string, string>>): Response {
+  return page('<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open Studio</a></p>', { headers });
+}
+
+function page(body: string, { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> }) {
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Goondan Studio</title>
+<h1>Goondan Studio</h1>${body}</html>
+`;
+  return new Response(text, { status, headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers } });
+}

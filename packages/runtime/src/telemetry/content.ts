@@ -1,0 +1,133 @@
+/**
+ * What was said, as the GenAI conventions have it: messages with parts, as JSON in one attribute. Only where the operator
+ * asked for it. Secrets are masked before anything is cut; what is cut stays JSON. Pure.
+ */
+import type { ModelReply, ToolCallResult } from '@goondan/types';
+import { isPlainObject } from '../json/copy-json.ts';
+import { shortenMasked } from '../json/shorten-masked.ts';
+import type { Mask } from '../log/mask-secrets.ts';
+import type { AttributeValue } from './otlp.ts';
+
+/** Characters of one text, and of one list of messages: of those the newest are kept. */
+const LONGEST_TEXT = 4_000;
+const LONGEST_LIST = 32_000;
+const LONGEST_VALUE = 8_000;
+/** Of one message: the last ones. */
+const MOST_PARTS = 32;
+
+type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export function contentOfModelCall(
+  { messages }: Readonly<Record<string, unknown>>,
+  reply: unknown,
+  mask: Mask,
+): Attributes {
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  const isSystem = (message: unknown) => isPlainObject(message) && message['role'] === 'system';
+  const system = list.filter(isSystem);
+  const said = list.filter((message) => !isSystem(message));
+  const instruction = (message: unknown) =>
+    partsOf(message, mask)
+      .map((part) => JSON.stringify(part))
+      .join(',');
+  return {
+    'gen_ai.input.messages': newest(said, (message) => toMessage(message, mask)),
+    ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': newest(system, instruction) }),
+    // The chain has just checked that it is a reply.
+    ...(reply === undefined ? {} : { 'gen_ai.output.messages': replyText(reply as ModelReply, mask) }),
+  };
+}
+
+export function contentOfToolCall(
+  { args }: Readonly<Record<string, unknown>>,
+  result: unknown,
+  mask: Mask,
+): Attributes {
+  const shorten = shortenMasked(mask);
+  // The chain has just checked that it is a result.
+  const { output, error } = (result ?? {}) as Partial<ToolCallResult>;
+  const answer = error ?? output;
+  return {
+    'gen_ai.tool.call.arguments': shorten(args ?? {}, LONGEST_VALUE),
+    ...(answer === undefined ? {} : { 'gen_ai.tool.call.result': shorten(answer, LONGEST_VALUE) }),
+  };
+}
+
+/** What a turn was asked and what it answered. */
+export function contentOfTurn(input: string | undefined, response: unknown, mask: Mask): Attributes {
+  return {
+    ...(input === undefined
+      ? {}
+      : { 'gen_ai.input.messages': `[${toMessage({ role: 'user', content: input }, mask)}]` }),
+    ...(response === undefined ? {} : { 'gen_ai.output.messages': `[${toMessage(response, mask)}]` }),
+  };
+}
+
+function replyText({ content, finishReason }: ModelReply, mask: Mask): string {
+  return JSON.stringify([
+    { role: 'assistant', parts: partsOf({ content }, mask), finish_reason: finishReason.replaceAll('-', '_') },
+  ]);
+}
+
+function toMessage(message: unknown, mask: Mask): string {
+  const role = isPlainObject(message) && typeof message['role'] === 'string' ? message['role'] : 'user';
+  return JSON.stringify({ role, parts: partsOf(message, mask) });
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+function partsOf(message: unknown, mask: Mask): Part[] {
+  const content = isPlainObject(message) ? message['content'] : undefined;
+  if (typeof content === 'string') return [textPart('text', content, mask)];
+  return Array.isArray(content) ? content.slice(-MOST_PARTS).map((part) => toPart(part, mask)) : [];
+}
+
+function toPart(part: unknown, mask: Mask): Part {
+  if (!isPlainObject(part)) return { type: 'unknown' };
+  const shorten = (value: unknown) => shortenMasked(mask)(value, LONGEST_TEXT);
+  const { type, text, toolCallId: id, toolName: name, input, output } = part;
+  switch (type) {
+    case 'text':
+    case 'reasoning':
+      return textPart(type, text, mask);
+    case 'tool-call':
+      return { type: 'tool_call', id: shorten(id), name: shorten(name), arguments: toJson(input, mask) };
+    case 'tool-result':
+      return { type: 'tool_call_response', id: shorten(id), response: toJson(resultOf(output), mask) };
+    default:
+      // Pictures and files are named, not sent.
+      return { type: typeof type === 'string' ? mask(type).slice(0, 40) : 'unknown' };
+  }
+}
+
+/** What is cut is a text: half an object is none. */
+function toJson(value: unknown, mask: Mask): unknown {
+  const text = shortenMasked(mask)(value, LONGEST_TEXT);
+  if (typeof value !== 'object') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function resultOf(output: unknown): unknown {
+  return isPlainObject(output) && 'value' in output ? output['value'] : output;
+}
+
+function textPart(type: string, text: unknown, mask: Mask): Part {
+  return { type, content: shortenMasked(mask)(text, LONGEST_TEXT) };
+}
+
+/** As many of the last ones as fit, as a list of JSON; the others are not even looked at. */
+function newest(items: readonly unknown[], toText: (item: unknown) => string): string {
+  let length = 0;
+  const kept: string[] = [];
+  for (const item of items.toReversed()) {
+    const text = toText(item);
+    length += text.length + 1;
+    if (length > LONGEST_LIST && kept.length > 0) break;
+    kept.unshift(text);
+  }
+  return `[${kept.join(',')}]`;
+}

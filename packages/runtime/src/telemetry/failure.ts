@@ -1,0 +1,32 @@
+/** What went wrong, as attributes and status of a span. */
+import type { Mask } from '../log/mask-secrets.ts';
+import { shortenMasked } from '../json/shorten-masked.ts';
+import { FAILED, type OtlpSpan } from './otlp.ts';
+import { nameText } from './turn-place.ts';
+
+const LONGEST_MESSAGE = 1_000;
+
+/** The code in the catalogue, else what kind of error it is. */
+export function errorType(thrown: unknown, mask: Mask): string {
+  const code: unknown = readField(thrown, 'code');
+  if (typeof code === 'string' && code !== '') return nameText(code, mask);
+  const name: unknown = readField(thrown, 'name');
+  return typeof name === 'string' && name !== '' ? nameText(name, mask) : '_OTHER';
+}
+
+/** A message may quote what somebody said: it is content. */
+export function failedStatus(thrown: unknown, mask: Mask, hasContent: boolean): OtlpSpan['status'] {
+  const message: unknown = readField(thrown, 'message');
+  if (!hasContent || typeof message !== 'string') return { code: FAILED };
+  return { code: FAILED, message: shortenMasked(mask)(message, LONGEST_MESSAGE).toWellFormed() };
+}
+
+/** Anything can be thrown, also what throws when it is looked at. */
+function readField(thrown: unknown, name: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  try {
+    return Reflect.get(thrown, name);
+  } catch {
+    return undefined;
+  }
+}

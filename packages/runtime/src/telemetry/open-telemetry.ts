@@ -1,0 +1,52 @@
+/** The telemetry of one agent's process, put together. Imported only where spans are exported. */
+import { VERSION } from '../config/version.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { TurnListener } from '../trace/watch-turn.ts';
+import { toRequest } from './otlp.ts';
+import { postSpansTo } from './post-spans.ts';
+import { SpanExporter } from './span-exporter.ts';
+import { showEndpoint, type TelemetrySettings } from './telemetry-settings.ts';
+import type { ModelName } from './turn-place.ts';
+import { TurnSpans } from './turn-spans.ts';
+
+export interface Telemetry {
+  /** For one turn. */
+  listen(): TurnListener;
+  /** Sends what is left, within `withinMs`. Never rejects. */
+  finish(withinMs: number): Promise<void>;
+}
+
+export interface TelemetryParts {
+  readonly clock: Clock;
+  /** By reference; a spec has more, which is left alone. */
+  readonly models: Readonly<Record<string, ModelName>>;
+  readonly report: (level: 'info' | 'warn', message: string) => void;
+}
+
+// Taken when this is loaded, before any code of a bundle: that may put another function in its place.
+const send = globalThis.fetch;
+const { pid } = process;
+
+export function openTelemetry(settings: TelemetrySettings, { clock, models, report }: TelemetryParts): Telemetry {
+  const { endpoint, hasContent, resource } = settings;
+  const swarm = resource['goondan.swarm'] ?? '';
+  const ofProcess = {
+    ...resource,
+    'process.pid': pid,
+    'telemetry.sdk.name': 'goondan',
+    'telemetry.sdk.language': 'nodejs',
+    'telemetry.sdk.version': VERSION,
+  };
+  const scope = { name: '@goondan/runtime', version: VERSION };
+  const exporter = new SpanExporter({
+    post: postSpansTo(settings, { clock, send: (url, request) => send(url, request) }),
+    toBody: (spans) => toRequest(ofProcess, scope, spans),
+    clock,
+    random: Math.random,
+    report: (level, message) => report(level, `${showEndpoint(endpoint)}: ${message}`),
+  });
+  return {
+    listen: () => new TurnSpans({ swarm, models, hasContent, add: (source) => exporter.add(source) }),
+    finish: (withinMs) => exporter.finish(withinMs),
+  };
+}

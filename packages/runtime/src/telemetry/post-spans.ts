@@ -1,0 +1,99 @@
+/** One post of spans to the collector, and what its answer means. The only place that reaches it. */
+import type { Clock } from '../ports/clock.ts';
+import type { TelemetrySettings } from './telemetry-settings.ts';
+
+export type PostOutcome =
+  /** `rejected`: spans that the collector did not want, and why. */
+  | { readonly type: 'taken'; readonly rejected: number; readonly why: string }
+  /** Sending the same again would not help. */
+  | { readonly type: 'refused'; readonly why: string }
+  /** It may work later. */
+  | { readonly type: 'away'; readonly why: string; readonly retryAfterMs?: number };
+
+/** Never rejects. */
+export type PostSpans = (body: string, signal: AbortSignal) => Promise<PostOutcome>;
+
+export type SendRequest = (url: string, request: RequestInit) => Promise<Response>;
+
+/** As the OTLP specification has it. */
+const LATER: readonly number[] = [429, 502, 503, 504];
+const LONGEST_ANSWER = 64_000;
+const LONGEST_WHY = 200;
+
+export function postSpansTo(
+  { endpoint, headers, timeoutMs }: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeoutMs'>,
+  { clock, send }: { readonly clock: Clock; readonly send: SendRequest },
+): PostSpans {
+  return async (body, signal) => {
+    const late = new AbortController();
+    const callOff = clock.after(timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs} ms`)));
+    const given = AbortSignal.any([signal, late.signal]);
+    try {
+      const response = await send(endpoint, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+        signal: given,
+        // Another place must not get the headers.
+        redirect: 'manual',
+      });
+      return await outcomeOf(response, clock);
+    } catch (error) {
+      const thrown: unknown = given.aborted ? given.reason : error;
+      return { type: 'away', why: reasonOf(thrown) };
+    } finally {
+      callOff();
+    }
+  };
+}
+
+async function outcomeOf(response: Response, clock: Clock): Promise<PostOutcome> {
+  const { status } = response;
+  const answer = await readAnswer(response);
+  if (response.ok) return { type: 'taken', ...readPartialSuccess(answer) };
+  const why = `it answers ${status}`;
+  if (!LATER.includes(status)) return { type: 'refused', why };
+  const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), clock.now());
+  return { type: 'away', why, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** Its beginning: whoever is there may answer without end. */
+async function readAnswer({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  // Leaving the loop cancels what is left of it.
+  for await (const bytes of body) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > LONGEST_ANSWER) break;
+  }
+  return text;
+}
+
+function readPartialSuccess(answer: string): { rejected: number; why: string } {
+  try {
+    // Foreign: whatever is there is looked at field by field.
+    const { partialSuccess } = JSON.parse(answer) as {
+      partialSuccess?: { rejectedSpans?: unknown; errorMessage?: unknown };
+    };
+    const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+    const message = partialSuccess?.errorMessage;
+    const why = typeof message === 'string' && message !== '' ? message.slice(0, LONGEST_WHY) : 'it gives no reason';
+    return { rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0, why };
+  } catch {
+    // What it says beside "taken" is its own business.
+    return { rejected: 0, why: '' };
+  }
+}
+
+/** Seconds, or a date. */
+function readRetryAfter(header: string | null, now: Date): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - now.getTime() : seconds * 1_000;
+  return ms >= 0 ? ms : undefined;
+}
+
+function reasonOf(thrown: unknown): string {
+  return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, LONGEST_WHY);
+}

@@ -1,0 +1,38 @@
+/** Whether spans would be exported, where to, and whether somebody takes them there: for whoever sets a machine up. */
+import { type Clock, systemClock } from '../ports/clock.ts';
+import type { PostOutcome, SendRequest } from './post-spans.ts';
+import { type Environment, namesCollector, showEndpoint } from './telemetry-settings.ts';
+
+export interface CollectorProbe {
+  /** Without what may be a key; absent when no spans are exported. */
+  readonly endpoint?: string;
+  /** Contents of messages would be in the spans. */
+  readonly hasContent: boolean;
+  /** What was said and does not count, and why the collector does not take spans. */
+  readonly problems: readonly string[];
+}
+
+const PROBE_MS = 2_000;
+
+/** Sends an empty list of spans, as the swarm would send its own. Never rejects. */
+export async function probeCollector(
+  environment: Environment,
+  { clock = systemClock, send = fetch }: { readonly clock?: Clock; readonly send?: SendRequest } = {},
+): Promise<CollectorProbe> {
+  if (!namesCollector(environment)) return { hasContent: false, problems: [] };
+  const { readTelemetrySettings } = await import('./read-telemetry-settings.ts');
+  const { settings, warnings } = readTelemetrySettings(environment, 'doctor');
+  if (settings === undefined) return { hasContent: false, problems: warnings };
+  const { postSpansTo } = await import('./post-spans.ts');
+  const post = postSpansTo({ ...settings, timeoutMs: Math.min(settings.timeoutMs, PROBE_MS) }, { clock, send });
+  const problem = problemOf(await post('{"resourceSpans":[]}', new AbortController().signal));
+  return {
+    endpoint: showEndpoint(settings.endpoint),
+    hasContent: settings.hasContent,
+    problems: problem === undefined ? warnings : [...warnings, problem],
+  };
+}
+
+function problemOf(outcome: PostOutcome): string | undefined {
+  return outcome.type === 'taken' ? undefined : `the collector takes no spans (${outcome.why})`;
+}

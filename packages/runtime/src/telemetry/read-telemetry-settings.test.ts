@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'bun:test';
+import { readTelemetrySettings } from './read-telemetry-settings.ts';
+import { namesCollector } from './telemetry-settings.ts';
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
+const read = (environment: Record<string, string>) => readTelemetrySettings(environment, 'shop');
+const settingsOf = (environment: Record<string, string>) => read({ ...endpoint, ...environment }).settings;
+const warningsOf = (environment: Record<string, string>) => read({ ...endpoint, ...environment }).warnings;
+
+describe('the collector', () => {
+  test.each([
+    ['http://localhost:4318', 'http://localhost:4318/v1/traces'],
+    ['http://localhost:4318/', 'http://localhost:4318/v1/traces'],
+    ['https://example.org/otlp//', 'https://example.org/otlp/v1/traces'],
+    ['https://example.org/otlp?team=a', 'https://example.org/otlp/v1/traces?team=a'],
+  ])('R-08 %s gets spans at %s', (given, used) => {
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: given })).toMatchObject({ settings: { endpoint: used }, warnings: [] });
+  });
+
+  test('R-08 that of traces counts first, and is used as it is', () => {
+    const given = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://example.org/in' };
+    expect(read(given).settings?.endpoint).toBe('https://example.org/in');
+  });
+
+  test('R-08 without one, or with an empty one, nothing is read', () => {
+    for (const environment of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }]) {
+      expect(namesCollector(environment)).toBe(false);
+      expect(read(environment as Record<string, string>)).toEqual({ settings: undefined, warnings: [] });
+    }
+    expect(namesCollector(endpoint)).toBe(true);
+  });
+
+  test.each(['collector', 'localhost:4318', 'ftp://example.org', 'unix:///x', 'http://', '%%%'])(
+    'R-08 %p is none: that is said, and nothing is exported',
+    (text) => {
+      const { settings, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
+      expect(settings).toBeUndefined();
+      expect(warnings).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT is no URL with http: or https:. No spans are exported.']);
+    },
+  );
+
+  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+    'R-08 %p turns it off without a word',
+    (environment) => {
+      expect(read({ ...endpoint, ...environment })).toEqual({ settings: undefined, warnings: [] });
+    },
+  );
+
+  test('R-08 another exporter is not there, and is not replaced by this one', () => {
+    const { settings, warnings } = read({ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' });
+    expect([settings, warnings.length]).toEqual([undefined, 1]);
+    expect(settingsOf({ OTEL_TRACES_EXPORTER: 'console, otlp' })).toBeDefined();
+  });
+
+  test.each(['grpc', 'http/protobuf'])('R-08 %s is not spoken: that is said, and http/json is', (protocol) => {
+    const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
+    expect(settings).toBeDefined();
+    expect(warnings).toEqual([expect.stringContaining(`"${protocol}", but only http/json is spoken`)]);
+    expect(
+      warningsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }),
+    ).toEqual([]);
+  });
+});
+
+describe('headers', () => {
+  test('R-08 are decoded; those of traces count first', () => {
+    const given = {
+      OTEL_EXPORTER_OTLP_HEADERS: ' Api-Key = one , x-tenant=a%20b,, x-both=1',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-Both=2',
+    };
+    expect(settingsOf(given)?.headers).toEqual({ 'api-key': 'one', 'x-tenant': 'a b', 'x-both': '2' });
+  });
+
+  test.each(['nothing', '=secret', 'na me=secret', 'name=a%0d%0ab', 'name=%zz'])(
+    'R-08 %p is none: it is left out, and its value is not in the warning',
+    (text) => {
+      const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: `api-key=one,${text}` });
+      expect(settings?.headers).toEqual({ 'api-key': 'one' });
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).not.toContain(text);
+    },
+  );
+
+  test('R-08 are bounded', () => {
+    const many = Array.from({ length: 100 }, (_, index) => `h${index}=1`).join(',');
+    expect(Object.keys(settingsOf({ OTEL_EXPORTER_OTLP_HEADERS: many })?.headers ?? {})).toHaveLength(64);
+  });
+});
+
+test.each([
+  ['250', 250, 0],
+  ['600000', 60_000, 0],
+  ['soon', 10_000, 1],
+  ['-1', 10_000, 1],
+  ['0', 10_000, 1],
+])('R-08 a timeout of %p is %p ms', (text, timeoutMs, warnings) => {
+  expect(settingsOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text })?.timeoutMs).toBe(timeoutMs);
+  expect(warningsOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text })).toHaveLength(warnings);
+});
+
+test('R-08 the service is what the operator calls it, else the swarm', () => {
+  const nameOf = (environment: Record<string, string>) => settingsOf(environment)?.resource['service.name'];
+  const attributes = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=desk,deployment.environment.name=test%2C1' };
+  expect(nameOf({})).toBe('shop');
+  expect(nameOf(attributes)).toBe('desk');
+  expect(nameOf({ ...attributes, OTEL_SERVICE_NAME: 'office' })).toBe('office');
+  expect(settingsOf(attributes)?.resource).toEqual({
+    'service.name': 'desk',
+    'deployment.environment.name': 'test,1',
+    'goondan.swarm': 'shop',
+  });
+});
+
+test.each([
+  [undefined, false, 0],
+  ['true', true, 0],
+  ['True', true, 0],
+  ['false', false, 0],
+  ['yes', false, 1],
+  ['1', false, 1],
+])('R-08 contents asked for with %p: %p', (text, hasContent, warnings) => {
+  const given: Record<string, string> =
+    text === undefined ? {} : { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: text };
+  expect(settingsOf(given)?.hasContent).toBe(hasContent);
+  expect(warningsOf(given)).toHaveLength(warnings);
+});

@@ -1,0 +1,155 @@
+/**
+ * The variables of OpenTelemetry, read once where a swarm starts. They are the operator's: a bundle and its `.env` have no
+ * say in them, and agents' processes get the result with their plan, never the variables. Pure.
+ */
+import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from './telemetry-settings.ts';
+
+export interface ReadSettings {
+  /** Undefined: no spans are exported. */
+  readonly settings: TelemetrySettings | undefined;
+  /** What was said and does not count, for people. Holds no value of a header. */
+  readonly warnings: readonly string[];
+}
+
+/** `swarm` is the service's name when nobody gave one. */
+export function readTelemetrySettings(environment: Environment, swarm: string): ReadSettings {
+  const warnings: string[] = [];
+  const warn = (warning: string) => void warnings.push(warning);
+  const named = endpointOf(environment);
+  if (named === undefined || isTurnedOff(environment, warn)) return { settings: undefined, warnings };
+  const endpoint = urlOf(named, warn);
+  if (endpoint === undefined) return { settings: undefined, warnings };
+  warnAboutProtocol(environment, warn);
+  const settings = {
+    endpoint,
+    headers: headersOf(environment, warn),
+    timeoutMs: timeoutOf(environment, warn),
+    resource: resourceOf(environment, swarm, warn),
+    hasContent: wantsContent(environment, warn),
+  };
+  return { settings, warnings };
+}
+
+type Warn = (warning: string) => void;
+
+interface NamedEndpoint {
+  readonly variable: string;
+  readonly text: string;
+  /** That of traces alone is used as it is; to the one for everything its path is added. */
+  readonly isWhole: boolean;
+}
+
+function endpointOf(environment: Environment): NamedEndpoint | undefined {
+  const { traces, everything } = endpointVariables;
+  const variable = firstSet(environment, traces, everything);
+  const text = variable && valueOf(environment, variable);
+  return variable && text ? { variable, text, isWhole: variable === traces } : undefined;
+}
+
+function isTurnedOff(environment: Environment, warn: Warn): boolean {
+  if (valueOf(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return true;
+  const exporters = (valueOf(environment, 'OTEL_TRACES_EXPORTER') ?? 'otlp').split(',').map((each) => each.trim());
+  if (exporters.includes('otlp')) return false;
+  if (!exporters.includes('none')) {
+    warn('OTEL_TRACES_EXPORTER names no exporter that is there: `otlp` and `none` are. No spans are exported.');
+  }
+  return true;
+}
+
+function urlOf({ variable, text, isWhole }: NamedEndpoint, warn: Warn): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    warn(`${variable} is no URL with http: or https:. No spans are exported.`);
+    return undefined;
+  }
+  if (!isWhole) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  return url.href;
+}
+
+/** What is spoken is taken by every collector; whoever asked for something else should know. */
+function warnAboutProtocol(environment: Environment, warn: Warn): void {
+  const name = firstSet(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
+  const protocol = name && valueOf(environment, name);
+  if (protocol === undefined || protocol === 'http/json') return;
+  warn(
+    `${name} is "${protocol.slice(0, 40)}", but only http/json is spoken, and that is what is sent. ` +
+      'A collector takes it at its HTTP port, usually 4318.',
+  );
+}
+
+/** Those of traces count before those of everything. */
+function headersOf(environment: Environment, warn: Warn): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
+    for (const [name, value] of pairsOf(environment, variable, warn)) {
+      if (isHeader(name, value)) headers[name.toLowerCase()] = value;
+      else warn(`${variable} holds something that is no header; it is left out.`);
+    }
+  }
+  return headers;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const LONGEST_TIMEOUT_MS = 60_000;
+
+function timeoutOf(environment: Environment, warn: Warn): number {
+  const name = firstSet(environment, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT');
+  const text = name && valueOf(environment, name);
+  if (text === undefined) return DEFAULT_TIMEOUT_MS;
+  const timeoutMs = Number(text);
+  if (timeoutMs > 0) return Math.min(timeoutMs, LONGEST_TIMEOUT_MS);
+  warn(`${name} is no number of milliseconds above 0; ${DEFAULT_TIMEOUT_MS} count.`);
+  return DEFAULT_TIMEOUT_MS;
+}
+
+function resourceOf(environment: Environment, swarm: string, warn: Warn): Record<string, string> {
+  const given = Object.fromEntries(pairsOf(environment, 'OTEL_RESOURCE_ATTRIBUTES', warn));
+  const service = valueOf(environment, 'OTEL_SERVICE_NAME') ?? given['service.name'] ?? swarm;
+  return { ...given, 'service.name': service, 'goondan.swarm': swarm };
+}
+
+const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+
+/** Nothing but a plain yes is one: what people say does not leave because of a typing error. */
+function wantsContent(environment: Environment, warn: Warn): boolean {
+  const text = valueOf(environment, CONTENT)?.toLowerCase() ?? 'false';
+  if (text === 'true') return true;
+  if (text !== 'false') warn(`${CONTENT} is neither "true" nor "false": no contents are exported.`);
+  return false;
+}
+
+/** Of one variable; the rest is left out. */
+const MOST_PAIRS = 64;
+
+/** `name=value,name=value`, with what is special in values percent-encoded. */
+function pairsOf(environment: Environment, variable: string, warn: Warn): (readonly [string, string])[] {
+  const texts = (valueOf(environment, variable) ?? '').split(',').filter((text) => text.trim() !== '');
+  if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are left out.`);
+  return texts.slice(0, MOST_PAIRS).flatMap((text, index) => {
+    const at = text.indexOf('=');
+    const value = decode(text.slice(at + 1).trim());
+    if (at > 0 && value !== undefined) return [[text.slice(0, at).trim(), value] as const];
+    warn(`${variable}: entry ${index + 1} is not name=value; it is left out.`);
+    return [];
+  });
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function firstSet(environment: Environment, ...names: readonly string[]): string | undefined {
+  return names.find((name) => valueOf(environment, name) !== undefined);
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'bun:test';
+import { manualClock } from '../testing/index.ts';
+import type { OtlpSpan } from './otlp.ts';
+import type { PostOutcome } from './post-spans.ts';
+import { exporterLimits, SpanExporter } from './span-exporter.ts';
+
+const taken: PostOutcome = { type: 'taken', rejected: 0, why: '' };
+const away: PostOutcome = { type: 'away', why: 'it is not there' };
+
+/** Answers with these, one after the other, then with the last; `undefined` never answers. */
+function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
+  const clock = manualClock();
+  const posts: { readonly at: number; readonly spans: readonly string[] }[] = [];
+  const said: string[] = [];
+  const exporter = new SpanExporter({
+    clock,
+    random: () => 1,
+    toBody: (spans) => JSON.stringify(spans),
+    report: (level, message) => void said.push(`${level} ${message}`),
+    async post(body, signal) {
+      posts.push({ at: clock.elapsed(), spans: JSON.parse(body) as string[] });
+      const answer = answers[Math.min(posts.length, answers.length) - 1];
+      if (answer !== undefined) return answer;
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve, { once: true });
+      });
+      return { type: 'away', why: 'given up' };
+    },
+  });
+  return { clock, posts, said, exporter, counts: () => posts.map(({ spans }) => spans.length) };
+}
+
+/** Only its name matters here. */
+const spansNamed = (count: number, name: string) =>
+  Array.from({ length: count }, () => ({ name }) as unknown as OtlpSpan);
+const source = (count = 1, name = 'span') => ({ count, spans: () => spansNamed(count, name) });
+
+describe('spans', () => {
+  test('R-08 are gathered and sent together', async () => {
+    const { exporter, clock, posts, counts } = exporterWith(taken);
+    for (let index = 0; index < 3; index++) exporter.add(source());
+    await clock.advance(exporterLimits.gatherMs - 1);
+    expect(posts).toEqual([]);
+    await clock.advance(1);
+    expect(counts()).toEqual([3]);
+    exporter.add(source());
+    await clock.advance(exporterLimits.gatherMs);
+    expect(counts()).toEqual([3, 1]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('R-08 go in posts of a bounded size, in order', async () => {
+    const { exporter, clock, counts } = exporterWith(taken);
+    for (let index = 0; index < 130; index++) exporter.add(source(10));
+    await clock.advance(exporterLimits.gatherMs);
+    expect(counts()).toEqual([512, 512, 276]);
+
+    const large = exporterWith(taken);
+    for (let index = 0; index < 5; index++) large.exporter.add(source(1, 'x'.repeat(600_000)));
+    await large.clock.advance(exporterLimits.gatherMs);
+    expect(large.counts()).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('R-08 are put into words a moment later, not when they are added; one that cannot be is dropped alone', async () => {
+    const { exporter, clock, counts, said } = exporterWith(taken);
+    let isAsked = false;
+    exporter.add({
+      count: 2,
+      spans() {
+        isAsked = true;
+        throw new Error('cannot be said');
+      },
+    });
+    exporter.add(source());
+    expect(isAsked).toBe(false);
+    await clock.advance(exporterLimits.gatherMs);
+    expect([isAsked, counts(), exporter.dropped]).toEqual([true, [1], 2]);
+    expect(said[0]).toContain('cannot be said');
+  });
+});
+
+describe('when the collector is away', () => {
+  test('R-08 a post is tried again with growing delays, and its spans arrive when it is back', async () => {
+    const { exporter, clock, posts, said } = exporterWith(away, away, away, taken);
+    exporter.add(source());
+    await clock.advance(20_000);
+    expect(posts.map(({ at }) => at)).toEqual([500, 1_500, 3_500, 7_500]);
+    expect([exporter.dropped, said]).toEqual([0, []]);
+  });
+
+  test('R-08 what it asks for in Retry-After counts', async () => {
+    const { exporter, clock, posts } = exporterWith({ ...away, retryAfterMs: 9_000 }, taken);
+    exporter.add(source());
+    await clock.advance(20_000);
+    expect(posts.map(({ at }) => at)).toEqual([500, 9_500]);
+  });
+
+  test('R-08 a post is given up within its bound, also when Retry-After is longer; it is said once, and again when it is over', async () => {
+    const { exporter, clock, posts, said } = exporterWith(
+      { ...away, retryAfterMs: 86_400_000 },
+      away,
+      away,
+      away,
+      away,
+      away,
+      away,
+      taken,
+    );
+    exporter.add(source(3));
+    await clock.advance(1_000);
+    expect([posts.length, exporter.dropped]).toEqual([1, 3]);
+    expect(said).toEqual([
+      'warn Spans cannot be exported and are dropped until they can (it is not there). Turns are not affected.',
+    ]);
+    exporter.add(source(4));
+    await clock.advance(60_000);
+    expect([exporter.dropped, said.length]).toEqual([7, 1]);
+    exporter.add(source());
+    await clock.advance(10_000);
+    expect(said.slice(1)).toEqual(['info Spans are exported again; 7 were not.']);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('R-08 at most so many wait; the newest are dropped and counted', async () => {
+    const { exporter, clock, counts } = exporterWith(undefined);
+    exporter.add(source());
+    await clock.advance(exporterLimits.gatherMs);
+    for (let index = 0; index < 5_000; index++) exporter.add(source());
+    expect([exporter.dropped, counts()]).toEqual([5_000 - exporterLimits.mostWaiting, [1]]);
+  });
+
+  test('R-08 nothing of a turn is held on to while the collector does not answer, and what waits has a bounded size', async () => {
+    const { exporter, clock } = exporterWith(undefined);
+    exporter.add(source());
+    await clock.advance(exporterLimits.gatherMs);
+    let isAsked = false;
+    exporter.add({
+      count: 1,
+      spans() {
+        isAsked = true;
+        return spansNamed(1, 'x'.repeat(10_000_000));
+      },
+    });
+    await clock.advance(exporterLimits.gatherMs);
+    expect([isAsked, exporter.dropped]).toEqual([true, 0]);
+    exporter.add(source(1, 'y'.repeat(10_000_000)));
+    exporter.add(source(1, 'z'));
+    await clock.advance(exporterLimits.gatherMs);
+    expect(exporter.dropped).toBe(1);
+  });
+
+  test('R-08 whatever is thrown on the way is a drop, and no error of anybody', async () => {
+    const clock = manualClock();
+    const exporter = new SpanExporter({
+      clock,
+      random: () => 1,
+      toBody: () => '',
+      report: () => undefined,
+      post: () => Promise.reject(new Error('cannot be')),
+    });
+    exporter.add(source(2));
+    await clock.advance(exporterLimits.gatherMs);
+    exporter.add(source(3));
+    await clock.advance(exporterLimits.gatherMs);
+    expect(exporter.dropped).toBe(5);
+  });
+
+  test('R-08 a refusal is final, and so are spans that the collector did not want', async () => {
+    const refused = exporterWith({ type: 'refused', why: 'it answers 400' });
+    refused.exporter.add(source(2));
+    await refused.clock.advance(60_000);
+    expect([refused.posts.length, refused.exporter.dropped]).toEqual([1, 2]);
+
+    const partly = exporterWith({ type: 'taken', rejected: 3, why: 'too old' });
+    partly.exporter.add(source(5));
+    await partly.clock.advance(60_000);
+    expect([partly.posts.length, partly.exporter.dropped]).toEqual([1, 3]);
+    expect(partly.said[0]).toContain('too old');
+  });
+});
+
+describe('the end', () => {
+  test('R-08 what waits is sent at once', async () => {
+    const { exporter, clock, counts } = exporterWith(taken);
+    exporter.add(source(2));
+    const finished = exporter.finish(2_000);
+    await clock.advance(0);
+    await finished;
+    expect([counts(), exporter.dropped, clock.pending]).toEqual([[2], 0, 0]);
+  });
+
+  test('R-08 a post that waits to be tried again is tried once more, at once', async () => {
+    const { exporter, clock, posts, said } = exporterWith(away);
+    exporter.add(source());
+    await clock.advance(600);
+    const finished = exporter.finish(2_000);
+    await clock.advance(10);
+    await finished;
+    expect(posts.map(({ at }) => at)).toEqual([500, 600]);
+    expect([exporter.dropped, said.at(-1)]).toEqual([1, 'warn 1 spans were not exported.']);
+  });
+
+  test('R-08 nobody waits longer than the bound for a collector that does not answer; what comes after it is dropped', async () => {
+    const { exporter, clock, counts } = exporterWith(undefined);
+    exporter.add(source(2));
+    exporter.add(source(3));
+    let isOver = false;
+    const finished = exporter.finish(2_000).then(() => (isOver = true));
+    await clock.advance(1_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    await finished;
+    exporter.add(source(4));
+    expect([counts(), exporter.dropped]).toEqual([[5], 9]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('R-08 with nothing to send it is over at once, however often it is asked for', async () => {
+    const { exporter, posts, said } = exporterWith(taken);
+    await Promise.all([exporter.finish(2_000), exporter.finish(2_000)]);
+    expect([posts, said]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * Spans on their way to the collector.
+ *
+ * 1. No turn waits for it, and none fails with it: `add` puts something in a queue, and what goes wrong is counted and said
+ *    once, until it works again.
+ * 2. Spans are gathered for `gatherMs` and then put into words, also while the collector does not answer: what a turn left
+ *    is not held on to.
+ * 3. One post at a time, of at most `mostInPost` spans and about `longestPost` characters.
+ * 4. At most `mostWaiting` spans and `longestWaiting` characters wait; past it the newest are dropped. A post is tried again
+ *    for `retryForMs`; then its spans are dropped.
+ * 5. `finish` tries what is left once more, for so long and no longer.
+ */
+import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
+import type { PostOutcome, PostSpans } from './post-spans.ts';
+import type { SpanSource } from './turn-spans.ts';
+
+export interface ExporterLimits {
+  readonly mostWaiting: number;
+  readonly longestWaiting: number;
+  readonly mostInPost: number;
+  readonly longestPost: number;
+  /** How long spans are gathered. */
+  readonly gatherMs: number;
+  readonly retryForMs: number;
+  readonly firstDelayMs: number;
+  readonly longestDelayMs: number;
+}
+
+export const exporterLimits: ExporterLimits = {
+  mostWaiting: 4_096,
+  longestWaiting: 16_000_000,
+  mostInPost: 512,
+  longestPost: 1_000_000,
+  gatherMs: 500,
+  retryForMs: 30_000,
+  firstDelayMs: 1_000,
+  longestDelayMs: 8_000,
+};
+
+/** For a post that was given up to come back and be counted. */
+const LAST_MOMENT_MS = 100;
+
+export interface SpanExporterParts {
+  readonly post: PostSpans;
+  /** The body of a post, of spans that are JSON already. */
+  readonly toBody: (spans: readonly string[]) => string;
+  readonly clock: Clock;
+  /** From 0 to 1: processes whose collector went away together must not all come back together. */
+  readonly random: () => number;
+  readonly report: (level: 'info' | 'warn', message: string) => void;
+  readonly limits?: ExporterLimits;
+}
+
+export class SpanExporter {
+  readonly #parts: SpanExporterParts;
+  readonly #limits: ExporterLimits;
+  /** Aborted when nothing is tried again any more. */
+  readonly #hurry = new AbortController();
+  /** Aborted when nothing is sent any more. */
+  readonly #over = new AbortController();
+  #gathered: SpanSource[] = [];
+  #gatheredSpans = 0;
+  /** JSON. */
+  #waiting: string[] = [];
+  #waitingLength = 0;
+  #dropped = 0;
+  /** It was said that spans are dropped. */
+  #isAway = false;
+  #callOff: (() => void) | undefined;
+  #sending: Promise<void> | undefined;
+  #finished: Promise<void> | undefined;
+
+  constructor(parts: SpanExporterParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits ?? exporterLimits;
+  }
+
+  /** Spans that did not arrive, so far. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(source: SpanSource): void {
+    const { mostWaiting, gatherMs } = this.#limits;
+    const isFull = this.#gatheredSpans + this.#waiting.length + source.count > mostWaiting;
+    if (isFull || this.#finished !== undefined) return this.#drop(source.count, 'too many wait to be sent');
+    this.#gathered.push(source);
+    this.#gatheredSpans += source.count;
+    this.#callOff ??= this.#parts.clock.after(gatherMs, () => this.#start());
+  }
+
+  /** Sends what is left, within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
+  finish(withinMs: number): Promise<void> {
+    this.#finished ??= this.#finish(withinMs);
+    return this.#finished;
+  }
+
+  async #finish(withinMs: number): Promise<void> {
+    const { clock, report } = this.#parts;
+    this.#hurry.abort();
+    this.#start();
+    await waitAtMost(clock, withinMs, this.#sending ?? Promise.resolve());
+    this.#over.abort(new Error('the agent ends'));
+    await waitAtMost(clock, LAST_MOMENT_MS, this.#sending ?? Promise.resolve());
+    if (this.#dropped > 0) report('warn', `${this.#dropped} spans were not exported.`);
+  }
+
+  #start(): void {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    this.#putIntoWords();
+    if (this.#waiting.length > 0) this.#sending ??= this.#sendAll();
+  }
+
+  /** What cannot be is dropped: it is foreign, down to errors that throw when they are looked at. */
+  #putIntoWords(): void {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    this.#gatheredSpans = 0;
+    for (const source of gathered) {
+      try {
+        const spans = source.spans().map((span) => JSON.stringify(span));
+        const length = lengthOf(spans);
+        const isTooMuch = this.#waitingLength + length > this.#limits.longestWaiting;
+        if (isTooMuch) this.#drop(spans.length, 'too much waits to be sent');
+        else this.#waiting.push(...spans);
+        this.#waitingLength += isTooMuch ? 0 : length;
+      } catch (error) {
+        this.#drop(source.count, error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      await this.#send(batch).catch((error: unknown) => this.#drop(batch.length, String(error)));
+    }
+    // At once: what comes a moment later must not be left to somebody who has just gone.
+    this.#sending = undefined;
+  }
+
+  #takeBatch(): string[] {
+    const { mostInPost, longestPost } = this.#limits;
+    let length = 0;
+    const isFull = (span: string, index: number) => (length += span.length) > longestPost && index > 0;
+    const end = this.#waiting.slice(0, mostInPost).findIndex(isFull);
+    const batch = this.#waiting.splice(0, end === -1 ? mostInPost : end);
+    this.#waitingLength -= lengthOf(batch);
+    return batch;
+  }
+
+  async #send(spans: readonly string[]): Promise<void> {
+    const { post, toBody, clock } = this.#parts;
+    const body = toBody(spans);
+    const giveUpAt = clock.elapsed() + this.#limits.retryForMs;
+    for (let tries = 1; ; tries++) {
+      if (this.#over.signal.aborted) return this.#drop(spans.length, 'the agent ends');
+      const outcome = await post(body, this.#over.signal);
+      if (outcome.type === 'taken') return this.#taken(outcome);
+      const delayMs = this.#delayOf(outcome, tries);
+      const isLast = this.#hurry.signal.aborted || clock.elapsed() + delayMs > giveUpAt;
+      if (outcome.type === 'refused' || isLast) return this.#drop(spans.length, outcome.why);
+      // Whoever finishes tries once more, at once.
+      await sleep(clock, delayMs, this.#hurry.signal).catch(() => undefined);
+    }
+  }
+
+  #delayOf(outcome: PostOutcome, tries: number): number {
+    const { firstDelayMs, longestDelayMs } = this.#limits;
+    const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (tries - 1)) * (0.5 + this.#parts.random() / 2);
+    return Math.max(grown, outcome.type === 'away' ? (outcome.retryAfterMs ?? 0) : 0);
+  }
+
+  #taken({ rejected, why }: Extract<PostOutcome, { type: 'taken' }>): void {
+    if (rejected > 0) return this.#drop(rejected, `the collector did not take them: ${why}`);
+    if (this.#isAway) this.#parts.report('info', `Spans are exported again; ${this.#dropped} were not.`);
+    this.#isAway = false;
+  }
+
+  #drop(count: number, why: string): void {
+    this.#dropped += count;
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#parts.report(
+      'warn',
+      `Spans cannot be exported and are dropped until they can (${why}). Turns are not affected.`,
+    );
+  }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}

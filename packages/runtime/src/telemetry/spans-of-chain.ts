@@ -1,0 +1,165 @@
+/** A chain that is over, as spans: one for itself, one for each of its layers below it. Pure. */
+import type { ModelReply, TokenUsage, ToolCallResult } from '@goondan/types';
+import type { Mask } from '../log/mask-secrets.ts';
+import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { RecordedLayer } from '../trace/recorded-layer.ts';
+import { errorType, failedStatus } from './failure.ts';
+import { type AttributeValue, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
+import type { SeenChain } from './seen-chain.ts';
+import { nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+
+type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** A step, a model call or a tool call. */
+export function spansOfChain(seen: SeenChain, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
+  const { recorded, leftAt } = seen;
+  const { chain, startedAt, totalMs } = recorded;
+  const { spanId, parentSpanId } = chain.spanIds.fields;
+  const endedAt = leftAt?.elapsed ?? startedAt + totalMs;
+  const thrown = whatWentWrong(seen);
+  const { name, kind, attributes } = describe(seen, place);
+  const own: OtlpSpan = {
+    traceId: traceIdOf(place),
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name,
+    kind,
+    startTimeUnixNano: nanosAt(place, startedAt),
+    endTimeUnixNano: nanosAt(place, endedAt),
+    attributes: toAttributes({
+      ...attributes,
+      ...(leftAt === undefined ? {} : { 'goondan.unfinished': true }),
+      ...(thrown === undefined ? {} : { 'error.type': errorType(thrown, chain.mask) }),
+      ...seen.content,
+    }),
+    status: thrown === undefined ? {} : failedStatus(thrown, chain.mask, hasContent),
+  };
+  return [own, ...spansOfLayers(recorded, { place, endedAt, hasContent })];
+}
+
+/** What it threw, or the error that a tool answered with; in a chain that was given up, why that was. */
+function whatWentWrong({ recorded, leftAt }: SeenChain): unknown {
+  if (leftAt !== undefined) return leftAt.error ?? {};
+  if (recorded.outcome === 'failed') return recorded.error ?? {};
+  if (recorded.chain.kind !== 'toolCall') return undefined;
+  // The chain has checked that it is a result.
+  const { status, error } = recorded.result as ToolCallResult;
+  return status === 'error' ? (error ?? {}) : undefined;
+}
+
+function describe(seen: SeenChain, place: TurnPlace): { name: string; kind: number; attributes: Attributes } {
+  const { chain } = seen.recorded;
+  switch (chain.kind) {
+    case 'model':
+      return describeModelCall(seen, place);
+    case 'toolCall':
+      return describeToolCall(seen.recorded, place);
+    default:
+      return {
+        name: `step ${chain.label}`,
+        kind: spanKinds.internal,
+        attributes: { 'goondan.step': Number(chain.label), 'goondan.retry_ms': seen.recorded.retryMs },
+      };
+  }
+}
+
+function describeModelCall({ recorded, modelRef }: SeenChain, place: TurnPlace) {
+  const { chain, layers, result, outcome } = recorded;
+  const { mask } = chain;
+  const named = Object.hasOwn(place.models, modelRef) ? place.models[modelRef] : undefined;
+  const model = nameText(named?.model ?? modelRef, mask);
+  // The chain has checked that it is a reply.
+  const reply = outcome === 'ended' ? (result as ModelReply) : undefined;
+  const answeredBy = layers.find((layer) => layer.outcome === 'short_circuit')?.layer.extension;
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': nameText(providerName(named?.provider), mask),
+    'gen_ai.request.model': model,
+    ...(reply === undefined ? {} : describeReply(reply, mask)),
+    ...whose(place),
+    'goondan.model_ref': nameText(modelRef, mask),
+    // No model was asked: a layer had the answer.
+    'goondan.answered_by': answeredBy,
+  };
+  return { name: `chat ${model}`, kind: spanKinds.client, attributes };
+}
+
+function describeReply({ finishReason, usage, response }: ModelReply, mask: Mask): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [finishReason.replaceAll('-', '_')],
+    'gen_ai.response.id': response?.id === undefined ? undefined : nameText(response.id, mask),
+    'gen_ai.response.model': response?.modelId === undefined ? undefined : nameText(response.modelId, mask),
+    ...describeUsage(usage),
+  };
+}
+
+export function describeUsage({ inputTokens, outputTokens, cachedInputTokens }: TokenUsage): Attributes {
+  return {
+    'gen_ai.usage.input_tokens': inputTokens,
+    'gen_ai.usage.output_tokens': outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': cachedInputTokens,
+  };
+}
+
+/** As the conventions spell them; another one is called what the Model calls it. */
+function providerName(provider: string | undefined): string {
+  return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
+}
+
+function describeToolCall({ chain }: RecordedChain, place: TurnPlace) {
+  const tool = nameText(chain.label, chain.mask);
+  const attributes = {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': tool,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': nameText(chain.id, chain.mask),
+    ...whose(place),
+  };
+  return { name: `execute_tool ${tool}`, kind: spanKinds.internal, attributes };
+}
+
+interface LayersPlace {
+  readonly place: TurnPlace;
+  /** When their chain was over, on the clock that only grows. */
+  readonly endedAt: number;
+  readonly hasContent: boolean;
+}
+
+/** Each below the chain itself: which is inside which is seen by when they began and ended. */
+export function spansOfLayers(recorded: RecordedChain, where: LayersPlace): OtlpSpan[] {
+  return recorded.layers.map((layer, index) => spanOfLayer(recorded, layer, index, where));
+}
+
+function spanOfLayer(
+  { chain }: RecordedChain,
+  recorded: RecordedLayer,
+  index: number,
+  { place, endedAt, hasContent }: LayersPlace,
+): OtlpSpan {
+  const { layer, outcome, startedAt, totalMs, ownMs, error } = recorded;
+  const { mask } = chain;
+  const extension = nameText(layer.extension, mask);
+  const { spanId, parentSpanId } = chain.spanIds.inside(`layer/${index}`).fields;
+  return {
+    traceId: traceIdOf(place),
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name: `layer ${extension}`,
+    kind: spanKinds.internal,
+    startTimeUnixNano: nanosAt(place, startedAt),
+    endTimeUnixNano: nanosAt(place, outcome === 'running' ? endedAt : startedAt + totalMs),
+    attributes: toAttributes({
+      'goondan.extension': extension,
+      'goondan.layer': nameText(layer.name, mask),
+      'goondan.kind': layer.kind,
+      'goondan.own_time_ms': { double: Math.round(ownMs * 1_000) / 1_000 },
+      'goondan.outcome': outcome,
+      'goondan.changed': recorded.changed !== undefined,
+      'goondan.result_changed': recorded.resultChanged !== undefined,
+      'goondan.message_events': (recorded.events?.length ?? 0) + (recorded.emittedMore ?? 0),
+      ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
+    }),
+    // One that was skipped has failed, and nothing has failed with it.
+    status: outcome === 'failed' ? failedStatus(error, mask, hasContent) : {},
+  };
+}

@@ -1,0 +1,61 @@
+/** A turn that is committed, as spans: one for itself, and the layers of its own chain below it. Pure. */
+import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { WatchedEnd } from '../trace/layer-span.ts';
+import { contentOfTurn } from './content.ts';
+import { errorType, failedStatus } from './failure.ts';
+import { type OtlpSpan, spanKinds, toAttributes, unixNanos } from './otlp.ts';
+import { describeUsage, spansOfLayers } from './spans-of-chain.ts';
+import { nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+
+export interface EndedTurn extends WatchedEnd {
+  /** Its own chain; undefined when it did not come so far. */
+  readonly chain: RecordedChain | undefined;
+  /** On the clock that only grows. */
+  readonly endedAt: number;
+}
+
+export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
+  const { result, stepCount, usage, chain, endedAt } = ended;
+  const { turnId, agentName, event, spanIds, mask, resumed } = place.turn;
+  const { spanId, parentSpanId } = spanIds.fields;
+  const { finishReason } = result;
+  const error = finishReason === 'error' ? (result.error ?? {}) : undefined;
+  const own: OtlpSpan = {
+    traceId: traceIdOf(place),
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name: `invoke_agent ${agentName}`,
+    kind: kindOf(place),
+    startTimeUnixNano: startOf(place),
+    endTimeUnixNano: nanosAt(place, endedAt),
+    attributes: toAttributes({
+      'gen_ai.operation.name': 'invoke_agent',
+      ...whose(place),
+      ...describeUsage(usage),
+      'goondan.turn_id': nameText(turnId, mask),
+      'goondan.source': nameText(`${event.source.kind}/${event.source.name}`, mask),
+      'goondan.finish_reason': finishReason,
+      'goondan.steps': stepCount,
+      'goondan.resumed': resumed ? true : undefined,
+      ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
+      ...(hasContent ? contentOfTurn(event.input, result.responseMessage?.data, mask) : {}),
+    }),
+    status: error === undefined ? {} : failedStatus(error, mask, hasContent),
+  };
+  return chain === undefined ? [own] : [own, ...spansOfLayers(chain, { place, endedAt, hasContent })];
+}
+
+/** The other side of a call that another service traces; everything else happens inside the swarm. */
+function kindOf({ turn: { event, spanIds } }: TurnPlace): number {
+  const isAnswer = event.source.kind !== 'agent' && spanIds.fields.parentSpanId !== undefined;
+  return isAnswer ? spanKinds.server : spanKinds.internal;
+}
+
+/**
+ * A turn that went on after a crash began before this process did, and nobody wrote down when. It was asked for before
+ * that, so its span holds everything that happened in it.
+ */
+function startOf(place: TurnPlace): string {
+  const { resumed, event } = place.turn;
+  return resumed ? unixNanos(event.createdAt) : nanosAt(place, place.startedAt);
+}

@@ -1,0 +1,57 @@
+// The page and the sources say the same: which variables are read, which attributes are sent, what the bounds are.
+import { expect, test } from 'bun:test';
+import { isTest, readRepository } from '../../../../test/read-repository.ts';
+import { exporterLimits } from './span-exporter.ts';
+
+const [page] = readRepository('docs/telemetry.md').map(({ text }) => text);
+const sources = readRepository('packages/runtime/src/**/*.ts').filter(({ path }) => !isTest(path));
+const own = sources.filter(({ path }) => path.includes('/telemetry/'));
+
+function namesIn(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].toSorted();
+}
+
+test('R-08 every variable that is read is on the page, and no other', () => {
+  const read = namesIn(own.map(({ text }) => text).join('\n'), /'(OTEL_[A-Z_]+)'/g);
+  expect(read.length).toBeGreaterThan(10);
+  expect(namesIn(page ?? '', /\b(OTEL_[A-Z_]+)\b/g)).toEqual(read);
+});
+
+test('R-08 every attribute that is sent is on the page, and no other', () => {
+  const names = /'((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)'/g;
+  const sent = namesIn(own.map(({ text }) => text).join('\n'), names);
+  expect(sent.length).toBeGreaterThan(30);
+  expect(namesIn(page ?? '', /`((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)`/g)).toEqual(sent);
+});
+
+test('R-08 the bounds on the page are those that hold', () => {
+  const { mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs } = exporterLimits;
+  expect({ mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs }).toEqual({
+    mostWaiting: 4_096,
+    longestWaiting: 16_000_000,
+    mostInPost: 512,
+    longestPost: 1_000_000,
+    retryForMs: 30_000,
+    gatherMs: 500,
+  });
+  for (const bound of ['4 096, 16 MB', '512 spans, 1 MB', '30 s', 'half a second']) expect(page).toContain(bound);
+});
+
+test('R-08 nothing but the settings is loaded before somebody wants spans: the rest is imported when it is needed', () => {
+  const eager = sources
+    .filter(({ path }) => !path.includes('/telemetry/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']*\/telemetry\/[^']+)';/gm)].map(
+        ([, from = '']) => `${path}: ${from.replace(/.*\//, '')}`,
+      ),
+    );
+  expect(eager.toSorted()).toEqual([
+    'packages/runtime/src/index.ts: probe-collector.ts',
+    'packages/runtime/src/orchestrator/start-orchestrator.ts: telemetry-settings.ts',
+  ]);
+  const probe = own.find(({ path }) => path.endsWith('/probe-collector.ts'))?.text ?? '';
+  expect([...probe.matchAll(/^import (?!type )[^;]*?from '([^']+)';/gm)].map(([, from]) => from)).toEqual([
+    '../ports/clock.ts',
+    './telemetry-settings.ts',
+  ]);
+});

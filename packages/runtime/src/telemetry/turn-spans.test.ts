@@ -1,0 +1,311 @@
+// The spans of turns of a real agent in this process, as they would be sent.
+import { describe, expect, test } from 'bun:test';
+import { createUserMessage, type ExtensionRegister, type ModelReply, type ToolHandler } from '@goondan/types';
+import type { Model } from '../agent/model/model-port.ts';
+import type { ToolDeclaration } from '../agent/tool/load-tool.ts';
+import { systemClock } from '../ports/clock.ts';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '../testing/index.ts';
+import { isSpanId, isTraceId, newTraceId } from '../trace/span-id.ts';
+import { watchTurn } from '../trace/watch-turn.ts';
+import type { OtlpSpan } from './otlp.ts';
+import { type SpanSource, TurnSpans } from './turn-spans.ts';
+
+interface Asked extends ScriptedAgentOptions {
+  readonly register?: ExtensionRegister;
+  readonly hasContent?: boolean;
+  readonly signal?: AbortSignal;
+  readonly traceId?: string;
+  readonly input?: string;
+}
+
+const models = {
+  'Model/scripted': { provider: 'google', model: 'flash' },
+  'Model/other': { provider: 'anthropic', model: 'claude' },
+};
+
+/** Of one turn, in the order they would be sent. */
+async function spansOf({ register = () => undefined, hasContent = false, signal, traceId, ...options }: Asked) {
+  const { input = 'go', ...agentOptions } = options;
+  const agent = await scriptedAgent({ extensions: [extension('tested', register)], ...agentOptions });
+  const sources: SpanSource[] = [];
+  const spans = new TurnSpans({ swarm: 'shop', models, hasContent, add: (source) => void sources.push(source) });
+  await agent.say(input, {
+    observer: watchTurn(systemClock, [spans]),
+    ...(signal === undefined ? {} : { signal }),
+    event: { traceId: traceId ?? newTraceId() },
+  });
+  const told = sources.flatMap((source) => source.spans());
+  expect(sources.reduce((sum, { count }) => sum + count, 0)).toBe(told.length);
+  return { told, agent };
+}
+
+function valuesOf({ attributes }: OtlpSpan): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}
+
+function only(spans: readonly OtlpSpan[], name: string): OtlpSpan {
+  const [found, ...more] = spans.filter((span) => span.name === name);
+  if (found === undefined || more.length > 0) throw new Error(`${more.length} more of ${name}`);
+  return found;
+}
+
+const toolOf = (handler: ToolHandler): ToolDeclaration => ({
+  name: 'tool',
+  exports: [{ name: 'run', description: 'Runs.' }],
+  handlers: { run: handler },
+});
+const call = { when: 'go', call: { tool: 'tool__run', args: { text: 'ARGUMENT' } } };
+
+describe('a model call', () => {
+  const reply: ModelReply = {
+    content: [{ type: 'text', text: 'ANSWER' }],
+    finishReason: 'content-filter',
+    usage: { inputTokens: 10, outputTokens: 3, totalTokens: 13, cachedInputTokens: 8 },
+    response: { id: 'reply-1', modelId: 'flash-001' },
+  };
+  const model: Model = { generate: async () => structuredClone(reply) };
+
+  test('R-08 has what the provider said of it', async () => {
+    const { told } = await spansOf({ model });
+    expect(valuesOf(only(told, 'chat flash'))).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'gcp.gemini',
+      'gen_ai.request.model': 'flash',
+      'gen_ai.response.finish_reasons': { values: [{ stringValue: 'content_filter' }] },
+      'gen_ai.response.id': 'reply-1',
+      'gen_ai.response.model': 'flash-001',
+      'gen_ai.usage.input_tokens': '10',
+      'gen_ai.usage.output_tokens': '3',
+      'gen_ai.usage.cache_read.input_tokens': '8',
+      'gen_ai.agent.id': 'shop/tested',
+      'gen_ai.agent.name': 'tested',
+      'gen_ai.conversation.id': 'tested/default',
+      'goondan.model_ref': 'Model/scripted',
+    });
+  });
+
+  test('R-08 is of the model that a layer chose in the end', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('model', (ctx) => {
+        ctx.modelRef = 'Model/other';
+        return ctx.next();
+      });
+    const { told } = await spansOf({ register, models: { 'Model/other': model } });
+    expect(valuesOf(only(told, 'chat claude'))).toMatchObject({ 'gen_ai.provider.name': 'anthropic' });
+  });
+
+  test('R-08 that a layer answered says whose answer it is, and the layer that it called nobody', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('model', async () => structuredClone(reply), { mayShortCircuit: true });
+    const { told } = await spansOf({ register });
+    expect(valuesOf(only(told, 'chat flash'))).toMatchObject({ 'goondan.answered_by': 'tested' });
+    expect(valuesOf(only(told, 'layer tested'))).toMatchObject({ 'goondan.outcome': 'short_circuit' });
+  });
+
+  test('R-08 of a layer hangs under the chain of that layer', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate({ messages: [{ role: 'user', content: 'hm' }], modelRef: 'Model/other' });
+        return ctx.next();
+      });
+    const { told } = await spansOf({ register, models: { 'Model/other': model } });
+    expect(only(told, 'chat claude').parentSpanId).toBe(only(told, 'invoke_agent tested').spanId);
+    expect(only(told, 'chat flash').parentSpanId).toBe(only(told, 'step 0').spanId);
+  });
+});
+
+describe('layers', () => {
+  test('R-08 one that is skipped has failed, and nothing has failed with it', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register(
+        'step',
+        () => {
+          throw new TypeError('REASON');
+        },
+        { onError: 'skip' },
+      );
+    const { told } = await spansOf({ register });
+    const layer = only(told, 'layer tested');
+    expect(valuesOf(layer)).toMatchObject({ 'goondan.outcome': 'skipped', 'error.type': 'TypeError' });
+    expect(told.map(({ status }) => status).filter(({ code }) => code !== undefined)).toEqual([]);
+  });
+
+  test('R-08 one that fails fails its chain and what is around it', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', () => {
+        throw new TypeError('REASON');
+      });
+    const { told } = await spansOf({ register });
+    const failed = told.filter(({ status }) => status.code === 2).map(({ name }) => name);
+    expect(failed.toSorted()).toEqual(['invoke_agent tested', 'layer tested', 'step 0']);
+    expect(JSON.stringify(told)).not.toContain('REASON');
+  });
+});
+
+test('R-08 every span of a turn has an id of its own, also those of layers of one extension in one chain', async () => {
+  const register: ExtensionRegister = ({ pipeline }) => {
+    for (let count = 0; count < 3; count++) {
+      pipeline.register('turn', (ctx) => ctx.next());
+      pipeline.register('step', (ctx) => ctx.next());
+      pipeline.register('model', (ctx) => ctx.next());
+      pipeline.register('toolCall', (ctx) => ctx.next());
+    }
+  };
+  const { told } = await spansOf({ register, tools: [toolOf(() => null)], script: [call, { say: 'done' }] });
+  // A turn, two steps with a model call each, a tool call; three layers around each.
+  expect(told).toHaveLength(6 * 4);
+  expect(new Set(told.map(({ spanId }) => spanId)).size).toBe(told.length);
+});
+
+test('R-08 parallel calls are spans of their own below their step, and overlap', async () => {
+  const meet = Promise.withResolvers<void>();
+  let inside = 0;
+  const tool: ToolDeclaration = {
+    name: 'tool',
+    exports: [{ name: 'run', description: 'Runs.', parallel: true }],
+    handlers: {
+      async run() {
+        if (++inside === 2) meet.resolve();
+        await meet.promise;
+      },
+    },
+  };
+  const script = [{ when: 'go', calls: [{ tool: 'tool__run' }, { tool: 'tool__run' }] }, { say: 'done' }];
+  const { told } = await spansOf({ tools: [tool], script });
+  const [one, other] = told.filter(({ name }) => name === 'execute_tool tool__run');
+  if (one === undefined || other === undefined) throw new Error('two calls were made');
+  expect([one.parentSpanId, other.parentSpanId]).toEqual(Array(2).fill(only(told, 'step 0').spanId));
+  expect(one.spanId).not.toBe(other.spanId);
+  expect(BigInt(one.startTimeUnixNano) < BigInt(other.endTimeUnixNano)).toBe(true);
+  expect(BigInt(other.startTimeUnixNano) < BigInt(one.endTimeUnixNano)).toBe(true);
+});
+
+test('R-08 what ran when its turn was given up is told as unfinished: nothing that hangs under it is lost', async () => {
+  const abort = new AbortController();
+  const tool = toolOf(async () => {
+    abort.abort(new Error('enough'));
+    await new Promise(() => undefined);
+  });
+  // It does not let go, so the turn is given up with it inside.
+  const register: ExtensionRegister = ({ pipeline }) =>
+    pipeline.register('toolCall', async (ctx) => {
+      await ctx.next();
+      return new Promise<never>(() => undefined);
+    });
+  const { told } = await spansOf({ tools: [tool], script: [call], register, signal: abort.signal });
+  for (const name of ['execute_tool tool__run', 'step 0']) {
+    expect(valuesOf(only(told, name))).toMatchObject({ 'goondan.unfinished': true, 'error.type': 'E_CANCELLED' });
+  }
+  const ids = new Set(told.map(({ spanId }) => spanId));
+  const roots = told.filter(({ parentSpanId = '' }) => !ids.has(parentSpanId)).map(({ name }) => name);
+  expect(roots).toEqual(['invoke_agent tested']);
+});
+
+test('R-08 a trace id that a sender made up is told in a valid form, the same for every span', async () => {
+  const { told } = await spansOf({ traceId: 'order 17' });
+  const ids = new Set(told.map(({ traceId }) => traceId));
+  expect(ids.size).toBe(1);
+  expect([...ids].every(isTraceId)).toBe(true);
+  expect(told.every(({ spanId }) => isSpanId(spanId))).toBe(true);
+});
+
+test('R-08 the ids are those of the runtime events', async () => {
+  const { told, agent } = await spansOf({ tools: [toolOf(() => null)], script: [call, { say: 'done' }] });
+  const spans = new Map(told.map((span) => [span.spanId, span]));
+  for (const { payload } of agent.told) {
+    expect(spans.get(payload.spanId)?.parentSpanId).toBe(payload.parentSpanId);
+  }
+  expect(new Set(agent.told.map(({ payload }) => payload.spanId)).size).toBe(4);
+});
+
+describe('contents', () => {
+  const secret = 'a-secret-of-the-tool';
+  const long = 'x'.repeat(100_000);
+  const register: ExtensionRegister = ({ pipeline }) =>
+    pipeline.register('step', (ctx) => {
+      for (const text of ctx.stepIndex === 1 ? [long, `after ${secret}`] : []) {
+        ctx.emitMessageEvent({ type: 'append', message: createUserMessage(text) });
+      }
+      return ctx.next();
+    });
+  const options: Asked = {
+    register,
+    tools: [toolOf(() => ({ text: secret, more: long }))],
+    script: [call, { say: 'ANSWER' }],
+    systemPrompt: 'PROMPT',
+    secrets: [secret],
+  };
+
+  test('R-08 are valid JSON within their bounds, with secrets masked', async () => {
+    const { told } = await spansOf({ ...options, hasContent: true });
+    const contents = told.flatMap(({ attributes }) =>
+      attributes.filter(({ key }) => /messages|instructions|call\.(arguments|result)/.test(key)),
+    );
+    expect(contents.length).toBeGreaterThan(8);
+    for (const { key, value } of contents) {
+      const text = 'stringValue' in value ? value.stringValue : '';
+      expect(text.length).toBeLessThan(36_000);
+      if (!key.includes('tool.call')) expect(Array.isArray(JSON.parse(text))).toBe(true);
+    }
+    const all = JSON.stringify(told);
+    expect(all).not.toContain(secret);
+    for (const said of ['ARGUMENT', 'ANSWER', 'PROMPT', 'after ***']) expect(all).toContain(said);
+  });
+
+  test('R-08 a secret that a layer tells a model, or a tool, is masked there too', async () => {
+    const telling: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.messages.push({ role: 'user', content: `the key is ${secret}` }, { role: 'system', content: secret });
+        return ctx.next();
+      });
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { key: secret };
+        return ctx.next();
+      });
+    };
+    const script = [{ when: 'key', call: { tool: 'tool__run' } }, { say: 'done' }];
+    const { told } = await spansOf({ ...options, script, register: telling, hasContent: true });
+    const all = JSON.stringify(told);
+    expect(all).not.toContain(secret);
+    expect([all.includes('the key is ***'), all.includes(String.raw`{\"key\":\"***\"}`)]).toEqual([true, true]);
+  });
+
+  test('R-08 of a long conversation the newest are kept', async () => {
+    const many: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', (ctx) => {
+        for (let index = 0; index < 50; index++) {
+          const message = createUserMessage(`number ${index} ${'y'.repeat(2_000)}`);
+          ctx.emitMessageEvent({ type: 'append', message });
+        }
+        return ctx.next();
+      });
+    const { told } = await spansOf({ register: many, hasContent: true });
+    const input = String(valuesOf(only(told, 'chat flash'))['gen_ai.input.messages']);
+    expect([input.includes('number 49'), input.includes('number 40'), input.includes('number 10')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('R-08 are shown as the conventions have them', async () => {
+    const { told } = await spansOf({ ...options, register: () => undefined, hasContent: true });
+    const [first, second] = told.filter(({ name }) => name === 'chat flash').map(valuesOf);
+    expect(JSON.parse(String(first?.['gen_ai.system_instructions']))).toEqual([{ type: 'text', content: 'PROMPT' }]);
+    expect(JSON.parse(String(first?.['gen_ai.input.messages']))).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: 'go' }] },
+    ]);
+    expect(JSON.parse(String(first?.['gen_ai.output.messages']))).toEqual([
+      {
+        role: 'assistant',
+        parts: [{ type: 'tool_call', id: expect.any(String), name: 'tool__run', arguments: { text: 'ARGUMENT' } }],
+        finish_reason: 'tool_calls',
+      },
+    ]);
+    const answered: unknown = JSON.parse(String(second?.['gen_ai.input.messages']));
+    expect(answered).toContainEqual({
+      role: 'tool',
+      parts: [{ type: 'tool_call_response', id: expect.any(String), response: expect.stringContaining('***') }],
+    });
+  });
+});

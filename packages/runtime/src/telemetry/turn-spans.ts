@@ -1,0 +1,85 @@
+/**
+ * One turn's spans while it runs: a chain is handed on when it is over, the turn itself when it is committed, so that a
+ * crash loses only what ran.
+ *
+ * 1. A span is told once. What an interrupted run had recorded was told by that run; the steps and the turn, which were
+ *    not over then, are told by this one, under the ids they had.
+ * 2. Whatever hangs under a span of this turn finds it: a chain whose turn was given up is told as unfinished.
+ * 3. Nothing is put into words while the turn needs the time, but what may be changed until later.
+ */
+import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
+import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { TurnListener, WholeTurn } from '../trace/watch-turn.ts';
+import type { OtlpSpan } from './otlp.ts';
+import { seeChain, type SeenChain } from './seen-chain.ts';
+import { spansOfChain } from './spans-of-chain.ts';
+import { spansOfTurn } from './spans-of-turn.ts';
+import type { TurnPlace } from './turn-place.ts';
+
+/** Spans that are put into words a moment later. */
+export interface SpanSource {
+  /** How many there will be. */
+  readonly count: number;
+  spans(): readonly OtlpSpan[];
+}
+
+export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'models'> {
+  readonly hasContent: boolean;
+  readonly add: (source: SpanSource) => void;
+}
+
+export class TurnSpans implements TurnListener {
+  readonly #parts: TurnSpansParts;
+  readonly #open = new Set<RecordedChain>();
+  /** A step that is over may turn out to be no success: it is still the same one. */
+  readonly #told = new WeakSet<RecordedChain>();
+  #place: TurnPlace | undefined;
+  #chain: RecordedChain | undefined;
+
+  constructor(parts: TurnSpansParts) {
+    this.#parts = parts;
+  }
+
+  started(turn: WatchedTurn, startedAt: number): void {
+    // Whoever began the trace does not record it.
+    if (turn.event.isSampled === false) return;
+    const { swarm, models } = this.#parts;
+    this.#place = { turn, startedAt, swarm, models };
+  }
+
+  changed(chain: RecordedChain): void {
+    const { kind, isRepeated = false } = chain.chain;
+    if (this.#place === undefined || isRepeated) return;
+    if (kind === 'turn') {
+      this.#chain = chain;
+      return;
+    }
+    if (chain.outcome === 'running') {
+      this.#open.add(chain);
+      return;
+    }
+    this.#open.delete(chain);
+    if (this.#told.has(chain)) return;
+    this.#told.add(chain);
+    this.#tell(seeChain(chain, this.#parts.hasContent));
+  }
+
+  ended(end: WatchedEnd, { durationMs }: WholeTurn): void {
+    const place = this.#place;
+    if (place === undefined) return;
+    const { hasContent, add } = this.#parts;
+    const endedAt = place.startedAt + durationMs;
+    const leftAt = { elapsed: endedAt, error: end.result.error };
+    for (const chain of this.#open) this.#tell(seeChain(chain, hasContent, leftAt));
+    const ended = { ...end, chain: this.#chain, endedAt };
+    add({ count: 1 + (this.#chain?.layers.length ?? 0), spans: () => spansOfTurn(ended, place, hasContent) });
+    this.#place = undefined;
+  }
+
+  #tell(seen: SeenChain): void {
+    const place = this.#place;
+    if (place === undefined) return;
+    const { hasContent, add } = this.#parts;
+    add({ count: 1 + seen.recorded.layers.length, spans: () => spansOfChain(seen, place, hasContent) });
+  }
+}

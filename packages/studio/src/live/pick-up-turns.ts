@@ -1,0 +1,11 @@
+import type { InstanceView } from '@goondan/cli/studio';
+import { emptyTurn, liveKey, type LiveTurns } from './live-turns.ts';
+
+/** Turns that began while nobody listened, and still run: before the page was opened, or in a gap of its stream. */
+export function pickUpTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
+  const unheard = instances.filter(
+    ({ agent, key, status }) => status === 'working' && turns[liveKey(agent, key)] === undefined,
+  );
+  const pickedUp = unheard.map(({ agent, key }) => [liveKey(agent, key), emptyTurn(agent, key)] as const);
+  return pickedUp.length === 0 ? turns : { ...turns, ...Object.fromEntries(pickedUp) };
+}

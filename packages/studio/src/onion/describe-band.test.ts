@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import type { Band, ChainBand, Layer } from './bands.ts';
+import { describeBand } from './describe-band.ts';
+
+const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
+
+test.each([
+  [chain('turn', 'concierge'), 'turn concierge, 321 ms'],
+  [chain('step', 'step 2'), 'step 2, 321 ms'],
+  [chain('toolCall', 'picnic__book', { error: 'No.' }), 'tool picnic__book, failed, 321 ms'],
+  [chain('model', 'Model/main', { error: 'Busy.', retryMs: 10 }), 'model Model/main, tried again, 321 ms'],
+  [chain('turn', 'concierge', { isUnfinished: true }), 'turn concierge, running'],
+  [layer({}), 'memory, own 0.50 ms'],
+  [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
+  [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
+])('a band is read aloud: %#', (band, text) => {
+  expect(describeBand(band)).toBe(text);
+});
+
+function chain(kind: Band['kind'], title: string, more: Partial<ChainBand['chain']> = {}): Band {
+  const times = { startMs: 0, totalMs: 321.4, layers: [], inside: [], called: [] };
+  return {
+    ...place,
+    type: 'chain',
+    kind,
+    title,
+    chain: { id: 'c', spanId: 's', kind, label: title, ...times, ...more },
+  };
+}
+
+function layer(more: Partial<Layer>): Band {
+  const changes = { changed: [], emitted: [], emittedMore: 0, messages: [], resultChanged: [] };
+  const times = { startMs: 0, totalMs: 321.4, ownMs: 0.5 };
+  const known = { extension: 'memory', name: 'turn', kind: 'turn', outcome: 'passed' } as const;
+  return { ...place, type: 'layer', kind: 'turn', title: 'memory', layer: { ...known, ...times, ...changes, ...more } };
+}

@@ -1,0 +1,58 @@
+/** A band in words: what is written on it, and what is read aloud of it. */
+import { describeDuration } from '../time/describe-time.ts';
+import { type Band, countChanges, type Layer } from './bands.ts';
+
+export interface BandMark {
+  readonly text: string;
+  readonly tone: 'plain' | 'change' | 'bad';
+}
+
+const outcomes: Readonly<Record<Layer['outcome'], readonly BandMark[]>> = {
+  passed: [],
+  running: [{ text: 'running', tone: 'plain' }],
+  short_circuit: [{ text: 'short circuit', tone: 'plain' }],
+  skipped: [{ text: 'skipped', tone: 'bad' }],
+  failed: [{ text: 'failed', tone: 'bad' }],
+};
+
+export function marksOf(band: Band): readonly BandMark[] {
+  if (band.type === 'chain') {
+    const { error, isUnfinished, retryMs } = band.chain;
+    if (error !== undefined) return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: 'bad' }];
+    return isUnfinished === true ? outcomes.running : [];
+  }
+  const count = countChanges(band.layer);
+  const changes: BandMark = { text: count === 1 ? '1 change' : `${count} changes`, tone: 'change' };
+  // A newer runtime may know more outcomes.
+  return [...(count === 0 ? [] : [changes]), ...(outcomes[band.layer.outcome] ?? [])];
+}
+
+/** The kind of a chain; a layer has only its own name. */
+export function kindWordOf({ type, kind }: Band): string {
+  if (type === 'layer') return '';
+  return kind === 'toolCall' ? 'tool' : kind;
+}
+
+export function titleOf({ type, kind, title }: Band): string {
+  return type === 'chain' && kind === 'step' ? title.replace('step ', '') : title;
+}
+
+/** Nothing while it runs: its end is not known. */
+export function timeOf(band: Band): string {
+  if (isRunning(band)) return '';
+  return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
+}
+
+export function isRunning(band: Band): boolean {
+  return band.type === 'layer' ? band.layer.outcome === 'running' : band.chain.isUnfinished === true;
+}
+
+export function hasFailed(band: Band): boolean {
+  return band.type === 'layer' ? band.layer.outcome === 'failed' : band.chain.error !== undefined;
+}
+
+/** `turn concierge, 321 ms`, `memory, 1 change, own 0.27 ms`. */
+export function describeBand(band: Band): string {
+  const name = `${kindWordOf(band)} ${titleOf(band)}`.trim();
+  return [name, ...marksOf(band).map(({ text }) => text), timeOf(band)].filter((text) => text !== '').join(', ');
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { type Asked, Asking } from './asking.ts';
+
+test('what is wanted while it is asked is asked once more, however often it is wanted', async () => {
+  const { asking, told, answer, questions } = slowServer();
+  asking.ask(1);
+  asking.ask(2);
+  asking.ask(3);
+  expect(questions()).toBe(1);
+  await answer('one');
+  expect(told).toEqual([{ value: 'one', version: 1 }]);
+  expect(questions()).toBe(2);
+  await answer('three');
+  expect(told.at(-1)).toEqual({ value: 'three', version: 3 });
+  expect(questions()).toBe(2);
+  asking.ask(4);
+  expect(questions()).toBe(3);
+});
+
+test('an answer that comes too late is not told', async () => {
+  const { asking, told, answer, questions } = slowServer();
+  asking.ask(1);
+  asking.ask(2);
+  asking.end();
+  await answer('late');
+  expect(told).toEqual([]);
+  expect(questions()).toBe(1);
+});
+
+test('a failure is told, and what is wanted then is asked', async () => {
+  const { asking, told, answer } = slowServer();
+  asking.ask(1);
+  asking.ask(2);
+  await answer(Promise.reject(new Error('No.')));
+  expect(told).toEqual([{ error: new Error('No.'), version: 1 }]);
+  await answer('yes');
+  expect(told.at(-1)).toEqual({ value: 'yes', version: 2 });
+});
+
+function slowServer() {
+  const open: ((answer: string | Promise<string>) => void)[] = [];
+  let count = 0;
+  const told: Asked<string>[] = [];
+  const get = () => {
+    count += 1;
+    return new Promise<string>((resolve) => open.push(resolve));
+  };
+  return {
+    asking: new Asking(get, (asked) => told.push(asked)),
+    told,
+    questions: () => count,
+    answer: async (text: string | Promise<string>) => {
+      open.shift()?.(text);
+      await Bun.sleep(1);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * One question, asked again and again, one at a time: whoever wants a newer answer meanwhile gets the next one. So a slow
+ * server is not asked more than it can answer, and a question that is asked often is answered all the same.
+ */
+import { ServerError } from './ask-server.ts';
+
+export interface Asked<Answer> {
+  readonly value?: Answer;
+  readonly error?: Error;
+  /** What it was asked for. */
+  readonly version: unknown;
+}
+
+/** After a refusal that passes: too many questions at once, or nobody there. */
+const ASK_AGAIN_MS = 3_000;
+
+export class Asking<Answer> {
+  readonly #get: (signal: AbortSignal) => Promise<Answer>;
+  readonly #tell: (asked: Asked<Answer>) => void;
+  readonly #over = new AbortController();
+  #isAsking = false;
+  #wanted: { readonly version: unknown } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(get: (signal: AbortSignal) => Promise<Answer>, tell: (asked: Asked<Answer>) => void) {
+    this.#get = get;
+    this.#tell = tell;
+  }
+
+  ask(version: unknown): void {
+    clearTimeout(this.#timer);
+    this.#wanted = { version };
+    if (!this.#isAsking) void this.#askWhileWanted();
+  }
+
+  /** Nothing is told any more. */
+  end(): void {
+    this.#over.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async #askWhileWanted(): Promise<void> {
+    this.#isAsking = true;
+    while (this.#wanted !== undefined) {
+      const { version } = this.#wanted;
+      this.#wanted = undefined;
+      const asked = await this.#askOnce(version);
+      if (this.#over.signal.aborted) return;
+      this.#tell(asked);
+      if (this.#wanted === undefined && isPassing(asked.error)) {
+        this.#timer = setTimeout(() => this.ask(version), ASK_AGAIN_MS);
+      }
+    }
+    this.#isAsking = false;
+  }
+
+  async #askOnce(version: unknown): Promise<Asked<Answer>> {
+    try {
+      return { value: await this.#get(this.#over.signal), version };
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(String(error)), version };
+    }
+  }
+}
+
+function isPassing(error: Error | undefined): boolean {
+  return error instanceof ServerError && error.isPassing;
+}

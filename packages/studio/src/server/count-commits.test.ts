@@ -1,0 +1,27 @@
+import type { StudioNotice } from '@goondan/cli/studio';
+import { expect, test } from 'bun:test';
+import { liveKey } from '../live/live-turns.ts';
+import { type Commits, countCommits } from './count-commits.ts';
+
+test('every commit of a conversation gives it another number', () => {
+  const once = countCommits(new Map(), [ended('a'), ended('b'), ended('a')]);
+  expect([...once]).toEqual([
+    [liveKey('agent', 'b'), 1],
+    [liveKey('agent', 'a'), 2],
+  ]);
+  expect(countCommits(once, [{ type: 'swarm', isRunning: true }])).toBe(once);
+});
+
+test('a page that is open for days counts the latest ones', () => {
+  let commits: Commits = new Map();
+  for (let number = 0; number < 500; number += 1) commits = countCommits(commits, [ended(`${number}`), ended('shown')]);
+  expect(commits.size).toBe(200);
+  expect(commits.get(liveKey('agent', 'shown'))).toBe(500);
+});
+
+function ended(instanceKey: string): StudioNotice {
+  const result = { turnId: 't', finishReason: 'text_response' } as const;
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const end = { agent: 'agent', instanceKey, eventId: 'e', traceId: 'x', result, stepCount: 1, usage };
+  return { type: 'turn.ended', end };
+}

@@ -1,0 +1,14 @@
+import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
+
+type Conversations = Pick<WorkspaceView, 'conversations' | 'agents'>;
+
+/** As they are listed: agents in the order of the swarm, so that nothing jumps while they work; of each the latest first. */
+export function groupByAgent(view: Conversations | undefined): readonly (readonly [string, InstanceView[]])[] {
+  const groups = new Map<string, InstanceView[]>(view?.agents.map(({ name }) => [name, []]));
+  for (const conversation of view?.conversations ?? []) {
+    const group = groups.get(conversation.agent);
+    if (group === undefined) groups.set(conversation.agent, [conversation]);
+    else group.push(conversation);
+  }
+  return [...groups].filter(([, conversations]) => conversations.length > 0);
+}

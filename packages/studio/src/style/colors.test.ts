@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const palettes = readPalettes(readFileSync(join(import.meta.dir, 'colors.css'), 'utf8'));
+
+describe('the colours of the page', () => {
+  test('both palettes have the same names', () => {
+    const [light, dark] = palettes.map((palette) => Object.keys(palette).toSorted());
+    expect(light?.length).toBeGreaterThan(20);
+    expect(dark).toEqual(light ?? []);
+  });
+
+  const grounds = ['ground', 'panel', 'raised', 'sunken'];
+  const pairs = [
+    ...['ink', 'ink-soft', 'ink-quiet'].flatMap((ink) => grounds.map((ground) => [ink, ground])),
+    ...['bad', 'wait', 'added', 'removed'].map((ink) => [ink, `${ink}-wash`]),
+    ['accent-ink', 'accent'],
+    ['ink', 'accent-wash'],
+    ['ink-quiet', 'wait-wash'],
+    ['ink-soft', 'bad-wash'],
+    ...['turn', 'step', 'model', 'toolCall', 'author-e'].map((ink) => [ink, 'panel']),
+  ];
+  test.each(pairs)('%s can be read on %s, light and dark', (ink, ground) => {
+    for (const palette of palettes) {
+      expect(contrast(palette[ink ?? ''] ?? '', palette[ground ?? ''] ?? '')).toBeGreaterThanOrEqual(4.5);
+    }
+  });
+});
+
+function readPalettes(css: string): Record<string, string>[] {
+  return css
+    .split('}')
+    .map((block) =>
+      Object.fromEntries(
+        [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', color = '']) => [name, color]),
+      ),
+    )
+    .filter((palette) => Object.keys(palette).length > 0);
+}
+
+/** As WCAG 2 measures it: 4.5 for text. */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((from) => {
+    const part = Number.parseInt(color.slice(from, from + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

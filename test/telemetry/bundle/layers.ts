@@ -1,0 +1,24 @@
+/** A layer of each kind: one that only passes on, and some that change something. */
+import { createUserMessage, type ExtensionRegister } from '@goondan/types';
+
+export const register: ExtensionRegister = ({ pipeline }) => {
+  pipeline.register('turn', (ctx) => ctx.next(), { name: 'passes' });
+  pipeline.register(
+    'step',
+    (ctx) => {
+      const message = createUserMessage('EMITTED-CANARY', { 'goondan.ephemeral': 'step' });
+      if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'append', message });
+      return ctx.next();
+    },
+    { name: 'emits' },
+  );
+  pipeline.register('model', (ctx) => ctx.next(), { name: 'watches' });
+  pipeline.register(
+    'toolCall',
+    (ctx) => {
+      if (ctx.toolName === 'probe__look') ctx.args = { ...ctx.args, more: 'CHANGED-CANARY' };
+      return ctx.next();
+    },
+    { name: 'changes' },
+  );
+};

@@ -1,0 +1,111 @@
+// Turns of real processes while their collector is down, slow, broken or not there at all.
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { startCollector } from './collector.ts';
+import { type Office, startOffice } from './start-office.ts';
+
+setDefaultTimeout(120_000);
+
+const ask = async (office: Office) => {
+  const { status, text } = await office.post('ask something');
+  return [status, (JSON.parse(text) as { response: string }).response];
+};
+const answered = [200, 'ANSWER-CANARY'];
+const saidBy = ({ lines }: Office) =>
+  lines.filter(({ event }) => event?.startsWith('telemetry')).map(({ level, message }) => `${level} ${message}`);
+
+test.each([
+  ['answers 500', () => new Response('', { status: 500 }), 'it answers 500'],
+  ['answers 429', () => new Response('', { status: 429, headers: { 'retry-after': '3600' } }), 'it answers 429'],
+  ['never answers', () => new Promise<Response>(() => undefined), 'the agent ends'],
+])('R-08 a collector that %s: turns are answered, the end is not late, and it is said once', async (_, answer, why) => {
+  using collector = startCollector();
+  collector.answer = answer;
+  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  for (let count = 0; count < 3; count++) expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect(collector.requests.length).toBeGreaterThan(0);
+  const warnings = saidBy(office).filter((line) => line.startsWith('warn'));
+  // Of two processes, each once that it does not work, and once how many it were.
+  const dropping = warnings.filter((line) => line.includes(`dropped until they can (${why})`));
+  expect(dropping).toHaveLength(2);
+  expect(warnings.filter((line) => /: \d+ spans were not exported\.$/.test(line))).toHaveLength(2);
+  expect(warnings).toHaveLength(4);
+  expect(office.lines.filter(({ event }) => event === 'drain.late')).toEqual([]);
+});
+
+test('R-08 a collector that is not there: turns are answered, and it is said where it was looked for', async () => {
+  const gone = startCollector();
+  const { url } = gone;
+  gone[Symbol.dispose]();
+  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect(saidBy(office)).toContainEqual(
+    expect.stringMatching(new RegExp(`^warn ${url}/v1/traces: \\d+ spans were not exported`)),
+  );
+});
+
+test('R-08 a collector that is away for a moment gets everything', async () => {
+  using collector = startCollector();
+  collector.answer = () => {
+    collector.answer = undefined;
+    return new Response('', { status: 503 });
+  };
+  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  expect(await ask(office)).toEqual(answered);
+  while (collector.requests.length < 3) await Bun.sleep(10);
+  await office.stop();
+  const names = collector.spans().map(({ name }) => name);
+  expect(names).toContain('invoke_agent front');
+  expect(names).toContain('invoke_agent helper');
+  expect(saidBy(office).filter((line) => line.startsWith('warn'))).toEqual([]);
+});
+
+test('R-08 a collector that repeats its key in an answer: the log does not', async () => {
+  using collector = startCollector();
+  const key = 'collector-key-0123456789';
+  const errorMessage = `${key} may not write`;
+  collector.answer = () => Response.json({ partialSuccess: { rejectedSpans: '2', errorMessage } });
+  await using office = await startOffice({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key}`,
+  });
+  expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect(saidBy(office)).toContainEqual(
+    expect.stringContaining('(the collector did not take them: *** may not write)'),
+  );
+  expect(JSON.stringify(office.lines)).not.toContain(key);
+});
+
+test.each([
+  ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],
+  ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],
+])('R-08 with the endpoint %p the swarm runs, and says what is wrong with it', async (endpoint, warning) => {
+  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+  expect(saidBy(office)).toEqual([expect.stringContaining(`warn ${warning}`)]);
+  expect(await ask(office)).toEqual(answered);
+});
+
+test('R-08 a protocol that is not spoken is warned about, and spans are sent all the same', async () => {
+  using collector = startCollector();
+  await using office = await startOffice({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  });
+  expect(saidBy(office)[0]).toContain('warn OTEL_EXPORTER_OTLP_PROTOCOL is "grpc", but only http/json is spoken');
+  expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect(collector.spans().length).toBeGreaterThan(5);
+});
+
+test('R-08 without a collector nothing is read, loaded or said, whatever else is set', async () => {
+  using collector = startCollector();
+  await using office = await startOffice({
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+  });
+  expect(await ask(office)).toEqual(answered);
+  await office.stop();
+  expect([saidBy(office), collector.requests]).toEqual([[], []]);
+});

@@ -1,0 +1,297 @@
+// A request over real HTTP that crosses two agents, in processes of their own, as a real collector receives it.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSpanId } from '../../packages/runtime/src/trace/span-id.ts';
+import { attributesOf, type Collector, type ReceivedSpan, startCollector } from './collector.ts';
+import { type Office, startOffice } from './start-office.ts';
+
+setDefaultTimeout(120_000);
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const caller = 'b7ad6b7169203331';
+const traceparent = `00-${traceId}-${caller}-01`;
+const canaries = /[A-Z]+-CANARY/;
+
+const internal = 1;
+const server = 2;
+const client = 3;
+const FAILED = 2;
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Has one thing asked, and gives the spans that are there when the swarm is stopped. */
+async function spansOf(
+  input: string,
+  { environment = {}, headers = { traceparent } }: { environment?: Texts; headers?: Texts } = {},
+): Promise<{ spans: readonly ReceivedSpan[]; collector: Collector; lines: Office['lines'] }> {
+  using collector = startCollector();
+  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment });
+  await office.post(input, headers);
+  await office.stop();
+  return { spans: collector.spans(), collector, lines: office.lines };
+}
+
+function find(spans: readonly ReceivedSpan[], name: string, parent?: ReceivedSpan): ReceivedSpan {
+  const found = spans.filter((span) => span.name === name && (!parent || span.parentSpanId === parent.spanId));
+  const [first, ...more] = found;
+  if (first === undefined || more.length > 0) throw new Error(`${found.length} of ${name}`);
+  return first;
+}
+
+function dangling(spans: readonly ReceivedSpan[]): readonly string[] {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  return spans
+    .filter(({ parentSpanId = '' }) => !ids.has(parentSpanId) && parentSpanId !== caller)
+    .map(({ name }) => name);
+}
+
+describe('a request that crosses two agents', () => {
+  test('R-08 is one trace under the span of whoever asked, connected, with the names of the conventions', async () => {
+    const { spans, collector } = await spansOf('ask INPUT-CANARY');
+    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
+    expect(dangling(spans)).toEqual([]);
+
+    const front = find(spans, 'invoke_agent front');
+    const asking = find(spans, 'step 0', front);
+    const request = find(spans, 'execute_tool agents__request', asking);
+    const helper = find(spans, 'invoke_agent helper', request);
+    const chat = find(spans, 'chat front-model', asking);
+    expect(front.parentSpanId).toBe(caller);
+    expect([front, helper, asking, request, chat].map(({ kind }) => kind)).toEqual([
+      server,
+      internal,
+      internal,
+      internal,
+      client,
+    ]);
+    find(spans, 'execute_tool probe__look', asking);
+    find(spans, 'chat front-model', find(spans, 'step 1', front));
+    find(spans, 'chat helper-model', find(spans, 'step 0', helper));
+
+    const whose = {
+      'gen_ai.agent.id': 'office/front',
+      'gen_ai.agent.name': 'front',
+      'gen_ai.conversation.id': 'front/blue',
+    };
+    expect(attributesOf(front)).toMatchObject({
+      ...whose,
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.usage.input_tokens': expect.any(Number),
+      'gen_ai.usage.output_tokens': expect.any(Number),
+      'goondan.finish_reason': 'text_response',
+      'goondan.source': 'connector/door',
+      'goondan.steps': 2,
+    });
+    expect(attributesOf(chat)).toMatchObject({
+      ...whose,
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'scripted',
+      'gen_ai.request.model': 'front-model',
+      'gen_ai.response.finish_reasons': ['tool_calls'],
+      'gen_ai.usage.input_tokens': expect.any(Number),
+      'gen_ai.usage.output_tokens': expect.any(Number),
+    });
+    expect(attributesOf(request)).toMatchObject({
+      ...whose,
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'agents__request',
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': expect.stringMatching(/./),
+    });
+    expect(attributesOf(helper)).toMatchObject({
+      'gen_ai.conversation.id': 'helper/blue',
+      'goondan.source': 'agent/front',
+    });
+    expect(collector.resources()).toContainEqual(expect.objectContaining({ 'service.name': 'office' }));
+    expect(new Set(collector.resources().map((resource) => resource['process.pid'])).size).toBe(2);
+    expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces']));
+  });
+
+  test('R-08 layers are spans below their chain, with what they took and changed', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY');
+    const layers = spans.filter(({ name }) => name === 'layer layers');
+    const parentOf = (span: ReceivedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
+    const described = layers.map((span) => [parentOf(span), attributesOf(span)] as const);
+    const of = (parent: string, name: string) =>
+      described.filter(([at, attributes]) => at === parent && attributes['goondan.layer'] === name);
+    expect(of('invoke_agent front', 'passes')).toHaveLength(1);
+    expect(of('step 0', 'emits').map(([, attributes]) => attributes['goondan.message_events'])).toEqual([0]);
+    expect(of('step 1', 'emits').map(([, attributes]) => attributes['goondan.message_events'])).toEqual([1]);
+    expect(of('chat front-model', 'watches')).toHaveLength(2);
+    expect(of('execute_tool agents__request', 'changes')[0]?.[1]).toMatchObject({ 'goondan.changed': false });
+    expect(of('execute_tool probe__look', 'changes')[0]?.[1]).toEqual({
+      'goondan.extension': 'layers',
+      'goondan.layer': 'changes',
+      'goondan.kind': 'toolCall',
+      'goondan.own_time_ms': expect.any(Number),
+      'goondan.outcome': 'passed',
+      'goondan.changed': true,
+      'goondan.result_changed': false,
+      'goondan.message_events': 0,
+    });
+  });
+
+  test('R-08 what is sent is OTLP/JSON: ids in hexadecimal digits, times and whole numbers as texts', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY');
+    for (const span of spans) {
+      expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
+      expect([span.spanId, span.parentSpanId].filter((id) => !isSpanId(id))).toEqual([]);
+      expect(span.startTimeUnixNano).toMatch(/^\d{19}$/);
+      expect(span.endTimeUnixNano).toMatch(/^\d{19}$/);
+      expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
+      for (const { value } of span.attributes) {
+        const [[type, held] = []] = Object.entries(value);
+        expect(['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue']).toContain(type ?? '');
+        if (type === 'intValue') expect(held).toMatch(/^-?\d+$/);
+      }
+    }
+  });
+
+  test('R-08 a tool is given the trace to pass on, under its own span', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY', {
+      environment: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
+    });
+    const look = find(spans, 'execute_tool probe__look');
+    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
+  });
+
+  test('R-08 is exported also when nothing is written down of it', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY', { environment: { GOONDAN_TRACE: 'off' } });
+    expect(dangling(spans)).toEqual([]);
+    find(spans, 'invoke_agent helper');
+    expect(spans.filter(({ name }) => name === 'layer layers').length).toBeGreaterThan(5);
+  });
+
+  test('R-08 is in a trace of its own when nobody has one, or when that is malformed', async () => {
+    const { spans } = await spansOf('hello', { headers: { traceparent: `00-${traceId}-xyz-01` } });
+    const front = find(spans, 'invoke_agent front');
+    expect(front).not.toHaveProperty('parentSpanId');
+    expect(front.kind).toBe(internal);
+    expect(new Set(spans.map((span) => span.traceId)).size).toBe(1);
+    expect(front.traceId).not.toBe(traceId);
+  });
+
+  test('R-08 is not exported when whoever asks does not record it, by no agent', async () => {
+    const { spans, collector } = await spansOf('ask INPUT-CANARY', {
+      headers: { traceparent: `00-${traceId}-${caller}-00` },
+    });
+    expect([spans, collector.requests]).toEqual([[], []]);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('R-08 a step that is tried again is two spans, each with its call', async () => {
+    const { spans } = await spansOf('again');
+    const front = find(spans, 'invoke_agent front');
+    const [first, second] = [find(spans, 'step 0', front), find(spans, 'step 1', front)];
+    expect(first.status.code).toBe(FAILED);
+    expect(attributesOf(first)).toMatchObject({ 'error.type': 'E_MODEL_FAILED', 'goondan.retry_ms': 1 });
+    expect(find(spans, 'chat front-model', first).status.code).toBe(FAILED);
+    expect([second.status, find(spans, 'chat front-model', second).status, front.status]).toEqual([{}, {}, {}]);
+  });
+
+  test('R-08 a tool that throws and a turn that fails have the code of the error, and no word of it', async () => {
+    const { spans } = await spansOf('break');
+    const call = find(spans, 'execute_tool probe__break');
+    expect([attributesOf(call)['error.type'], call.status]).toEqual(['E_PROBE', { code: FAILED }]);
+    expect(find(spans, 'invoke_agent front').status).toEqual({});
+
+    const failed = await spansOf('fail');
+    const turn = find(failed.spans, 'invoke_agent front');
+    expect([attributesOf(turn)['error.type'], turn.status]).toEqual(['E_MODEL_FAILED', { code: FAILED }]);
+    expect(dangling(failed.spans)).toEqual([]);
+  });
+
+  test('R-08 a turn that goes on after a crash is one connected trace, and no span of it is told twice', async () => {
+    using collector = startCollector();
+    await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const answered = office.post('die', { traceparent });
+    while (!collector.spans().some(({ name }) => name.startsWith('chat'))) await Bun.sleep(10);
+    writeFileSync(join(office.workdir, 'die-now'), '');
+    expect((await answered).status).toBe(200);
+    await office.stop();
+    const spans = collector.spans();
+    const front = find(spans, 'invoke_agent front');
+    expect(attributesOf(front)['goondan.resumed']).toBe(true);
+    expect(dangling(spans)).toEqual([]);
+    const step = find(spans, 'step 0', front);
+    // The model was asked before the crash, and the tool run again after it.
+    const chat = find(spans, 'chat front-model', step);
+    const look = find(spans, 'execute_tool probe__look', step);
+    expect(BigInt(chat.endTimeUnixNano) < BigInt(look.startTimeUnixNano)).toBe(true);
+    expect(BigInt(front.startTimeUnixNano) <= BigInt(chat.startTimeUnixNano)).toBe(true);
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
+  });
+});
+
+describe('contents', () => {
+  const everything = async (environment: Texts = {}) => {
+    const received = [];
+    for (const input of ['ask INPUT-CANARY', 'break INPUT-CANARY', 'fail INPUT-CANARY', 'again INPUT-CANARY']) {
+      const { collector } = await spansOf(input, { environment });
+      received.push(...collector.requests.map(({ body }) => body));
+    }
+    return received.join('\n');
+  };
+
+  test('R-08 stay where they are unless the operator says otherwise: nothing that was said, called or answered leaves', async () => {
+    const sent = await everything();
+    expect(sent).toContain('invoke_agent helper');
+    expect(canaries.exec(sent)?.[0]).toBeUndefined();
+  });
+
+  test('R-08 are in the spans when the operator says so: messages, instructions, arguments, results, reasons', async () => {
+    const sent = await everything({ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' });
+    const found = new Set(sent.match(new RegExp(canaries, 'g')));
+    expect([...found].toSorted()).toEqual([
+      'ANSWER-CANARY',
+      'ARGUMENT-CANARY',
+      'CHANGED-CANARY',
+      'EMITTED-CANARY',
+      'FAILURE-CANARY',
+      'INPUT-CANARY',
+      'PROMPT-CANARY',
+      'RESULT-CANARY',
+    ]);
+    for (const name of [
+      'gen_ai.input.messages',
+      'gen_ai.output.messages',
+      'gen_ai.system_instructions',
+      'gen_ai.tool.call.arguments',
+      'gen_ai.tool.call.result',
+    ]) {
+      expect(sent).toContain(`"key":"${name}"`);
+    }
+  });
+});
+
+test('R-08 the headers of the collector reach it, and nothing that is written down', async () => {
+  using collector = startCollector();
+  const key = 'collector-key-0123456789';
+  await using office = await startOffice({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/my/own/path`,
+    OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key},x-tenant=a%20b`,
+    OTEL_SERVICE_NAME: 'the-desk',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+  });
+  await office.post('ask INPUT-CANARY');
+  await office.stop();
+  const [first] = collector.requests;
+  expect([first?.path, first?.headers.get('api-key'), first?.headers.get('x-tenant')]).toEqual([
+    '/my/own/path',
+    key,
+    'a b',
+  ]);
+  expect(first?.headers.get('content-type')).toBe('application/json');
+  expect(collector.resources()[0]).toMatchObject({
+    'service.name': 'the-desk',
+    'deployment.environment.name': 'test',
+    'goondan.swarm': 'office',
+  });
+  const files = readdirSync(office.stateRoot, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  expect(files.length).toBeGreaterThan(5);
+  const holding = files.filter((file) => readFileSync(join(file.parentPath, file.name), 'latin1').includes(key));
+  expect([holding.map(({ name }) => name), JSON.stringify(office.lines).includes(key)]).toEqual([[], false]);
+});
