@@ -18,7 +18,7 @@ export function renderReplay(report: ReplayReport, { colors, swap }: RenderRepla
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
     if (others > 0) lines.push(colors.dim(`After it ${count(others, 'layer')} did something else, too.`));
   } else if (without === undefined) {
-    lines.push('', `No divergence: ${count(layers, 'layer')} did what they did.`);
+    lines.push('', `No divergence: ${count(layers, 'layer')} did what ${layers === 1 ? 'it' : 'they'} did.`);
   } else {
     lines.push('', 'Nothing else was done differently, as far as it could be compared.');
   }

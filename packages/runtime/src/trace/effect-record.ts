@@ -7,6 +7,8 @@ export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 export interface EffectRecord {
   readonly key: string;
   readonly kind: EffectKind;
+  /** The layer whose code asked, in the chain with this span; absent when the runtime did. */
+  readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
   /** Of a model call a `ModelRequestRecord`; else what was asked for, as it was. */
   readonly asked: JsonValue;
   /** Absent when it was too long to be kept. */

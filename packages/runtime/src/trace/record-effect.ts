@@ -2,9 +2,11 @@
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
+import { currentScope } from './draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
 import { type ModelRequest, RequestRecorder } from './model-request.ts';
+import { RecordedChain } from './recorded-chain.ts';
 import { recordThrown } from './thrown-record.ts';
 
 /** Characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
@@ -13,17 +15,20 @@ const LONGEST_OUTCOME = 1_000_000;
 export class EffectRecorder {
   readonly #requests = new RequestRecorder();
 
-  /** What is given makes the record, later. */
+  /** Called where the effect was asked for. What is given makes the record, later. */
   record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): () => EffectRecord {
     // An error may get other fields on its way out.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
+    const scope = currentScope();
+    const by = scope instanceof RecordedChain ? scope.asker : undefined;
     return () => {
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
       const record: EffectRecord = {
         key,
         kind,
+        ...(by === undefined ? {} : { by }),
         asked: this.describe(kind, asked, mask),
         ...(isLong ? {} : { outcome: ended }),
       };

@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../ports/clock.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
+import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, WatchedChain, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
@@ -83,6 +84,14 @@ export class RecordedChain implements ChainSpan {
     this.layers.push(entered);
     this.active = entered;
     return entered;
+  }
+
+  /** The layer whose code runs in its scope, and the span of that layer's chain. */
+  get asker(): EffectRecord['by'] {
+    const { active, chain } = this.running;
+    if (active === undefined) return undefined;
+    const { extension, name } = active.layer;
+    return { extension, name, span: chain.spanIds?.spanId ?? '' };
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {

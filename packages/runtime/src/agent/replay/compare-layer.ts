@@ -65,8 +65,8 @@ export function didSomething(layer: LayerRecord, failedItself: boolean): boolean
   );
 }
 
-/** All that it did, as something that is gone. */
-export function describeGone(layer: LayerRecord): LayerDifference {
+/** All that it did and asked for, as something that is gone. */
+export function describeGone(layer: LayerRecord, asked: readonly Change[]): LayerDifference {
   const events = all(layer).map(({ event, said }) => ({ path: event, before: said ?? event }));
   const fields = [...layer.changed, ...layer.resultChanged].map(({ path, before: from, after: to }) => ({
     path,
@@ -76,7 +76,7 @@ export function describeGone(layer: LayerRecord): LayerDifference {
   return {
     what: 'gone',
     message: 'is not there; when it was recorded it did something',
-    changes: [...events, ...fields, ...ended],
+    changes: [...asked, ...events, ...fields, ...ended],
   };
 }
 

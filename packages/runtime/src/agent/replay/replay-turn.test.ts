@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, EPHEMERAL, type ExtensionApi, type ExtensionRegister } from '@goondan/types';
-import { extension, manualClock } from '../../testing/index.ts';
+import { extension, fakeApprover, manualClock } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
 import type { AgentPlan } from '../agent-plan.ts';
@@ -230,6 +230,25 @@ describe('the first divergence', () => {
     expect(first).toMatchObject({ extension: 'offer', what: 'asked', changes: [{ path: 'tools.own__tool' }] });
     expect(first).not.toHaveProperty('layer');
     expect((await replay('hello', { offer: offering('one') }, {})).first).toMatchObject({ extension: 'offer' });
+  });
+
+  test('is a layer that no longer asks, whether it is there or not, and although nothing else would be different', async () => {
+    const asking =
+      (isAsked: boolean): ExtensionRegister =>
+      ({ pipeline }) => {
+        pipeline.register('toolCall', async (ctx) => {
+          if (isAsked) await ctx.approval.ask({ reason: 'May it?' });
+          return ctx.next();
+        });
+      };
+    const ports = { approver: fakeApprover(() => ({ decision: 'approved' })) };
+    const { start } = await recordInMemory(planOf({ ask: asking(true) }), ['weather'], ports);
+    expect((await replayTurn(planOf({ ask: asking(true) }), start)).first).toBeUndefined();
+    const doer = { place: ['step 0', 'toolCall weather__get'], extension: 'ask', layer: 'toolCall' };
+    const changes = [{ path: 'a person', before: expect.stringContaining('May it?') }];
+    const silent = await replayTurn(planOf({ ask: asking(false) }), start);
+    expect(silent.first).toMatchObject({ ...doer, what: 'not_asked', message: 'does not ask a person', changes });
+    expect((await replayTurn(planOf({}), start)).first).toMatchObject({ ...doer, what: 'gone', changes });
   });
 
   test('is the state an extension keeps, when that is all', async () => {

@@ -19,7 +19,7 @@ import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
 import type { LayerDifference } from './compare-layer.ts';
-import { type Doer, ReplayedChain } from './replayed-chain.ts';
+import { type Doer, ReplayedChain, whom } from './replayed-chain.ts';
 import { ServedDraws } from './served-draws.ts';
 import type { AskedEffect } from './turn-replay.ts';
 
@@ -32,6 +32,8 @@ export class ReplayWatch implements TurnObserver {
   readonly #stopped = Promise.withResolvers<void>();
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedChain[] = [];
+  /** Keys of effects. */
+  readonly #asked = new Set<string>();
   #mask: Mask = noSecrets;
   #tools: Pick<ToolRegistry, 'get'> | undefined;
   #first: Divergence | undefined;
@@ -126,6 +128,7 @@ export class ReplayWatch implements TurnObserver {
     const then = this.#effects.get(key);
     if (then?.outcome !== undefined && digestJson(then.asked) === digestJson(now)) {
       this.#served[kind] += 1;
+      this.#asked.add(key);
       return then.outcome;
     }
     const place = here?.place ?? [];
@@ -138,6 +141,13 @@ export class ReplayWatch implements TurnObserver {
     this.#stoppedAt ??= place;
     this.#stopped.resolve();
     return undefined;
+  }
+
+  /** What layers of the chain with this span had asked for by themselves and not asked for now. */
+  unasked(spanId: string | undefined): readonly EffectRecord[] {
+    return this.#recording.effects.filter(
+      ({ key, by }) => by?.span === spanId && by !== undefined && !this.#asked.has(key),
+    );
   }
 
   /** It did not go on. */
@@ -189,10 +199,3 @@ export class ReplayWatch implements TurnObserver {
     this.differs(place.slice(0, -1), by, { what: 'asked', message: asks, changes: [{ path: kind, after: label }] });
   }
 }
-
-const whom = {
-  model: 'the model',
-  tool: 'for a tool call',
-  agent: 'another agent',
-  approval: 'a person',
-} as const;

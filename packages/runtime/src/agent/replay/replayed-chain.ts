@@ -1,6 +1,8 @@
 /** One chain that is run again, with its layers: recorded as the first time, and compared with what was recorded then. */
 import type { MessageEvent } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
+import { cutJson } from '../../json/diff-json.ts';
+import type { EffectRecord } from '../../trace/effect-record.ts';
 import { describeOneLayer } from '../../trace/describe-chain.ts';
 import type { DrawKind, DrawnValues } from '../../trace/draw-scope.ts';
 import type { ChainSpan, LayerSpan, WatchedLayer } from '../../trace/layer-span.ts';
@@ -22,6 +24,13 @@ import type { ServedDraws } from './served-draws.ts';
 
 /** Whoever did it: a layer, an extension (without a name), or nobody but the agent itself. */
 export type Doer = Pick<LayerRecord, 'extension' | 'name'> | undefined;
+
+export const whom = {
+  model: 'the model',
+  tool: 'for a tool call',
+  agent: 'another agent',
+  approval: 'a person',
+} as const;
 
 export class ReplayedChain implements ChainSpan {
   readonly place: readonly string[];
@@ -97,6 +106,10 @@ export class ReplayedChain implements ChainSpan {
 
   #over(): void {
     this.#lookForGone();
+    for (const effect of this.watch.unasked(this.then?.spanId)) {
+      const { path, before } = describeAsked(effect);
+      this.differs(effect.by, { what: 'not_asked', message: `does not ask ${path}`, changes: [{ path, before }] });
+    }
     const missing = this.then?.inside.find((each) => !this.#foundChains.has(each));
     if (missing === undefined) return;
     this.#foundChains.add(missing);
@@ -109,13 +122,22 @@ export class ReplayedChain implements ChainSpan {
   #lookForGone(): void {
     if (this.#hasLookedForGone || this.then === undefined) return;
     this.#hasLookedForGone = true;
+    const unasked = this.watch.unasked(this.then.spanId);
     for (const [index, layer] of this.then.layers.entries()) {
       if (this.#foundLayers.has(layer)) continue;
       const itself = failedItself(this.then, index, this.watch.recording.effects);
-      if (didSomething(layer, itself)) this.differs(layer, describeGone(layer));
+      const asked = unasked.filter(({ by }) => by?.extension === layer.extension && by.name === layer.name);
+      if (didSomething(layer, itself) || asked.length > 0)
+        this.differs(layer, describeGone(layer, asked.map(describeAsked)));
     }
   }
 }
+
+function describeAsked({ kind, asked }: EffectRecord): { readonly path: string; readonly before: string } {
+  return { path: whom[kind], before: cutJson(asked, LONGEST_ASKED) };
+}
+
+const LONGEST_ASKED = 500;
 
 function placeOf({ kind, label }: Pick<ChainRecord, 'kind' | 'label'>): string {
   return `${kind} ${label}`;
