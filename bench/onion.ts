@@ -10,7 +10,7 @@ import { runOnion } from '../packages/runtime/src/agent/pipeline/onion.ts';
 import { problemWithTurnResult } from '../packages/runtime/src/agent/pipeline/result-shapes.ts';
 import { noSecrets } from '../packages/runtime/src/log/mask-secrets.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
-import type { TurnObserver } from '../packages/runtime/src/trace/layer-span.ts';
+import type { ChainSpan, TurnObserver } from '../packages/runtime/src/trace/layer-span.ts';
 import { recordTurn } from '../packages/runtime/src/trace/record-turn.ts';
 import { SpanIds } from '../packages/runtime/src/trace/span-id.ts';
 import { type Contestant, measure, printTimings } from './measure.ts';
@@ -46,17 +46,18 @@ export async function benchOnion(): Promise<void> {
 /** The least that runs the same layers: a context of its own with `next` for each, and no check at all. */
 function minimal(count: number): Contestant {
   const layers = Array.from({ length: count }, () => passOn);
-  const run = (shared: object, index: number): Promise<TurnResult> => {
+  const run = (shared: object, inside: Core, index: number): Promise<TurnResult> => {
     const layer = layers[index];
-    return layer === undefined ? core() : layer({ shared, next: () => run(shared, index + 1) } as Passing);
+    return layer === undefined ? inside() : layer({ shared, next: () => run(shared, inside, index + 1) } as Passing);
   };
-  return { name: 'minimal chain', run: () => threeTimes(() => run({}, 0)) };
+  return { name: 'minimal chain', run: () => nest((inside) => run({}, inside, 0)) };
 }
 
+/** Its types know nothing of what a middleware returns. */
 function koa(count: number): Contestant {
   const layers = Array.from({ length: count }, () => async (_: object, next: () => Promise<unknown>) => next());
   const composed = compose(layers);
-  return { name: 'koa-compose', run: () => threeTimes(() => composed({}, core)) };
+  return { name: 'koa-compose', run: () => nest((inside) => composed({}, inside) as unknown as Promise<TurnResult>) };
 }
 
 class BenchContext extends LayerContext {
@@ -73,13 +74,13 @@ function chainOf(count: number) {
   const registry = new LayerRegistry();
   for (let index = 0; index < count; index++) registry.add(`extension-${index}`, 'agent', 'turn', passOn);
   const layers = registry.of('turn');
-  return () => {
+  return (inside: Core) => {
     const shared = {};
     return {
       kind: 'turn' as const,
       layers,
       contextFor: (asking: AskingLayer, next: () => Promise<unknown>) => new BenchContext(shared, asking, next),
-      core,
+      core: inside,
       problemWith: problemWithTurnResult,
       clock: systemClock,
       warn: () => undefined,
@@ -103,14 +104,20 @@ function watched(count: number): Contestant {
 const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', turnId: 'turn' }, { traceId: 'trace' });
 
 /** As a turn does it. */
-function runTurn(chainOfTurn: ReturnType<typeof chainOf>, observer: TurnObserver | undefined): Promise<void> {
-  return threeTimes(async () => {
-    const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets, spanIds }, undefined);
-    const given = await runOnion({ ...chainOfTurn(), span });
+function runTurn(chainOfTurn: ReturnType<typeof chainOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
+  let outer: ChainSpan | undefined;
+  return nest(async (inside) => {
+    const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets, spanIds }, outer);
+    outer = span;
+    const given = await runOnion({ ...chainOfTurn(inside), span });
     span?.end(given);
+    return given;
   });
 }
 
-async function threeTimes(run: () => Promise<unknown>): Promise<void> {
-  for (let count = 0; count < 3; count++) await run();
+type Core = () => Promise<TurnResult>;
+
+/** A turn's chain around that of its step, around that of the model call. */
+function nest(run: (inside: Core) => Promise<TurnResult>): Promise<TurnResult> {
+  return run(() => run(() => run(core)));
 }

@@ -78,7 +78,7 @@ const advice: Partial<Readonly<Record<ExplainedDivergence['cause'], string>>> = 
   follows: 'It follows from what was changed, by a way that is not recorded: metadata, events, state, shared modules.',
   itself:
     'It reads something that is not in the recording: its own network, files or timers, or what it remembers of earlier turns.',
-  agent: "Every layer did what it did: the agent's prompt, model, parameters or tools are not what they were.",
+  agent: "Every layer did what it did: the agent's prompt, model, parameters, tools or limits are not what they were.",
 };
 
 const MOST_CHANGES = 20;

@@ -120,9 +120,10 @@ function causeOf(
   edited: ReadonlySet<string>,
   { swap = {}, without = [] }: ExtensionChanges,
 ): DivergenceCause {
-  if (extension === undefined) return 'agent';
+  const isChanged = without.length + Object.keys(swap).length > 0;
+  if (extension === undefined) return isChanged ? 'follows' : 'agent';
   if (Object.hasOwn(swap, extension)) return 'swapped';
   if (without.includes(extension)) return 'removed';
   if (edited.has(extension)) return 'changed';
-  return edited.size > 0 || without.length + Object.keys(swap).length > 0 ? 'follows' : 'itself';
+  return edited.size > 0 || isChanged ? 'follows' : 'itself';
 }

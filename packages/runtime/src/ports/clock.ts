@@ -9,12 +9,11 @@ export interface Clock {
 
 /** Taken when the process begins: later, code of a bundle is given others in their place (`agent/draws/`). */
 const SystemDate = Date;
-const systemPerformance = performance;
-const { now: elapsed } = performance;
+const { nanoseconds } = Bun;
 
 export const systemClock: Clock = {
   now: () => new SystemDate(),
-  elapsed: () => elapsed.call(systemPerformance),
+  elapsed: () => nanoseconds() / 1_000_000,
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);

@@ -37,7 +37,7 @@ export async function recordInMemory(
   });
   const extensions = (plan.extensions ?? []).map(({ resource }) => {
     const { name } = resource.metadata;
-    return { name, digest: name, drew: draws.of(name) };
+    return { name, digest: name, tools: agent.parts.tools.ofExtension(name), drew: draws.of(name) };
   });
   const { address } = agent.parts;
   let before = await store.read(address);

@@ -71,6 +71,11 @@ describe('it is said what is missing', () => {
       'more chains and layers',
     ],
     ['a long answer', [start, beginning, long, chain, end], 'too long to be kept (model 0/model)'],
+    [
+      'where it would have gone',
+      [start, beginning, chain, { ...end, finishReason: 'error', error: 'E_CANCELLED: no' }],
+      'cancelled',
+    ],
     ['the first run', [...whole.slice(0, -1), { ...start, resumed: true }, end], 'went on in another process'],
   ])('%s', (_name, lines, problem) => {
     expect(assembleRecording(lines)).toEqual({ problem: expect.stringContaining(problem) });

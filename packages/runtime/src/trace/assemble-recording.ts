@@ -17,6 +17,9 @@ export function assembleRecording(lines: readonly TraceLine[]): Recording | NoRe
   if (finishReason === undefined) {
     return { problem: 'nothing is recorded of its end: it runs, or a crash interrupted it', isUnfinished: true };
   }
+  if (/^(E_CANCELLED|E_TURN_TIMEOUT)\b/.test(turn.error ?? '')) {
+    return { problem: 'it was cancelled or out of time, and nobody knows where its layers would have gone' };
+  }
   if (resumes > 0) return { problem: 'it was interrupted and went on in another process' };
   if (missing.isCut) return { problem: 'its file is full, and what came after is missing' };
   if (missing.lines > 0) return { problem: `${missing.lines} records could not be written` };

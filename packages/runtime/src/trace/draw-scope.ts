@@ -1,7 +1,6 @@
 /**
- * In which chain code runs, wherever it awaits and whatever it calls. Of the nested layers of a chain one runs at a
- * time, so the chain knows whose code it is: what that draws from the clock or from chance is the layer's, and so is
- * what it asks for.
+ * In which chain code runs, wherever it awaits and whatever it calls. Of nested layers one runs at a time, so the chain
+ * knows whose code it is: what that draws from the clock or from chance is the layer's.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 

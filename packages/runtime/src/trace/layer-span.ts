@@ -71,8 +71,9 @@ export interface TurnObserver {
   ended?(end: WatchedEnd): void;
 }
 
-/** `draw`: hears of, or decides, what code of its layers draws from the clock and from chance. */
-export interface ChainSpan extends DrawScope {
+export interface ChainSpan {
+  /** What its layers' code draws from the clock and from chance is this one's. Absent: the chain runs in that around it. */
+  readonly scope?: DrawScope | undefined;
   /** Undefined: this one is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
   /** The chain is over. */

@@ -4,6 +4,9 @@
  * The layers of a chain are nested, so what one leaves is what the next one finds: fields and result are kept once for
  * the chain, compared where a layer goes in and comes out, and kept anew only when they changed. The clock is read once
  * where two layers meet.
+ *
+ * A turn's chain, its step's and the model's are nested as well, and one of them runs at a time: they share a scope.
+ * What may run beside something else, a tool call or what a layer asks for, has its own.
  */
 import type { Clock } from '../ports/clock.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
@@ -34,6 +37,11 @@ export class RecordedChain implements ChainSpan {
   inside: RecordedChain[] | undefined = undefined;
   /** Whose code runs: of nested layers it is one at a time. Undefined while what is inside them all runs. */
   active: RecordedLayer | undefined = undefined;
+  readonly scope: RecordedChain | undefined;
+  /** The chain in whose scope it runs. */
+  private readonly owner: RecordedChain;
+  /** Of those in its scope, the one that runs. */
+  private running: RecordedChain = this;
   readonly startedAt: number;
   /** What a layer asked with, before any layer of this chain. */
   readonly asked: Fields | undefined;
@@ -56,6 +64,10 @@ export class RecordedChain implements ChainSpan {
     this.startedAt = keeper.clock.elapsed();
     this.enteredAt = this.startedAt;
     this.asked = by === undefined ? undefined : this.look();
+    const isBeside = parent === undefined || by !== undefined || chain.kind === 'toolCall';
+    this.scope = isBeside ? this : undefined;
+    this.owner = isBeside ? this : parent.owner;
+    this.owner.running = this;
   }
 
   enter(layer: WatchedLayer): RecordedLayer | undefined {
@@ -74,7 +86,8 @@ export class RecordedChain implements ChainSpan {
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
-    return this.active === undefined ? make() : this.active.draw(kind, make);
+    const { active } = this.running;
+    return active === undefined ? make() : active.draw(kind, make);
   }
 
   end(result: unknown): void {
@@ -202,6 +215,7 @@ export class RecordedChain implements ChainSpan {
 
   private settle(): void {
     this.totalMs = this.comeOut() - this.startedAt;
+    if (this.scope === undefined && this.parent !== undefined) this.owner.running = this.parent;
     this.forgetResult();
     this.fields = undefined;
     this.keeper.settled(this);

@@ -20,6 +20,8 @@ export interface RecordedExtension {
   readonly name: string;
   /** Of its module, what that imports, and its config without secrets. */
   readonly digest: string;
+  /** Names of the tools it had registered when the agent started; absent when it had none. */
+  readonly tools?: readonly string[];
   /** What its `register` drew from the clock and from chance. */
   readonly drew?: readonly Draw[];
 }

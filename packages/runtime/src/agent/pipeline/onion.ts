@@ -38,8 +38,8 @@ export interface LayerWarning {
 }
 
 export function runOnion<Result>(chain: Chain<Result>): Promise<Result> {
-  const { span } = chain;
-  return span === undefined ? runFrom(chain, 0, undefined) : inScope(span, () => runFrom(chain, 0, undefined));
+  const scope = chain.span?.scope;
+  return scope === undefined ? runFrom(chain, 0, undefined) : inScope(scope, () => runFrom(chain, 0, undefined));
 }
 
 function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Result> | undefined): Promise<Result> {

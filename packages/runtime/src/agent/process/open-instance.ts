@@ -179,13 +179,19 @@ function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: Pr
 
 function describeExtensions(
   { agent: { extensions = [] } }: AgentStart,
-  { parts: { mask } }: RunningAgent,
+  { parts: { mask, tools: registry } }: RunningAgent,
   draws: RegisterDraws | undefined,
 ): RecordedExtension[] {
   return extensions.map((declared) => {
     const { name } = declared.resource.metadata;
     const drew = draws?.of(name) ?? [];
-    return { name, digest: extensionDigest(declared, mask), ...(drew.length === 0 ? {} : { drew }) };
+    const tools = registry.ofExtension(name);
+    return {
+      name,
+      digest: extensionDigest(declared, mask),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(drew.length === 0 ? {} : { drew }),
+    };
   });
 }
 

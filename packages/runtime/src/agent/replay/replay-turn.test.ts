@@ -221,6 +221,17 @@ describe('the first divergence', () => {
     expect(first?.changes.map((change) => change.path)).toContain(path);
   });
 
+  test('is an extension whose tool is another one, or gone', async () => {
+    const offering =
+      (description: string): ExtensionRegister =>
+      ({ tools }) =>
+        tools.register({ name: 'own__tool', description }, () => 'done');
+    const { first } = await replay('hello', { idle, offer: offering('one') }, { idle, offer: offering('two') });
+    expect(first).toMatchObject({ extension: 'offer', what: 'asked', changes: [{ path: 'tools.own__tool' }] });
+    expect(first).not.toHaveProperty('layer');
+    expect((await replay('hello', { offer: offering('one') }, {})).first).toMatchObject({ extension: 'offer' });
+  });
+
   test('is the state an extension keeps, when that is all', async () => {
     const keeping =
       (value: number): ExtensionRegister =>

@@ -42,6 +42,7 @@ export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: Rep
     logSink: () => undefined,
     drawScopeFor: (extension) => watch.registerDraws(extension),
   });
+  watch.tools = agent.parts.tools;
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
   const callOff = clock.after(LONGEST_MS, () => {
     watch.hang(LONGEST_MS);

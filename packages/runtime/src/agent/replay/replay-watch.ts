@@ -4,7 +4,7 @@
  * the first in the order in which things happen.
  */
 import { digestJson } from '../../json/digest-json.ts';
-import { diffJson } from '../../json/diff-json.ts';
+import { type Change, diffJson } from '../../json/diff-json.ts';
 import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
@@ -17,6 +17,7 @@ import type { RecordedChain } from '../../trace/recorded-chain.ts';
 import type { Recording } from '../../trace/recording.ts';
 import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
+import type { ToolRegistry } from '../tool/tool-registry.ts';
 import type { LayerDifference } from './compare-layer.ts';
 import { type Doer, ReplayedChain } from './replayed-chain.ts';
 import { ServedDraws } from './served-draws.ts';
@@ -32,6 +33,7 @@ export class ReplayWatch implements TurnObserver {
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedChain[] = [];
   #mask: Mask = noSecrets;
+  #tools: Pick<ToolRegistry, 'get'> | undefined;
   #first: Divergence | undefined;
   /** Whoever did something else, where. */
   readonly #differing = new Set<string>();
@@ -45,6 +47,11 @@ export class ReplayWatch implements TurnObserver {
     this.#effects = new Map(recording.effects.map((effect) => [effect.key, effect]));
     this.#ignored = new Set(ignored);
     this.#keeper = new TurnKeeper(clock, () => undefined);
+  }
+
+  /** The agent's, now that it has started. */
+  set tools(tools: Pick<ToolRegistry, 'get'>) {
+    this.#tools = tools;
   }
 
   /** The turn cannot go on: the recording has no answer. */
@@ -125,7 +132,8 @@ export class ReplayWatch implements TurnObserver {
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
     // After something else was done, it follows that something else is asked.
     if (this.#differing.size === 0) {
-      this.differs(place, doer, { what: 'asked', message, changes: diffJson(then?.asked, now).changes });
+      const { changes } = diffJson(then?.asked, now);
+      this.differs(place, doer ?? this.#ownerOf(changes), { what: 'asked', message, changes });
     }
     this.#stoppedAt ??= place;
     this.#stopped.resolve();
@@ -163,6 +171,16 @@ export class ReplayWatch implements TurnObserver {
     const message = `asks for a ${then.kind} of ${then.label} with something else`;
     const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];
     this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
+  }
+
+  /** The extension that registers, or registered, a tool that is another one now. */
+  #ownerOf(changes: readonly Change[]): Doer {
+    const tool = changes.flatMap(({ path }) => /^tools\.(.+)$/.exec(path)?.[1] ?? [])[0];
+    if (tool === undefined) return undefined;
+    const owner =
+      this.#tools?.get(tool)?.extension ??
+      this.#recording.extensions.find(({ tools = [] }) => tools.includes(tool))?.name;
+    return owner === undefined ? undefined : { extension: owner, name: '' };
   }
 
   #tellUnasked({ place, now }: ReplayedChain, by: Doer): void {

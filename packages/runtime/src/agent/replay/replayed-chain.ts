@@ -25,6 +25,7 @@ export type Doer = Pick<LayerRecord, 'extension' | 'name'> | undefined;
 
 export class ReplayedChain implements ChainSpan {
   readonly place: readonly string[];
+  readonly scope = this;
   readonly #foundLayers = new Set<LayerRecord>();
   readonly #foundChains = new Set<ChainRecord>();
   #hasLookedForGone = false;

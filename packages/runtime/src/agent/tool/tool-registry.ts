@@ -68,6 +68,11 @@ export class ToolRegistry {
     this.listed = undefined;
   }
 
+  /** Names of the tools that an extension has registered. */
+  ofExtension(extension: string): string[] {
+    return [...this.tools].flatMap(([name, tool]) => (tool.extension === extension ? [name] : []));
+  }
+
   get(name: string): RegisteredTool | undefined {
     return this.tools.get(name);
   }
