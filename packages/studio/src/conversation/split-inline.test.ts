@@ -8,6 +8,7 @@ test.each([
   ['## Plan\nfirst', ['strong Plan', 'text \nfirst']],
   ['`**as written**`', ['code **as written**']],
   ['2 ** 3 ** 4, a * b, `open', ['text 2 ** 3 ** 4, a * b, `open']],
+  ['2 ** 3**', ['text 2 ** 3**']],
   ['**over\nlines**', ['text **over\nlines**']],
 ])('%p', (text, pieces) => {
   expect(splitInline(text).map((piece) => `${piece.type} ${piece.text}`)).toEqual(pieces);
