@@ -36,13 +36,9 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await stranger?.close();
   });
 
-  test('a message that is sent is answered before their eyes', async () => {
-    await page.evaluate(noteWhatIsWritten);
+  test('a message that is sent is answered', async () => {
     await send(page, question);
     await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
-    const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
-    expect(lengths.length).toBeGreaterThan(2);
-    expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
     // The agent that was asked is there, without a reload.
     await page
       .getByRole('link', { name: /default/ })
@@ -141,6 +137,46 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText(/^now ·/).waitFor();
   });
 
+  test('whoever opens the onion by a key can walk it, and is back where he was when it closes', async () => {
+    const turn = page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' });
+    await turn.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[role=treeitem]:focus').waitFor();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('[role=treeitem]:focus').getAttribute('aria-label')).toMatch(/^memory, 1 change, own/);
+    // What a band holds is inside of it for who does not see it, too.
+    const tree = await page.getByRole('tree').ariaSnapshot();
+    expect(tree).toMatch(/^ {2}- treeitem "turn concierge.*\n[^]*?\n {4}- group:\n {6}- treeitem "memory/m);
+    await page.keyboard.press('Escape');
+    await page.locator('.turn-onion:focus').waitFor();
+    expect(await turn.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  test('a reload in the middle of a turn finds it again: what was asked, what waits, and the way to cancel it', async () => {
+    await send(page, 'Book a picnic in Nairobi');
+    await page.locator('.approval').waitFor();
+    await page.keyboard.type('not sent yet');
+    await page.reload();
+    await page.locator('.turn.is-pending', { hasText: 'picnic in Nairobi' }).waitFor();
+    await page.locator('.approval').waitFor();
+    expect(await page.title()).toStartWith('(1) ');
+    expect(await page.locator('.composer textarea').inputValue()).toBe('not sent yet');
+    await page.locator('.turn.is-live').getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.turn:not(.is-live)', { hasText: 'The turn was cancelled' }).waitFor();
+    await page.locator('.approval, .is-live, .is-pending').first().waitFor({ state: 'detached' });
+    await page.locator('.composer textarea').fill('');
+  });
+
+  test('an answer is written before their eyes', async () => {
+    await page.evaluate(noteWhatIsWritten);
+    // It is said again, so that it takes seconds: bits come together when the machine is busy.
+    await send(page, 'blah '.repeat(80));
+    await page.locator('.turn:not(.is-live)', { hasText: 'You said: blah' }).waitFor();
+    const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
+    expect(lengths.length).toBeGreaterThan(2);
+    expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
+  });
+
   test('what an agent says is text, whatever it looks like', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
@@ -186,19 +222,41 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).waitFor();
   });
 
+  test('a conversation that somebody deletes is not shown on', async () => {
+    await studio.gdn('instance', 'delete', 'concierge', 'default', '--bundle', 'swarm', '--yes');
+    await page.getByText('Nothing has been said here yet').waitFor();
+  });
+
   test('and the browser had nothing to complain about', () => {
     expect(studio.complaints).toEqual([]);
+  });
+
+  test('a Studio that is gone is missed, and what happened meanwhile is there when it is back', async () => {
+    const { port } = new URL(studio.url);
+    await studio.closeStudio();
+    await page.getByText('Studio does not answer.').waitFor();
+    await studio.gdn('send', '--bundle', 'swarm', '--input', 'Anybody there?', '--wait');
+    await studio.openStudio('swarm', '--port', port);
+    // It has another token now: the browser gets it with the new link.
+    await page.getByText('Open the link that').waitFor();
+    const link = await page.context().newPage();
+    await link.goto(studio.url);
+    await page.locator('.turn', { hasText: 'You said: Anybody there?' }).waitFor();
+    await page.locator('.connection p').waitFor({ state: 'detached' });
   });
 });
 
 describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
-  test('says what to type first', async () => {
+  test('says what to type first, and shows what comes of it', async () => {
     const studio = new StudioPlace();
     try {
       await studio.openStudio();
       const page = await studio.openPage('dark');
       await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
       expect(await page.textContent('main')).toContain('gdn demo --studio');
+      // And it comes to this page by itself.
+      await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 1, perTurn: 2 });
+      await page.getByRole('heading', { name: 'talker default' }).waitFor();
       expect(studio.complaints).toEqual([]);
     } finally {
       expect(await studio.close()).toEqual([]);

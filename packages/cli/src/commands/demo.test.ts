@@ -37,10 +37,10 @@ function gdnOnTerminal(args: string[], typing: { whenSeen: string; keys: string 
 }
 
 describe('gdn demo', () => {
-  test('--help ends with an example', async () => {
+  test('--help ends with examples', async () => {
     const { stdout, exitCode } = await gdn('demo', '--help');
     expect(stdout).toContain('--json');
-    expect(stdout).toEndWith('Example:\n  $ gdn demo --input "Book a picnic in Lisbon"\n');
+    expect(stdout).toEndWith('Examples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio\n');
     expect(exitCode).toBe(0);
   });
 

@@ -1,16 +1,20 @@
 /** The swarm that `gdn studio` was typed for. Its bundle is read, and nothing of it is run. */
-import { type Bundle, type DeclaredAgents, declaredAgents } from '@goondan/runtime';
+import { type Bundle, type DeclaredAgents, declaredAgents, systemClock } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import { startCommand } from '../swarm/start-command.ts';
+import { rememberFor } from './remember-for.ts';
+
+/** Every look of a page at the swarm needs them, and all of the bundle is read and checked for that. */
+const REMEMBERED_MS = 10_000;
 
 export interface OpenedSwarm {
   readonly workspaceId: string;
   readonly swarm: string;
   readonly startCommand: string;
-  /** As the files are now; `undefined` while they are not valid. */
+  /** As the files are, or were a moment ago; `undefined` while they are not valid. */
   readonly readAgents: () => Promise<DeclaredAgents | undefined>;
 }
 
@@ -27,8 +31,12 @@ export async function openSwarm(
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
     const found = findWorkspace(await readBundle(folder), options.swarm);
-    const readAgents = async () => agentsOf(await readBundle(folder), found.swarm);
-    return { ...found, startCommand: startCommand(options), readAgents };
+    const readNow = async () => agentsOf(await readBundle(folder), found.swarm);
+    return {
+      ...found,
+      startCommand: startCommand(options),
+      readAgents: rememberFor(REMEMBERED_MS, readNow, systemClock),
+    };
   } catch (error) {
     if (isNamed || !(error instanceof GoondanError)) throw error;
     const { code, message } = error;

@@ -74,11 +74,13 @@ export function Conversation({
   const calls = useMemo(() => callsIn(messages), [messages]);
   const summaries = useMemo(() => byTurn(turns.value?.turns), [turns.value]);
   const results = useMemo(() => byTurn(timeline.value?.turns), [timeline.value]);
-  const running = live && { ...unfinished(turns.value, results), ...live };
-  const untold = pendingInputs(sent, results, view.deadLetters);
+  // Whichever of the two is read first.
+  const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
+  const running = live && { ...unfinished(turns.value, told), ...live };
+  const untold = pendingInputs(sent, told, view.deadLetters);
   // For good: a turn that is deleted later is not about to be answered.
   if (untold.length < sent.length) setSent(untold);
-  const pending = pendingInputs(untold, results, view.deadLetters, running && summaries.get(running.turnId ?? ''));
+  const pending = pendingInputs(untold, told, view.deadLetters, running && summaries.get(running.turnId ?? ''));
 
   const isNow = at === undefined;
   const read = isNow && conversation.value ? conversation.value.earlier + messages.length : undefined;
@@ -168,7 +170,7 @@ function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[]
 }
 
 /** What is recorded of the turn that runs: whoever came in the middle of it has not heard which one it is. */
-function unfinished(list: TurnList | undefined, committed: ReadonlyMap<string, unknown>) {
-  const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !committed.has(turnId));
+function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
+  const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
   return turn && { turnId: turn.turnId, traceId: turn.traceId };
 }

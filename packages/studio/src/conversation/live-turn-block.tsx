@@ -36,7 +36,7 @@ export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
   };
   const isCancelled = turnId !== undefined && cancelled === turnId;
   return (
-    <section className="turn is-live" aria-label="The turn that runs now" aria-busy="true">
+    <section className="turn is-live" role="group" aria-label="The turn that runs now" aria-busy="true">
       <header className="turn-head">
         <span className="quiet">
           <span className="pulse" aria-hidden="true" /> {isCancelled ? 'being cancelled' : 'working'}

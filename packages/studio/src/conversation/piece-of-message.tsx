@@ -1,9 +1,11 @@
 import type { Piece } from './message-parts.ts';
+import { splitInline } from './split-inline.ts';
+import { ToolPiece } from './tool-piece.tsx';
 
 export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
   switch (piece.type) {
     case 'text':
-      return <p className="text">{piece.text}</p>;
+      return <TextPiece text={piece.text} />;
     case 'code':
       return (
         <pre className="code" data-language={piece.language}>
@@ -24,36 +26,13 @@ export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
   }
 }
 
-function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: Extract<Piece, { type: 'tool' }> }) {
-  const state = outcome === undefined ? 'is-open' : outcome.isError ? 'is-error' : 'is-ok';
+function TextPiece({ text }: { readonly text: string }) {
   return (
-    <details className={`tool ${state}`}>
-      <summary>
-        <span className="tool-sign" aria-hidden="true" />
-        <code className="tool-name">{name}</code>
-        <span className="tool-line">{oneLine(args)}</span>
-        {outcome !== undefined && <span className="tool-line tool-outcome">{oneLine(outcome.text)}</span>}
-      </summary>
-      {args !== '' && (
-        <>
-          <h4>Asked with</h4>
-          <pre>{args}</pre>
-        </>
-      )}
-      {outcome !== undefined && (
-        <>
-          <h4>{outcome.isError ? 'Failed with' : 'Answered'}</h4>
-          <pre>{outcome.text}</pre>
-        </>
-      )}
-    </details>
+    <p className="text">
+      {splitInline(text).map((inline, index) => {
+        if (inline.type === 'code') return <code key={index}>{inline.text}</code>;
+        return inline.type === 'strong' ? <strong key={index}>{inline.text}</strong> : inline.text;
+      })}
+    </p>
   );
-}
-
-/** As much as a line holds; what is on several lines for reading is on one again. */
-function oneLine(text: string): string {
-  return text
-    .slice(0, 400)
-    .replace(/\n\s*/g, ' ')
-    .replace(/([{[]) | (?=[}\]])/g, '$1');
 }

@@ -8,17 +8,17 @@ export interface SentInput {
 
 /**
  * Of what was sent from this page, what is not told or given up yet; and what the turn that runs was asked by somebody
- * else. `committed`: the turns that are told.
+ * else. `told`: the turns that are.
  */
 export function pendingInputs(
   sent: readonly SentInput[],
-  committed: ReadonlyMap<string, unknown>,
+  told: ReadonlySet<string>,
   deadLetters: WorkspaceView['deadLetters'],
   running?: TurnList['turns'][number],
 ): readonly SentInput[] {
   const over = new Set(deadLetters.map(({ eventId }) => `turn-${eventId}`));
-  const open = sent.filter(({ turnId }) => !committed.has(turnId) && !over.has(turnId));
+  const open = sent.filter(({ turnId }) => !told.has(turnId) && !over.has(turnId));
   const isOthers =
-    running !== undefined && !committed.has(running.turnId) && open.every(({ turnId }) => turnId !== running.turnId);
+    running !== undefined && !told.has(running.turnId) && open.every(({ turnId }) => turnId !== running.turnId);
   return isOthers && running.input !== undefined ? [{ turnId: running.turnId, text: running.input }, ...open] : open;
 }

@@ -24,11 +24,11 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
   const { agent, group, summary, result, outcomes, calls, isOpen, show } = props;
   const { turnId, messages } = group;
   return (
-    <section className={isOpen ? 'turn is-open' : 'turn'} aria-label={`Turn ${turnId}`}>
+    <section className={isOpen ? 'turn is-open' : 'turn'} role="group" aria-label={`Turn of ${startOf(messages)}`}>
       <header className="turn-head">
         <span className="quiet">
           {[
-            ...(messages[0] === undefined ? [] : [describeMoment(messages[0].at)]),
+            startOf(messages),
             ...(summary?.stepCount === undefined ? [] : [counted(summary.stepCount, 'step')]),
             ...(summary?.durationMs === undefined ? [] : [describeDuration(summary.durationMs)]),
           ].join(' · ')}
@@ -60,6 +60,10 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
     </section>
   );
 });
+
+function startOf([first]: TurnGroup['messages']): string {
+  return first === undefined ? '' : describeMoment(first.at);
+}
 
 /** Who cancelled a turn wanted that: nothing went wrong. */
 function TurnFailure({ error }: { readonly error: NonNullable<TimelineTurn['error']> }) {

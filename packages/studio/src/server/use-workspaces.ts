@@ -1,10 +1,17 @@
 import type { WorkspaceList } from '@goondan/cli/studio';
+import { useState } from 'react';
 import { type Answered, useAnswer } from './use-answer.ts';
 import { useTicks } from './use-ticks.ts';
 
-/** A swarm that is started meanwhile appears; one that is looked at anew may have been the reason. */
+/** A swarm that is started meanwhile appears; who waits for the first one looks at nothing else. */
 const LOOK_AGAIN_MS = 5_000;
+const WAIT_FOR_FIRST_MS = 1_000;
 
 export function useWorkspaces(shown: string | undefined): Answered<WorkspaceList> {
-  return useAnswer<WorkspaceList>('/api/workspaces', `${shown} ${useTicks(LOOK_AGAIN_MS)}`);
+  const [hasSome, setSome] = useState(false);
+  const ticks = useTicks(hasSome ? LOOK_AGAIN_MS : WAIT_FOR_FIRST_MS);
+  const list = useAnswer<WorkspaceList>('/api/workspaces', `${shown} ${ticks}`);
+  const isFilled = list.value !== undefined && (list.value.opened !== undefined || list.value.workspaces.length > 0);
+  if (isFilled !== hasSome) setSome(isFilled);
+  return list;
 }

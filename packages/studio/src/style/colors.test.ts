@@ -26,7 +26,33 @@ describe('the colours of the page', () => {
       expect(contrast(palette[ink ?? ''] ?? '', palette[ground ?? ''] ?? '')).toBeGreaterThanOrEqual(4.5);
     }
   });
+
+  const onion = readFileSync(join(import.meta.dir, 'onion.css'), 'utf8');
+  const [ofBand = 0, ofChosen = 0] = ['var\\(--panel\\)', 'transparent\\);\\n}\\n\\n\\.band-head:hover'].map((ground) =>
+    Number(new RegExp(`background: color-mix\\(in srgb, var\\(--tone\\) (\\d+)%, ${ground}`).exec(onion)?.[1]),
+  );
+  test.each(['turn', 'step', 'model', 'toolCall'])('a band of a %s can be read, also the chosen one', (tone) => {
+    for (const palette of palettes) {
+      const band = mix(palette[tone] ?? '', palette['panel'] ?? '', ofBand);
+      const chosen = mix(palette[tone] ?? '', band, ofChosen);
+      expect(contrast(palette['ink-quiet'] ?? '', band)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(palette['ink-soft'] ?? '', chosen)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(palette[tone] ?? '', band)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(mix(palette[tone] ?? '', palette['ink'] ?? '', 75), chosen)).toBeGreaterThanOrEqual(4.5);
+    }
+  });
 });
+
+/** As `color-mix` does it. */
+function mix(one: string, other: string, percent: number): string {
+  const parts = [1, 3, 5].map((from) => {
+    const [first = 0, second = 0] = [one, other].map((color) => Number.parseInt(color.slice(from, from + 2), 16));
+    return Math.round((first * percent + second * (100 - percent)) / 100)
+      .toString(16)
+      .padStart(2, '0');
+  });
+  return `#${parts.join('')}`;
+}
 
 function readPalettes(css: string): Record<string, string>[] {
   return css

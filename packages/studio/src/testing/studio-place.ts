@@ -27,6 +27,11 @@ export class StudioPlace {
     ({ url: this.url } = JSON.parse(line) as { url: string });
   }
 
+  async closeStudio(): Promise<void> {
+    this.#studio?.kill('SIGINT');
+    await this.#studio?.exited;
+  }
+
   async openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
     this.#browser ??= await openChromium();
     const context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
@@ -49,8 +54,7 @@ export class StudioPlace {
   /** Returns what was left of it: nothing, when all is well. */
   async close(): Promise<string[]> {
     await this.#browser?.close();
-    this.#studio?.kill('SIGINT');
-    await this.#studio?.exited;
+    await this.closeStudio();
     await this.place.run('stop', '--bundle', 'swarm');
     return this.place.remove();
   }

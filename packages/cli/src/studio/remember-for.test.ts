@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test';
+import { systemClock } from '@goondan/runtime';
+import { rememberFor } from './remember-for.ts';
+
+test('it is read once, given out until it is too old, and then replaced behind the back of whoever asks', async () => {
+  let now = 0;
+  let reads = 0;
+  const ask = rememberFor(1_000, async () => ++reads, { ...systemClock, elapsed: () => now });
+  expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
+  now = 999;
+  expect(await ask()).toBe(1);
+  now = 1_000;
+  expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
+  expect(await ask()).toBe(2);
+  expect(reads).toBe(2);
+});
+
+test('a read that fails is told once, and tried again', async () => {
+  let reads = 0;
+  const ask = rememberFor(
+    1_000,
+    async () => {
+      if (++reads === 1) throw new Error('not now');
+      return reads;
+    },
+    systemClock,
+  );
+  expect(ask()).rejects.toThrow('not now');
+  await Bun.sleep(0);
+  expect(await ask()).toBe(2);
+});
+
+test('what failed to be read again leaves the old one', async () => {
+  let now = 0;
+  let reads = 0;
+  const read = async () => {
+    if (++reads === 2) throw new Error('not now');
+    return reads;
+  };
+  const ask = rememberFor(10, read, { ...systemClock, elapsed: () => now });
+  expect(await ask()).toBe(1);
+  now = 20;
+  expect(await ask()).toBe(1);
+  await Bun.sleep(0);
+  expect(await ask()).toBe(1);
+  await Bun.sleep(0);
+  expect(await ask()).toBe(3);
+});

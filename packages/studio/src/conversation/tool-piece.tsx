@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import type { Piece } from './message-parts.ts';
+
+/** A call of a tool on one line; what it was asked and what it said on demand, because that can be megabytes. */
+export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: Extract<Piece, { type: 'tool' }> }) {
+  const [isOpen, setOpen] = useState(false);
+  const state = outcome === undefined ? 'is-open' : outcome.isError ? 'is-error' : 'is-ok';
+  return (
+    <details className={`tool ${state}`} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span className="tool-sign" aria-hidden="true" />
+        <code className="tool-name">{name}</code>
+        <span className="tool-line">{oneLine(args)}</span>
+        {outcome !== undefined && (
+          <span className="tool-line tool-outcome">
+            {outcome.isError && <span className="unseen">failed: </span>}
+            {oneLine(outcome.text)}
+          </span>
+        )}
+      </summary>
+      {isOpen && args !== '' && <LongText title="Asked with" text={args} />}
+      {isOpen && outcome !== undefined && (
+        <LongText title={outcome.isError ? 'Failed with' : 'Answered'} text={outcome.text} />
+      )}
+    </details>
+  );
+}
+
+/** More at once makes a browser slow. */
+const FIRST_CHARACTERS = 50_000;
+
+function LongText({ title, text }: { readonly title: string; readonly text: string }) {
+  const [isWhole, setWhole] = useState(text.length <= FIRST_CHARACTERS);
+  return (
+    <>
+      <h4>{title}</h4>
+      <pre>{isWhole ? text : text.slice(0, FIRST_CHARACTERS)}</pre>
+      {!isWhole && (
+        <p className="quiet tool-more">
+          the first {FIRST_CHARACTERS.toLocaleString()} of {text.length.toLocaleString()} characters{' '}
+          <button type="button" className="link" onClick={() => setWhole(true)}>
+            show all
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** As much as a line holds; what is on several lines for reading is on one again. */
+function oneLine(text: string): string {
+  return text
+    .slice(0, 400)
+    .replace(/\n\s*/g, ' ')
+    .replace(/([{[]) | (?=[}\]])/g, '$1');
+}
