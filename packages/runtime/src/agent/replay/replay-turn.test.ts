@@ -150,6 +150,34 @@ describe('a turn that is run again as it was', () => {
     expect((await replay('weather', { reading })).first).toBeUndefined();
   });
 
+  test('calls that ran beside each other ended in another order, and each layer draws what it drew', async () => {
+    const ended: unknown[] = [];
+    const sleep: ToolDeclaration = {
+      name: 'sleep',
+      exports: [{ name: 'ms', description: 'Waits.', parameters: { type: 'object' }, parallel: true }],
+      handlers: {
+        ms: async (_ctx, { ms }) => {
+          await Bun.sleep(Number(ms));
+          ended.push(ms);
+          return 'awake';
+        },
+      },
+    };
+    const slept = [30, 1].map((ms) => ({ tool: 'sleep__ms', args: { ms } }));
+    const options = { script: [{ when: 'sleep', calls: slept }, { say: 'done' }] };
+    const more = { tools: [sleep], models: { 'Model/m': { provider: 'scripted', model: 'm', options } } };
+    const stamping: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        const before = crypto.randomUUID();
+        const result = await ctx.next();
+        return { ...result, output: [before, crypto.randomUUID()] };
+      });
+    const { first, served } = await replay('sleep', { stamping }, { stamping }, { before: more, now: more });
+    expect(ended).toEqual([1, 30]);
+    expect(served).toMatchObject({ tool: 2 });
+    expect(first).toBeUndefined();
+  });
+
   test('layers that come and go and do nothing are no divergence, also around an error', async () => {
     expect((await replay('weather', { draw: drawing, idle }, { draw: drawing })).first).toBeUndefined();
     expect((await replay('weather', { draw: drawing }, { idle, draw: drawing })).first).toBeUndefined();
