@@ -1,5 +1,5 @@
 /** The swarm that `gdn studio` was typed for. Its bundle is read, and nothing of it is run. */
-import { type Bundle, type DeclaredAgents, declaredAgents, systemClock } from '@goondan/runtime';
+import { type Bundle, type Clock, type DeclaredAgents, declaredAgents, systemClock } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
@@ -26,6 +26,7 @@ export interface OpenedSwarm {
 export async function openSwarm(
   options: BundleOptions,
   note: (text: string) => void,
+  clock: Clock = systemClock,
 ): Promise<OpenedSwarm | undefined> {
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
@@ -35,7 +36,7 @@ export async function openSwarm(
     return {
       ...found,
       startCommand: startCommand(options),
-      readAgents: rememberFor(REMEMBERED_MS, readNow, systemClock),
+      readAgents: rememberFor(REMEMBERED_MS, readNow, clock),
     };
   } catch (error) {
     if (isNamed || !(error instanceof GoondanError)) throw error;

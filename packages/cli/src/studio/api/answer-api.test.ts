@@ -8,6 +8,7 @@ import {
   type SwarmControl,
   systemSocketEnvironment,
   workspaceFolder,
+  systemClock,
 } from '@goondan/runtime';
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
@@ -193,7 +194,8 @@ describe('a swarm that does not run', () => {
       'goondan.yaml': sampleBundle({ agents: ['helper'], agent: 'tools: [Tool/agents]' }),
     });
     const { openSwarm } = await import('../opened-swarm.ts');
-    const opened = await openSwarm({ bundle: folder }, () => undefined);
+    let now = 0;
+    const opened = await openSwarm({ bundle: folder }, () => undefined, { ...systemClock, elapsed: () => now });
     if (opened === undefined) throw new Error('It was not opened.');
     const own = new StudioPlace({ opened, stateRoot: place.stateRoot });
     cleanups.push(() => own.remove());
@@ -223,9 +225,13 @@ describe('a swarm that does not run', () => {
     mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
     const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
-    // The bundle is read each time: one that is broken by now declares nothing, and everything else is there.
+    // The bundle is read again after a while: one that is broken by now declares nothing, and everything else is there.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
-    expect(await own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`)).toMatchObject({ agents: [], startCommand });
+    const look = () => own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`);
+    expect((await look()).agents).toHaveLength(2);
+    now += 60_000;
+    while ((await look()).agents.length > 0) await Bun.sleep(20);
+    expect(await look()).toMatchObject({ agents: [], startCommand });
   });
 });
 
