@@ -302,7 +302,7 @@ describe('in between', () => {
 });
 
 describe('those who wait for one who waits for a person', () => {
-  const impatient = { policy: { requestTimeoutMs: 300, turnTimeoutMs: 1_500, toolTimeoutMs: 300 } };
+  const impatient = { policy: { requestTimeoutMs: 1_500, turnTimeoutMs: 2_500, toolTimeoutMs: 1_500 } };
 
   test('do not run out of time either', async () => {
     const control = await start(impatient);

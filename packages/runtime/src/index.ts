@@ -30,7 +30,7 @@ export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
 export { findBundlePackage } from './config/bundle/files/find-package.ts';
 export { findPackageUses, type PackageUse } from './config/bundle/find-package-uses.ts';
-export { type BundlePorts, loadBundle } from './config/bundle/load-bundle.ts';
+export { type BundlePorts, type BundleSwarms, loadBundle, loadSwarms } from './config/bundle/load-bundle.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
 export { type DeclaredAgents, declaredAgents } from './config/bundle/resolve/declared-agents.ts';
 export { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';

@@ -79,6 +79,9 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('region', { name: 'What memory did' }).waitFor();
     expect(await page.getByRole('region', { name: 'What memory did' }).textContent()).toContain('append system');
+    // Left closes what is open, and then goes out.
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForFunction(() => document.querySelector('.band.is-step') === null);
     await page.keyboard.press('ArrowLeft');
     await page.getByRole('region', { name: 'What concierge did' }).waitFor();
     await page.keyboard.press('Escape');

@@ -3,7 +3,7 @@ import { type Bundle, type Clock, type DeclaredAgents, declaredAgents, systemClo
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import { findWorkspace } from '../swarm/find-workspace.ts';
+import { findWorkspaceIn } from '../swarm/find-workspace.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
 
@@ -31,7 +31,7 @@ export async function openSwarm(
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
-    const found = findWorkspace(await readBundle(folder), options.swarm);
+    const found = await findWorkspaceIn(folder, options.swarm);
     const readNow = async () => agentsOf(await readBundle(folder), found.swarm);
     return {
       ...found,

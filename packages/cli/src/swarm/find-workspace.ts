@@ -1,4 +1,5 @@
-import { type Bundle, resolveSwarm, workspaceId } from '@goondan/runtime';
+import { type Bundle, type BundleSwarms, loadSwarms, resolveSwarm, workspaceId } from '@goondan/runtime';
+import { readBundle } from '../bundle/open-bundle.ts';
 
 export interface FoundWorkspace {
   readonly swarm: string;
@@ -12,14 +13,31 @@ export interface FoundWorkspace {
  * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when that may be the reason.
  */
 export function findWorkspace(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
-  const { scope } = bundle;
-  const swarms = scope.resources.flatMap((loaded) => (loaded.kind === 'Swarm' ? [loaded] : []));
+  const { folder, scope } = bundle;
+  const swarms = scope.resources.flatMap((loaded) => {
+    if (loaded.kind !== 'Swarm') return [];
+    const { workspace } = loaded.resource.spec;
+    return [{ name: loaded.name, ...(workspace === undefined ? {} : { workspace }) }];
+  });
+  return chooseWorkspace({ folder, swarms }, wanted) ?? resolveIt(bundle, wanted);
+}
+
+/**
+ * The same for a folder, of which as little is read as will do: most commands want to know nothing else.
+ *
+ * **Errors** — `E_BUNDLE_MISSING`, and as above.
+ */
+export async function findWorkspaceIn(folder: string, wanted: string | undefined): Promise<FoundWorkspace> {
+  return chooseWorkspace(await loadSwarms(folder), wanted) ?? resolveIt(await readBundle(folder), wanted);
+}
+
+function chooseWorkspace({ folder, swarms }: BundleSwarms, wanted: string | undefined): FoundWorkspace | undefined {
   const name = wanted?.replace(/^Swarm\//, '') ?? (swarms.length === 1 ? swarms[0]?.name : 'default');
   const chosen = swarms.find((swarm) => swarm.name === name);
-  if (chosen === undefined) return resolveIt(bundle, wanted);
-  const { workspace } = chosen.resource.spec;
-  const names = { swarmName: chosen.name, bundleRealPath: bundle.folder };
-  return { swarm: chosen.name, workspaceId: workspaceId(workspace === undefined ? names : { ...names, workspace }) };
+  if (chosen === undefined) return undefined;
+  const { name: swarm, workspace } = chosen;
+  const names = { swarmName: swarm, bundleRealPath: folder };
+  return { swarm, workspaceId: workspaceId(workspace === undefined ? names : { ...names, workspace }) };
 }
 
 /** It finds none either, and says which ones there are. */

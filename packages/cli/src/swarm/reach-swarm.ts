@@ -1,11 +1,10 @@
 /** The swarm of a bundle that another process runs. */
 import type { ControlClient } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
-import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
-import { findWorkspace } from './find-workspace.ts';
+import { findWorkspaceIn } from './find-workspace.ts';
 import { startCommand } from './start-command.ts';
 
 /** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, with what to do then, those of `placeOfSwarm` and `attachSwarm`. */
@@ -17,8 +16,8 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 
-/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, `E_STATE_ROOT`, those of `findWorkspace`. */
+/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, `E_STATE_ROOT`, those of `findWorkspaceIn`. */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
-  const bundle = await readBundle(bundleFolder(undefined, options));
-  return { ...findWorkspace(bundle, options.swarm), stateRoot: readableStateRoot(options) };
+  const found = await findWorkspaceIn(bundleFolder(undefined, options), options.swarm);
+  return { ...found, stateRoot: readableStateRoot(options) };
 }

@@ -27,7 +27,7 @@ export function ShortcutsHelp({ close }: { readonly close: () => void }) {
           </div>
         ))}
       </dl>
-      <p className="quiet">In the onion: arrow keys move from band to band, Enter shows what one did.</p>
+      <p className="quiet">In the onion: the arrow keys move from band to band; left closes one, right opens it.</p>
       {/* The browser puts the focus back where it was. */}
       <button type="button" onClick={() => dialog.current?.close()}>
         Close

@@ -1,3 +1,4 @@
+import type { MouseEvent } from 'react';
 import { describeBand, hasFailed, isRunning, kindWordOf, marksOf, timeOf, titleOf } from './describe-band.ts';
 import type { Band } from './bands.ts';
 
@@ -5,12 +6,17 @@ interface BandBoxProps {
   readonly band: Band;
   /** How long all of it took: the whole width. */
   readonly wholeMs: number;
+  /** By id. */
+  readonly closed: ReadonlySet<string>;
+  readonly toggle: (id: string) => void;
   readonly chosenId: string;
   readonly choose: (id: string) => void;
 }
 
-export function BandBox({ band, wholeMs, chosenId, choose }: BandBoxProps) {
+export function BandBox(props: BandBoxProps) {
+  const { band, wholeMs, closed, toggle, chosenId, choose } = props;
   const { id, type, kind, inside } = band;
+  const isOpen = inside.length > 0 && !closed.has(id);
   const isChosen = id === chosenId;
   const marks = [
     `band is-${type} is-${kind}`,
@@ -26,12 +32,14 @@ export function BandBox({ band, wholeMs, chosenId, choose }: BandBoxProps) {
         role="treeitem"
         aria-label={describeBand(band)}
         aria-selected={isChosen}
-        aria-expanded={inside.length > 0 ? true : undefined}
-        aria-owns={inside.length > 0 ? `inside-${id}` : undefined}
+        aria-expanded={inside.length > 0 ? isOpen : undefined}
+        aria-owns={isOpen ? `inside-${id}` : undefined}
         tabIndex={isChosen ? 0 : -1}
         data-band={id}
         onClick={() => choose(id)}
+        onDoubleClick={() => inside.length > 0 && toggle(id)}
       >
+        {inside.length > 0 && <Fold isOpen={isOpen} toggle={() => toggle(id)} />}
         {type === 'chain' && <span className="band-kind">{kindWordOf(band)}</span>}
         <span className="band-title">{titleOf(band)}</span>
         {marksOf(band).map(({ text, tone }) => (
@@ -42,14 +50,27 @@ export function BandBox({ band, wholeMs, chosenId, choose }: BandBoxProps) {
         <span className="band-time">{timeOf(band)}</span>
         {!isRunning(band) && <TimeBar band={band} wholeMs={wholeMs} />}
       </button>
-      {inside.length > 0 && (
+      {isOpen && (
         <div className="band-inside" role="group" id={`inside-${id}`}>
           {inside.map((each) => (
-            <BandBox key={each.id} band={each} wholeMs={wholeMs} chosenId={chosenId} choose={choose} />
+            <BandBox {...props} key={each.id} band={each} />
           ))}
         </div>
       )}
     </div>
+  );
+}
+
+/** For the mouse; the keyboard has the arrow keys, and who does not see it hears whether the band is open. */
+function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: () => void }) {
+  const click = (event: MouseEvent) => {
+    event.stopPropagation();
+    toggle();
+  };
+  return (
+    <span className={isOpen ? 'band-fold' : 'band-fold is-closed'} aria-hidden="true" onClick={click}>
+      ▾
+    </span>
   );
 }
 

@@ -3,6 +3,7 @@ import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } fro
 import { BandBox } from './band-box.tsx';
 import { BandDetails } from './band-details.tsx';
 import { bandsOf, type Band, listBands, type TurnTrace } from './bands.ts';
+import { closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
 export function Onion({ turn }: { readonly turn: TurnTrace }) {
@@ -10,22 +11,34 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
   const bands = useMemo(() => listBands(whole), [whole]);
   const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);
   const [chosenId, choose] = useState('0');
+  const [closed, setClosed] = useState(() => closedAtFirst(whole));
   const tree = useRef<HTMLDivElement>(null);
   const chosen = bands.find(({ id }) => id === chosenId) ?? whole;
 
+  const toggle = (id: string) => {
+    setClosed((ids) => (ids.has(id) ? new Set([...ids].filter((each) => each !== id)) : new Set([...ids, id])));
+  };
   const press = (event: KeyboardEvent) => {
-    const next = stepToBand(bands, chosen.id, event.key);
-    if (next === undefined) return;
+    const step = stepToBand(seenBands(whole, closed), closed, chosen, event.key);
+    if (step === undefined) return;
     event.preventDefault();
-    choose(next.id);
-    tree.current?.querySelector<HTMLElement>(`[data-band="${next.id}"]`)?.focus();
+    if (!('to' in step)) return toggle(chosen.id);
+    choose(step.to.id);
+    tree.current?.querySelector<HTMLElement>(`[data-band="${step.to.id}"]`)?.focus();
   };
   const { resumes, missing } = turn;
   return (
     <div className="onion">
       <div className="bands" style={indentOf(bands)}>
         <div role="tree" aria-label="Layers" ref={tree} onKeyDown={press}>
-          <BandBox band={whole} wholeMs={wholeMs} chosenId={chosen.id} choose={choose} />
+          <BandBox
+            band={whole}
+            wholeMs={wholeMs}
+            closed={closed}
+            toggle={toggle}
+            chosenId={chosen.id}
+            choose={choose}
+          />
         </div>
         {(resumes > 0 || missing.isCut || missing.lines + missing.chains > 0) && (
           <p className="quiet bands-missing">

@@ -1,22 +1,40 @@
 import type { Band } from './bands.ts';
 
-/** Where an arrow key leads: up and down the list, left to what holds a band, right to what it holds. */
-export function stepToBand(bands: readonly Band[], from: string, key: string): Band | undefined {
-  const place = bands.findIndex(({ id }) => id === from);
+/** What a key does in the tree: another band is chosen, or the chosen one is opened or closed. */
+export type BandStep = { readonly to: Band } | { readonly open: Band } | { readonly close: Band };
+
+/** As in every tree: right opens or goes in, left closes or goes out. `bands`: those that are seen. */
+export function stepToBand(
+  bands: readonly Band[],
+  closed: ReadonlySet<string>,
+  from: Band,
+  key: string,
+): BandStep | undefined {
+  const place = bands.findIndex(({ id }) => id === from.id);
+  const isClosed = closed.has(from.id);
+  const hasInside = from.inside.length > 0;
   switch (key) {
     case 'ArrowDown':
-      return bands[place + 1];
+      return toBand(bands[place + 1]);
     case 'ArrowUp':
-      return bands[place - 1];
+      return toBand(bands[place - 1]);
     case 'ArrowRight':
-      return bands[place]?.inside[0];
+      return isClosed ? { open: from } : toBand(from.inside[0]);
     case 'ArrowLeft':
-      return bands.find(({ inside }) => inside.some(({ id }) => id === from));
+      if (hasInside && !isClosed) return { close: from };
+      return toBand(bands.find(({ inside }) => inside.some(({ id }) => id === from.id)));
+    case ' ':
+      if (!hasInside) return undefined;
+      return isClosed ? { open: from } : { close: from };
     case 'Home':
-      return bands[0];
+      return toBand(bands[0]);
     case 'End':
-      return bands.at(-1);
+      return toBand(bands.at(-1));
     default:
       return undefined;
   }
+}
+
+function toBand(band: Band | undefined): BandStep | undefined {
+  return band === undefined ? undefined : { to: band };
 }

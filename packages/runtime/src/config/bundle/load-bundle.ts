@@ -33,6 +33,29 @@ export async function loadBundle(folder: string, { environment }: BundlePorts): 
   return readBundle({ folder: root, ...(await readFolder(root, '')) }, environment);
 }
 
+/** The swarms that a bundle's own files declare, and where its state is told apart from others' by. */
+export interface BundleSwarms {
+  /** A real path. */
+  readonly folder: string;
+  readonly swarms: readonly { readonly name: string; readonly workspace?: string }[];
+}
+
+/**
+ * Which swarms there are, and nothing else: no other resource is looked at, no package, no module. For whoever wants to
+ * reach one that runs, or its state, however the rest of the bundle looks by now.
+ *
+ * **Errors** — `E_BUNDLE_MISSING`.
+ */
+export async function loadSwarms(folder: string): Promise<BundleSwarms> {
+  const root = findBundle(folder);
+  const [{ readFolder }, { listSwarms }] = await Promise.all([
+    import('./files/read-folder.ts'),
+    import('./list-swarms.ts'),
+  ]);
+  const { documents } = await readFolder(root, '');
+  return { folder: root, swarms: listSwarms(documents) };
+}
+
 function findBundle(folder: string): string {
   const found = look(folder);
   if (found === undefined) throw missing(`There is no folder "${folder}".`);

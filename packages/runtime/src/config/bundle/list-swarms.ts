@@ -1,0 +1,15 @@
+import { isPlainObject } from '../../json/copy-json.ts';
+import { parseResource } from './kinds/parse-resource.ts';
+import type { BundleSwarms } from './load-bundle.ts';
+import type { SourceDocument } from './place.ts';
+
+/** Those that can be read. In the order of the documents. */
+export function listSwarms(documents: readonly SourceDocument[]): BundleSwarms['swarms'] {
+  return documents.flatMap(({ value, isBroken }) => {
+    if (isBroken || !isPlainObject(value) || value['kind'] !== 'Swarm') return [];
+    const { resource } = parseResource(value);
+    if (resource?.kind !== 'Swarm') return [];
+    const { workspace } = resource.spec;
+    return [{ name: resource.metadata.name, ...(workspace === undefined ? {} : { workspace }) }];
+  });
+}

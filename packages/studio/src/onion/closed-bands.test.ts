@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test';
+import type { Band, ChainBand } from './bands.ts';
+import { closedAtFirst, seenBands } from './closed-bands.ts';
+import { type BandStep, stepToBand } from './step-to-band.ts';
+
+const model = band('0.0.0', 'model');
+const step = band('0.0', 'step', [model]);
+const other = band('0.1', 'step');
+const turn = band('0', 'turn', [step, other]);
+const none = new Set<string>();
+const withoutStep = new Set(['0.0']);
+
+describe('bands that are closed', () => {
+  test('what is inside them is not seen', () => {
+    expect(seenBands(turn, none).map(({ id }) => id)).toEqual(['0', '0.0', '0.0.0', '0.1']);
+    expect(seenBands(turn, withoutStep).map(({ id }) => id)).toEqual(['0', '0.0', '0.1']);
+    expect(seenBands(turn, new Set(['0'])).map(({ id }) => id)).toEqual(['0']);
+  });
+
+  test('none is at first, but the steps of a long turn are', () => {
+    expect(closedAtFirst(turn).size).toBe(0);
+    const steps = Array.from({ length: 80 }, (_, at) => band(`0.${at}`, 'step', [band(`0.${at}.0`, 'model')]));
+    const long = band('0', 'turn', steps);
+    expect(closedAtFirst(long).size).toBe(80);
+    expect(seenBands(long, closedAtFirst(long))).toHaveLength(81);
+  });
+});
+
+describe('keys in the onion', () => {
+  test.each([
+    ['ArrowDown', turn, none, 'to 0.0'],
+    ['ArrowDown', step, withoutStep, 'to 0.1'],
+    ['ArrowUp', other, withoutStep, 'to 0.0'],
+    ['ArrowUp', turn, none, undefined],
+    ['ArrowRight', step, none, 'to 0.0.0'],
+    ['ArrowRight', step, withoutStep, 'open 0.0'],
+    ['ArrowRight', model, none, undefined],
+    ['ArrowLeft', step, none, 'close 0.0'],
+    ['ArrowLeft', step, withoutStep, 'to 0'],
+    ['ArrowLeft', model, none, 'to 0.0'],
+    [' ', step, none, 'close 0.0'],
+    [' ', step, withoutStep, 'open 0.0'],
+    [' ', model, none, undefined],
+    ['Home', model, none, 'to 0'],
+    ['End', turn, none, 'to 0.1'],
+    ['x', turn, none, undefined],
+  ])('%p', (key, from, closed, expected) => {
+    expect(describeStep(stepToBand(seenBands(turn, closed), closed, from, key))).toBe(expected);
+  });
+});
+
+function describeStep(made: BandStep | undefined): string | undefined {
+  return made && Object.entries(made).map(([what, { id }]: [string, Band]) => `${what} ${id}`)[0];
+}
+
+function band(id: string, kind: ChainBand['kind'], inside: readonly Band[] = []): ChainBand {
+  const chain = { kind, label: id, id, startMs: 0, totalMs: 1, layers: [], inside: [], called: [] };
+  return { type: 'chain', id, kind, title: id, startMs: 0, totalMs: 1, inside, chain };
+}
