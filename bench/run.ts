@@ -3,6 +3,7 @@ import { benchFirstToken } from './first-token.ts';
 import { benchHistory } from './history.ts';
 import { benchOnion } from './onion.ts';
 import { benchSpawn } from './spawn.ts';
+import { benchStudio } from './studio.ts';
 import { benchSwarm } from './swarm.ts';
 import { benchTrace } from './trace.ts';
 import { benchTurn } from './turn.ts';
@@ -14,6 +15,7 @@ const sections: Record<string, () => Promise<void>> = {
   history: benchHistory,
   'first-token': benchFirstToken,
   swarm: benchSwarm,
+  studio: benchStudio,
   spawn: benchSpawn,
 };
 const wanted = process.argv.slice(2);

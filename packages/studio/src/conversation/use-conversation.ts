@@ -1,0 +1,100 @@
+/** What there is to show of one conversation, put together from what was read, what is heard, and what was sent from here. */
+import type { ConversationView, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
+import { useCallback, useMemo, useState } from 'react';
+import type { LiveTurn } from '../live/live-turns.ts';
+import { addressOf } from '../server/ask-server.ts';
+import { useAnswer } from '../server/use-answer.ts';
+import { useRecorded } from '../server/use-recorded.ts';
+import { groupByTurn } from './group-by-turn.ts';
+import { callsIn, outcomesOf } from './message-parts.ts';
+import { pendingInputs, type SentInput } from './sent-inputs.ts';
+import type { ShownConversation } from './shown-conversation.ts';
+import { useLiveTurn } from './use-live-turn.ts';
+import { useWhenMissed } from './use-when-missed.ts';
+
+export interface ConversationQuestion {
+  readonly view: WorkspaceView;
+  readonly shown: ShownConversation;
+  /** Now, when absent. */
+  readonly at: number | undefined;
+  /** The turn that runs, as far as notices told. */
+  readonly heard: LiveTurn | undefined;
+  /** Another one with every turn that was committed. */
+  readonly commits: number;
+  /** How many messages, the newest ones. */
+  readonly last: number;
+}
+
+export function useConversation({ view, shown, at, heard, commits, last }: ConversationQuestion) {
+  const { workspaceId } = view;
+  const { agent, key } = shown;
+  const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
+  const isKnown = instance !== undefined;
+  const [sent, setSent] = useState<readonly SentInput[]>([]);
+  const ask = (what: string, query = {}) =>
+    isKnown ? addressOf(workspaceId, what, { agent, key, ...query }) : undefined;
+  const [missed, setMissed] = useState(0);
+  const version = `${commits} ${missed}`;
+  const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
+  const timeline = useAnswer<TimelineView>(ask('timeline'), version);
+  const live = useLiveTurn(heard, conversation.version === version);
+  // What somebody else asked is in no message yet, but recorded.
+  const isOthers = live !== undefined && !sent.some(({ turnId }) => turnId === live.turnId);
+  const recorded = useRecorded(`${version} ${isOthers ? live.turnId : ''}`);
+  const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), recorded);
+
+  const messages = conversation.value?.messages ?? nothing;
+  const groups = useMemo(() => groupByTurn(messages), [messages]);
+  const outcomes = useMemo(() => outcomesOf(messages), [messages]);
+  const calls = useMemo(() => callsIn(messages), [messages]);
+  const summaries = useMemo(() => byTurn(turns.value?.turns), [turns.value]);
+  const results = useMemo(() => byTurn(timeline.value?.turns), [timeline.value]);
+  // Whichever of the two is read first.
+  const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
+  const running = live && { ...unfinished(turns.value, told), ...live };
+  const untold = pendingInputs(sent, told, view.deadLetters);
+  // For good: a turn that is deleted later is not about to be answered.
+  if (untold.length < sent.length) setSent(untold);
+  const pending = pendingInputs(untold, told, view.deadLetters, running && summaries.get(running.turnId ?? ''));
+
+  const isNow = at === undefined;
+  const read = isNow && conversation.value ? conversation.value.earlier + messages.length : undefined;
+  useWhenMissed(
+    instance?.messages,
+    read,
+    useCallback(() => setMissed((count) => count + 1), []),
+  );
+  const approvals = view.approvals.filter(
+    (each) => (each.agent === agent && each.instanceKey === key) || each.traceId === running?.traceId,
+  );
+  const hasAnswer = conversation.value !== undefined || !isKnown;
+  return {
+    messages,
+    earlier: conversation.value?.earlier ?? 0,
+    error: conversation.error,
+    timeline: timeline.value,
+    groups,
+    outcomes,
+    calls,
+    summaries,
+    results,
+    running,
+    pending,
+    approvals,
+    isEmpty: hasAnswer && groups.length + pending.length === 0 && running === undefined,
+    noteSent: (input: SentInput) => setSent((inputs) => [...inputs, input]),
+  };
+}
+
+const nothing: ConversationView['messages'] = [];
+
+/** The latest of each. */
+function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[] = []): ReadonlyMap<string, Turn> {
+  return new Map(turns.map((turn) => [turn.turnId, turn]));
+}
+
+/** What is recorded of the turn that runs: whoever came in the middle of it has not heard which one it is. */
+function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
+  const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
+  return turn && { turnId: turn.turnId, traceId: turn.traceId };
+}
