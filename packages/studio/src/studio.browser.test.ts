@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   beforeAll(async () => {
     studio = new StudioPlace();
-    await studio.runDemo({ tokensPerSecond: 12 });
+    await studio.runDemo();
     await studio.openStudio('swarm');
     page = await studio.openPage();
   });
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   test('an answer is written before their eyes', async () => {
     await page.evaluate(noteWhatIsWritten);
     // It is said again, so that it takes seconds: bits come together when the machine is busy.
-    await send(page, 'blah '.repeat(80));
+    await send(page, 'blah '.repeat(120));
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: blah' }).waitFor();
     const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
     expect(lengths.length).toBeGreaterThan(2);

@@ -24,7 +24,7 @@ export interface Swarm {
 }
 
 /** Something may change without a notice: another program deletes a conversation. */
-const LOOK_AGAIN_MS = 10_000;
+const LOOK_AGAIN_MS = 5_000;
 
 /** What a step or a tool does is not in the view: it is not asked for with each of them. */
 function isAboutTurns(notice: StudioNotice): boolean {

@@ -1,5 +1,4 @@
 /** The demo swarm and `gdn studio` in processes of their own, and a browser that has the page open. For tests. */
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
 import { openChromium } from './chromium.ts';
@@ -12,12 +11,9 @@ export class StudioPlace {
   #studio: ReturnType<GdnPlace['start']> | undefined;
   #browser: Browser | undefined;
 
-  /** Writes the demo's bundle and runs it, with a model that writes slowly enough to be watched on a busy machine. */
-  async runDemo({ tokensPerSecond = 50 } = {}): Promise<void> {
+  /** Writes the demo's bundle and runs it. */
+  async runDemo(): Promise<void> {
     await this.gdn('init', 'swarm', '--template', 'demo');
-    const model = join(this.place.folder, 'swarm', 'model.yaml');
-    const text = await Bun.file(model).text();
-    await Bun.write(model, text.replace(/tokensPerSecond: \d+/, `tokensPerSecond: ${tokensPerSecond}`));
     await this.gdn('run', 'swarm', '--trust', '--detach');
   }
 
