@@ -31,11 +31,23 @@ export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
   return scopes.run(scope, run);
 }
 
+/** What is being loaded: one thing at a time, before the first turn, so that no storage is needed to know it. */
+let loading: DrawScope | undefined;
+
+export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<Value>): Promise<Value> {
+  loading = scope;
+  try {
+    return await load();
+  } finally {
+    loading = undefined;
+  }
+}
+
 /** What the runtime does for a layer is not the layer's doing. */
 export function outsideLayers<Value>(run: () => Value): Value {
   return scopes === undefined ? run() : scopes.run(undefined, run);
 }
 
 export function currentScope(): DrawScope | undefined {
-  return scopes?.getStore();
+  return scopes?.getStore() ?? loading;
 }

@@ -4,7 +4,7 @@ import { checkExtensionResource } from '../../config/check-extension-resource.ts
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
-import { inScope } from '../../trace/draw-scope.ts';
+import { whileLoading } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
@@ -28,7 +28,7 @@ export async function loadExtension(
   const resource = checkExtensionResource(declaration.resource);
   const scope = parts.drawScopeFor?.(resource.metadata.name);
   const load = () => loadChecked(resource, declaration, parts);
-  return scope === undefined ? load() : inScope(scope, load);
+  return scope === undefined ? load() : whileLoading(scope, load);
 }
 
 async function loadChecked(

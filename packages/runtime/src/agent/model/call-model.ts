@@ -58,33 +58,44 @@ async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply>
   const recorded = run.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const effect = { key: ask.key, kind: 'model', asked: () => requestOf(run, ask.call) } as const;
-  const reply = await run.effects.perform(effect, () => run.agent.activity.effect(() => askModel(run, ask)));
+  const request = requestOf(run, ask.call);
+  const effect = { key: ask.key, kind: 'model', asked: () => keep(request) } as const;
+  const reply = await run.effects.perform(effect, () => run.agent.activity.effect(() => askModel(run, ask, request)));
   run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }
 
-/** What reaches the model. The conversation's own array is its again when the call is over. */
+/** What reaches the model. */
 function requestOf({ agent }: TurnRun, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
-    params: snapshotJson(params),
-    tools: snapshotJson(maskTools(tools.items, agent.mask)),
-    messages: agent.cleanMessages.of(ownMessages ?? messages).map(snapshotJson),
+    params,
+    tools: maskTools(tools.items, agent.mask),
+    messages: agent.cleanMessages.of(ownMessages ?? messages),
   };
 }
 
-async function askModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
+/** For later: the conversation's own array is its again when the call is over. */
+function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>) {
+  return {
+    modelRef,
+    params: snapshotJson(params),
+    tools: snapshotJson(tools),
+    messages: messages.map(snapshotJson),
+  };
+}
+
+async function askModel(run: TurnRun, ask: ModelAsk, request: ReturnType<typeof requestOf>): Promise<ModelReply> {
   const { agent, signal, turnId } = run;
-  const model = await agent.models.open(ask.call.modelRef);
-  const { messages, ownMessages, tools, params, modelRef } = ask.call;
+  const { messages, tools, params, modelRef } = request;
+  const model = await agent.models.open(modelRef);
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
-      messages: agent.cleanMessages.of(ownMessages ?? messages),
-      tools: maskTools(tools.items, agent.mask),
+      messages,
+      tools,
       params,
       signal: inner,
       turnId,
