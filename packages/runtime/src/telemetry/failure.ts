@@ -3,6 +3,7 @@ import type { Mask } from '../log/mask-secrets.ts';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { FAILED, type OtlpSpan } from './otlp.ts';
 import { nameText } from './turn-place.ts';
+import { readField } from '../json/read-field.ts';
 
 const LONGEST_MESSAGE = 1_000;
 
@@ -19,14 +20,4 @@ export function failedStatus(thrown: unknown, mask: Mask, hasContent: boolean): 
   const message: unknown = readField(thrown, 'message');
   if (!hasContent || typeof message !== 'string') return { code: FAILED };
   return { code: FAILED, message: shortenMasked(mask)(message, LONGEST_MESSAGE).toWellFormed() };
-}
-
-/** Anything can be thrown, also what throws when it is looked at. */
-function readField(thrown: unknown, name: string): unknown {
-  if (typeof thrown !== 'object' || thrown === null) return undefined;
-  try {
-    return Reflect.get(thrown, name);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,16 +2,17 @@
 import { GoondanError, isErrorCode } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import type { ThrownRecord } from './effect-record.ts';
+import { readField } from '../json/read-field.ts';
 
 const LONGEST = 10_000;
 
 export function recordThrown(thrown: unknown): ThrownRecord {
   const text = (name: string) => {
-    const value = field(thrown, name);
+    const value = readField(thrown, name);
     return typeof value === 'string' ? value.slice(0, LONGEST).toWellFormed() : undefined;
   };
-  const retryable = field(thrown, 'retryable');
-  const retryAfterMs = field(thrown, 'retryAfterMs');
+  const retryable = readField(thrown, 'retryable');
+  const retryAfterMs = readField(thrown, 'retryAfterMs');
   return {
     message: text('message') ?? (typeof thrown === 'string' ? thrown.slice(0, LONGEST) : 'something was thrown'),
     ...defined({
@@ -32,14 +33,4 @@ export function throwable({ code, message, name, ...more }: ThrownRecord): Error
     Reflect.defineProperty(error, property, { value, configurable: true, writable: true, enumerable: true });
   }
   return error;
-}
-
-/** Foreign objects may have getters that throw. */
-function field(thrown: unknown, name: string): unknown {
-  if (typeof thrown !== 'object' || thrown === null) return undefined;
-  try {
-    return Reflect.get(thrown, name);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 /** What is known about a thrown thing: which extension threw it, and how it looks in results and events. */
 import { GoondanError, type TurnError } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
+import { readField } from '../../json/read-field.ts';
 
 /**
  * Notes on what a layer threw which extension threw it, without wrapping it, so that an outer `catch` sees the very
@@ -45,12 +46,12 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
 
 /** Another try may succeed: the error says so itself. */
 export function isRetryable(thrown: unknown): boolean {
-  return field(thrown, 'retryable') === true;
+  return readField(thrown, 'retryable') === true;
 }
 
 /** How long the error asks to wait before that. */
 export function retryAfterMsOf(thrown: unknown): number | undefined {
-  const value = field(thrown, 'retryAfterMs');
+  const value = readField(thrown, 'retryAfterMs');
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
@@ -67,16 +68,6 @@ function messageOf(thrown: unknown): string {
 }
 
 function textField(thrown: unknown, name: string): string | undefined {
-  const value = field(thrown, name);
+  const value = readField(thrown, name);
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** Foreign objects may have getters that throw. */
-function field(thrown: unknown, name: string): unknown {
-  if (typeof thrown !== 'object' || thrown === null) return undefined;
-  try {
-    return Reflect.get(thrown, name);
-  } catch {
-    return undefined;
-  }
 }
