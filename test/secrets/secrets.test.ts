@@ -31,7 +31,7 @@ beforeAll(async () => {
   swarm = place.startWith({ env }, 'run', bundle, '--trust');
   void keep(swarm.stdout);
   void keep(swarm.stderr);
-  await until(async () => (await gdn('status')).exitCode === 0);
+  await until(async () => (await gdn('status', '--json')).stdout.includes('"running": true'));
 }, 60_000);
 
 afterAll(async () => {
