@@ -39,6 +39,13 @@ describe('the bands of a turn', () => {
     expect(starts).toMatchObject({ concierge: 0, 'step 0': 5, 'Model/a': 10, agents__request: 20, forecaster: 30 });
   });
 
+  test('what ran inside stands in the order in which it started, whoever ran it', () => {
+    const late = chain('model', 'late', { startMs: 45 });
+    const both = chain('turn', 'x', { inside: [late], called: [asked] });
+    const titles = bandsOf(turn('x', '2026-01-01T00:00:00.000Z', both)).inside.map(({ title }) => title);
+    expect(titles).toEqual(['forecaster', 'late']);
+  });
+
   test('what a layer did is counted', () => {
     const busy = { ...layer('x'), changed: [{ path: 'a' }], emitted: ['append'], emittedMore: 2 };
     expect(countChanges(busy)).toBe(4);

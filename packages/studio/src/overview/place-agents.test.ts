@@ -28,3 +28,10 @@ test('a circle that nobody enters is drawn all the same', () => {
   ]);
   expect(new Set(placed.map(({ column, row }) => `${column} ${row}`)).size).toBe(2);
 });
+
+test('many ways to the same agents are walked once', () => {
+  const levels = Array.from({ length: 40 }, (_, level) =>
+    ['a', 'b'].map((side) => ({ name: `${side}${level}`, mayAsk: [`a${level + 1}`, `b${level + 1}`] })),
+  ).flat();
+  expect(placeAgents(levels, 'a0').at(-1)).toEqual({ name: 'b39', column: 39, row: 1 });
+});

@@ -15,7 +15,7 @@ describe('the address of what is shown', () => {
 
   test('a change puts something in, or takes it away', () => {
     const here = { workspaceId: 'demo', agent: 'a', key: 'b', at: 3 };
-    expect(changeRoute(here, { turn: 't', at: undefined })).toEqual({
+    expect(changeRoute(here, { turn: 't', at: undefined })).toStrictEqual({
       workspaceId: 'demo',
       agent: 'a',
       key: 'b',

@@ -17,10 +17,10 @@ test.each([
 
 test('how long ago', () => {
   const now = Date.parse('2026-01-02T00:00:00Z');
-  const ages = [0, 44, 60, 3599, 7200, 172_800].map((seconds) =>
+  const ages = [0, 44, 60, 3599, 7200, 72_000, 172_800].map((seconds) =>
     describeAge(new Date(now - seconds * 1000).toISOString(), now),
   );
-  expect(ages).toEqual(['just now', 'just now', '1 min ago', '60 min ago', '2 h ago', '2 d ago']);
+  expect(ages).toEqual(['just now', 'just now', '1 min ago', '60 min ago', '2 h ago', '20 h ago', '2 d ago']);
 });
 
 test('a moment of another day says which', () => {

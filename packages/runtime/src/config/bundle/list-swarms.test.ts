@@ -32,6 +32,10 @@ just a text`,
     `${head}\nkind: Swarm\nmetadata: { name: two }\nspec: { entryAgent: Agent/a, agents: [Agent/a] }`,
   );
   writeFileSync(join(folder, 'broken.yaml'), 'kind: Swarm\nmetadata: [');
+  writeFileSync(
+    join(folder, 'twice.yaml'),
+    `${head}\nkind: Swarm\nmetadata: { name: three }\nspec: { entryAgent: Agent/a, agents: [Agent/a] }\nspec: {}`,
+  );
   const swarms = [{ name: 'one', workspace: 'shared' }, { name: 'two' }];
   expect(await loadSwarms(folder)).toEqual({ folder, swarms });
 });
