@@ -1,18 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import { madeChain as chain, madeLayer } from '../testing/made-trace.ts';
+import type { TurnTrace } from './turn-trace.ts';
 import { renderMermaid } from './render-mermaid.ts';
-
-const chain = (kind: string, label: string, more: Partial<TracedChain> = {}): TracedChain => ({
-  kind,
-  label,
-  id: label,
-  startMs: 0,
-  totalMs: 2,
-  layers: [],
-  inside: [],
-  called: [],
-  ...more,
-});
 
 const turn = (agentName: string, more: Partial<TurnTrace> = {}): TurnTrace => ({
   turnId: `turn-${agentName}`,
@@ -31,20 +20,7 @@ const turn = (agentName: string, more: Partial<TurnTrace> = {}): TurnTrace => ({
 });
 
 test('R-08 who asked whom, with calls, layers that did something, and how it ended', () => {
-  const passing = {
-    extension: 'quiet',
-    name: 'step',
-    kind: 'step',
-    startMs: 0,
-    ownMs: 1,
-    totalMs: 2,
-    outcome: 'passed',
-    changed: [],
-    resultChanged: [],
-    emitted: [],
-    emittedMore: 0,
-    messages: [],
-  } as const;
+  const passing = madeLayer('quiet');
   const busy = { ...passing, extension: 'guard', emitted: ['truncate'], outcome: 'skipped' } as const;
   const call = chain('toolCall', 'agents__request', { called: [turn('guest', { error: 'E_X: no' })] });
   const step = chain('step', '0', { layers: [passing, busy], inside: [chain('model', 'Model/m'), call] });

@@ -1,25 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import { madeLayer as layer } from '../testing/made-trace.ts';
+import type { ChainRecord } from './chain-record.ts';
 import { renderTrace } from './render-trace.ts';
 import type { TracedChain, TurnTrace } from './turn-trace.ts';
-
-function layer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
-  return {
-    extension,
-    name: 'step',
-    kind: 'step',
-    startMs: 0,
-    ownMs: 1,
-    totalMs: 2,
-    outcome: 'passed',
-    changed: [],
-    resultChanged: [],
-    emitted: [],
-    emittedMore: 0,
-    messages: [],
-    ...more,
-  };
-}
 
 function chain(kind: string, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
   return { kind, label, id: 'id', startMs: 0, totalMs: 3, layers: [], inside: [], ...more };

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { type Band, bandsOf, type Chain, countChanges, type Layer, listBands, type TurnTrace } from './bands.ts';
+import { madeChain as chain, madeLayer } from '../../../runtime/src/testing/made-trace.ts';
+import { type Band, bandsOf, type Chain, countChanges, listBands, type TurnTrace } from './bands.ts';
+
+const layer = (extension: string, name = 'step') => madeLayer(extension, { name });
 
 describe('the bands of a turn', () => {
   const asked = turn(
@@ -58,27 +61,6 @@ type Shape = { readonly [title: string]: Shape };
 function shape(band: Band): Shape {
   const inside = band.inside.reduce<Shape>((all, each) => ({ ...all, ...shape(each) }), {});
   return { [band.title]: inside };
-}
-
-function chain(kind: string, label: string, more: Partial<Chain> = {}): Chain {
-  return { kind, label, id: label, startMs: 0, totalMs: 50, layers: [], inside: [], called: [], ...more };
-}
-
-function layer(extension: string, name = 'step'): Layer {
-  return {
-    extension,
-    name,
-    kind: 'step',
-    startMs: 0,
-    ownMs: 1,
-    totalMs: 2,
-    outcome: 'passed',
-    changed: [],
-    resultChanged: [],
-    emitted: [],
-    emittedMore: 0,
-    messages: [],
-  };
 }
 
 function turn(agentName: string, startedAt: string, of: Chain): TurnTrace {

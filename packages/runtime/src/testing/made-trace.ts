@@ -1,0 +1,26 @@
+/** Pieces of a trace as if they had been recorded, for tests of whoever shows them. */
+import type { LayerRecord } from '../trace/chain-record.ts';
+import type { TracedChain } from '../trace/turn-trace.ts';
+
+/** A layer of a step that did nothing. */
+export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
+  return {
+    extension,
+    name: 'step',
+    kind: 'step',
+    startMs: 0,
+    ownMs: 1,
+    totalMs: 2,
+    outcome: 'passed',
+    changed: [],
+    resultChanged: [],
+    emitted: [],
+    emittedMore: 0,
+    messages: [],
+    ...more,
+  };
+}
+
+export function madeChain(kind: string, label: string, more: Partial<TracedChain> = {}): TracedChain {
+  return { kind, label, id: label, startMs: 0, totalMs: 2, layers: [], inside: [], called: [], ...more };
+}
