@@ -18,8 +18,15 @@ export interface RunOfTurn {
   readonly plan: AgentPlan;
   readonly ports?: AgentPorts;
   readonly signal?: AbortSignal;
-  /** When its process is gone; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
-  readonly interrupted?: { readonly when: Promise<unknown>; readonly how: 'left' | 'crashed' };
+  /** When its process is gone, if the turn has not ended; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
+  readonly interrupted?: Interruption;
+}
+
+export interface Interruption {
+  readonly when: Promise<unknown>;
+  readonly how: 'left' | 'crashed';
+  /** When it last wrote down what it did; when it is gone, if absent. */
+  readonly lastWritten?: Promise<unknown>;
 }
 
 export interface RecordedRuns {
@@ -47,7 +54,9 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
   const timesOf: Record<string, string>[] = [];
   for (const { plan, ports, signal, interrupted } of runs) {
     const draws = new RegisterDraws();
-    const isGone = { now: false };
+    /** Written after the moment from which on a crash has lost it. */
+    const late: string[] = [];
+    let written = lines;
     const agent = await startAgent(plan, {
       logSink: () => undefined,
       ...ports,
@@ -60,21 +69,31 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
       drew: draws.of(metadata.name),
     }));
     const append = async (given: readonly TurnLine[]) =>
-      void (isGone.now ? 0 : lines.push(...given.flatMap((line) => line.text() ?? [])));
+      void written.push(...given.flatMap((line) => line.text() ?? []));
     const writer = { append, close: async () => undefined };
     const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
-    if (interrupted === undefined) ({ result } = await turn);
-    else {
-      turn.catch(() => undefined);
-      await interrupted.when;
-      if (interrupted.how === 'left') traces.leave();
+    // One that is gone may fail, with nobody to tell.
+    turn.catch(() => undefined);
+    if (interrupted?.lastWritten !== undefined) {
+      await Promise.race([turn, interrupted.lastWritten]);
+      await traces.flush();
+      written = late;
     }
+    const ended = await Promise.race(
+      interrupted === undefined ? [turn] : [turn, interrupted.when.then(() => undefined)],
+    );
+    if (ended === undefined && interrupted?.how === 'left') traces.leave();
     await traces.flush();
-    isGone.now = interrupted !== undefined;
     timesOf.push(Object.fromEntries(times));
-    if (interrupted === undefined) await agent.close();
+    if (ended !== undefined) {
+      lines.push(...late);
+      ({ result } = ended);
+      await agent.close();
+      break;
+    }
+    written = late;
   }
   const text = lines.join('\n');
   const recorded = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
