@@ -57,10 +57,11 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     /** Written after the moment from which on a crash has lost it. */
     const late: string[] = [];
     let written = lines;
+    const process = { isGone: false };
     const agent = await startAgent(plan, {
       logSink: () => undefined,
       ...ports,
-      store,
+      store: untilGone(store, process),
       drawScopeFor: (extension) => draws.scopeFor(extension),
     });
     const extensions = (plan.extensions ?? []).map(({ resource: { metadata } }) => ({
@@ -94,6 +95,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
       break;
     }
     written = late;
+    process.isGone = true;
   }
   const text = lines.join('\n');
   const recorded = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
@@ -133,6 +135,18 @@ function noteLog(store: ConversationStore) {
     },
   };
   return { store: noting, found, times };
+}
+
+/** A process that is gone opens nothing, and writes nothing. */
+function untilGone(store: ConversationStore, process: { readonly isGone: boolean }): ConversationStore {
+  const orNever = <Value>(act: () => Promise<Value>): Promise<Value> =>
+    process.isGone ? new Promise(() => undefined) : act();
+  return {
+    open: (...turn) => orNever(() => store.open(...turn)),
+    append: (...records) => orNever(() => store.append(...records)),
+    commit: (...turn) => orNever(() => store.commit(...turn)),
+    read: (...instance) => orNever(() => store.read(...instance)),
+  };
 }
 
 function fail(problem: string): never {
