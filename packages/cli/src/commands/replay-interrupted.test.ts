@@ -37,7 +37,10 @@ const says = (kind: 'turn' | 'step', text: string) => `
   import { createSystemMessage } from '@goondan/types';
   export function register(api) {
     api.pipeline.register('${kind}', async (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('${text} ' + crypto.randomUUID()) });
+      // All of it is as it was in that run.
+      const times = ctx.conversationState.nextMessages.map(({ createdAt }) => createdAt.toISOString());
+      const seen = [crypto.randomUUID(), Date.now(), ctx.turn?.startedAt.toISOString(), ctx.resumed, ...times];
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('${text} ' + seen.join(' ')) });
       return ctx.next();
     });
   }`;

@@ -51,6 +51,7 @@ function planOf(layers: Layers, wait: Handler = forEver, more: Partial<AgentPlan
     tools: [place],
     extensions: Object.entries(layers).map(([name, register]) => extension(name, register)),
     ...more,
+    policy: { unwindMs: 200, ...more.policy },
   };
 }
 
@@ -130,6 +131,12 @@ async function cancel(input: string, then: Layers, wait: { promise: Promise<void
   return (now: Layers) => replayTurn(planOf(now), starts[0] as ReplayStart);
 }
 
+/** Nobody did anything else. */
+function same(outcome: ReplayOutcome | undefined): ReplayOutcome | undefined {
+  expect(outcome?.first).toBeUndefined();
+  return outcome;
+}
+
 const nothing = { model: 0, tool: 0, agent: 0, approval: 0 };
 
 describe('a turn that was cancelled', () => {
@@ -155,8 +162,16 @@ describe('a turn that was cancelled', () => {
       extension: 'remember',
       what: 'message',
     });
+    const short: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('turn', async ({ turnId }) => ({ turnId, finishReason: 'text_response' }), {
+        mayShortCircuit: true,
+      });
+    expect((await replay({ ...layers, count: short })).first).toMatchObject({
+      extension: 'count',
+      changes: [{ path: 'outcome', before: 'called next()', after: 'did not call next()' }],
+    });
     const { idle: _, ...busy } = layers;
-    expect(await replay(busy)).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
+    expect(same(await replay(busy))).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
     const { say: _say, ...unkind } = layers;
     expect((await replay(unkind)).first).toMatchObject({ extension: 'say', what: 'gone' });
   });
@@ -172,7 +187,7 @@ describe('a turn that was cancelled', () => {
         }
       });
     const replay = await cancel('wait', { hear: hearing }, moment());
-    expect(await replay({ hear: hearing })).toMatchObject({ others: 0, layers: 1, halted: { how: 'cancelled' } });
+    expect(same(await replay({ hear: hearing }))).toMatchObject({ others: 0, layers: 1, halted: { how: 'cancelled' } });
     expect(heard).toEqual(Array.from({ length: 2 }, () => 'The turn was cancelled: no more.'));
   });
 
@@ -190,18 +205,56 @@ describe('a turn that was cancelled', () => {
     const then = { say: saying('be kind'), wait: waiting };
     const replay = await cancel('look', then, reached);
     const halted = { how: 'cancelled', place: ['step 0'], layer: { extension: 'wait', name: 'step' } };
-    expect(await replay(then)).toMatchObject({ others: 0, steps: 1, served: nothing, halted });
+    expect(same(await replay(then))).toMatchObject({ others: 0, steps: 1, served: nothing, halted });
     expect(aborts).toBe(2);
     expect((await replay({ ...then, say: saying('be unkind') })).first).toMatchObject({ extension: 'say' });
     // The layer it stood in is gone: what was before it is compared.
-    expect(await replay({ say: then.say })).toMatchObject({ others: 0, halted });
+    expect(same(await replay({ say: then.say }))).toMatchObject({ others: 0, halted });
+  });
+
+  test('in a layer on its way out; what is asked because of it had not been asked', async () => {
+    const reached = moment();
+    const last: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => {
+        ctx.signal.addEventListener('abort', () => void ctx.agents.list().catch(() => undefined), { once: true });
+        const result = await ctx.next();
+        reached.resolve();
+        await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
+        return result;
+      });
+    const closing =
+      (text: string): ExtensionRegister =>
+      ({ pipeline }) =>
+        pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
+          return result;
+        });
+    const replay = await cancel('hello', { last, close: closing('bye') }, reached);
+    const halted = { how: 'cancelled', place: ['step 0'], layer: { extension: 'last', name: 'step' } };
+    expect(same(await replay({ last, close: closing('bye') }))).toMatchObject({ others: 0, layers: 2, halted });
+    expect((await replay({ last, close: closing('see you') })).first).toMatchObject({ extension: 'close' });
+  });
+
+  test('in a layer beside which another call was further then than now', async () => {
+    const waits = moment();
+    const pausing =
+      (...ms: readonly number[]): ExtensionRegister =>
+      ({ pipeline }) =>
+        pipeline.register('toolCall', async (ctx) => {
+          await Bun.sleep(ms[Number(ctx.args['n']) - 1] ?? 0);
+          ctx.args = { ...ctx.args, paused: true };
+          return ctx.next();
+        });
+    const replay = await cancel('both', { pause: pausing(60_000, 0) }, waits);
+    expect(same(await replay({ pause: pausing(0, 40) }))).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
   });
 
   test('beside a call that was over', async () => {
     const waits = moment();
     const hang = () => Bun.sleep(30).then(waits.hang);
     const replay = await cancel('both', { guard: guarding(3) }, { promise: waits.promise, hang });
-    expect(await replay({ guard: guarding(3) })).toMatchObject({ others: 0, layers: 2, served: { tool: 1 } });
+    expect(same(await replay({ guard: guarding(3) }))).toMatchObject({ others: 0, layers: 2, served: { tool: 1 } });
     expect((await replay({ guard: guarding(4) })).first).toMatchObject({ extension: 'guard' });
   });
 
@@ -216,27 +269,29 @@ describe('a turn that was cancelled', () => {
       planOf({ watching, say: saying('be kind') }, undefined, policy),
       busy.starts[0] as ReplayStart,
     );
-    expect(replayed).toMatchObject({ others: 0, steps: 1, layers: 1, halted: { how: 'cancelled', place: [] } });
+    expect(same(replayed)).toMatchObject({ others: 0, steps: 1, layers: 1, halted: { how: 'cancelled', place: [] } });
 
     const early = await recordRuns('look', [{ plan: planOf(layers), signal: AbortSignal.abort(cancelled()) }]);
     const nothingRan = await replayTurn(planOf(layers), early.starts[0] as ReplayStart);
-    expect(nothingRan).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
+    expect(same(nothingRan)).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
   });
 
   test('because its time was up; how long it may take now does not matter', async () => {
     const policy = { policy: { turnTimeoutMs: 60 } };
     const { result, starts } = await recordRuns('look', [{ plan: planOf(layers, forEver, policy) }]);
     expect(result.error?.code).toBe('E_TURN_TIMEOUT');
+    const reasons: unknown[] = [];
     const slow: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('turn', async (ctx) => {
         await Bun.sleep(100);
-        return ctx.next();
+        return ctx.next().finally(() => reasons.push((ctx.signal.reason as GoondanError).code));
       });
     const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplayStart);
-    expect(outcome).toMatchObject({
+    expect(same(outcome)).toMatchObject({
       others: 0,
       halted: { how: 'cancelled', error: expect.stringMatching(/^E_TURN_TIMEOUT/) },
     });
+    expect(reasons).toEqual(['E_TURN_TIMEOUT']);
   });
 });
 
@@ -259,7 +314,7 @@ describe('a turn that went on in another process', () => {
     expect(result.finishReason).toBe('text_response');
     expect([...runs.earlier, runs.last].map(({ fromStep }) => fromStep)).toEqual([0, 1]);
     const [crashed, finished] = await replayAll(starts, then);
-    expect(crashed).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
+    expect(same(crashed)).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
     // The tool call was begun, and its end is not known: that is told to the model.
     expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1 } });
 
@@ -288,6 +343,32 @@ describe('a turn that went on in another process', () => {
     expect(first(await replayAll(starts, { slow: slowly('two') }))).toEqual(['slow', undefined]);
   });
 
+  test('that was stopped long after the last that was written of it', async () => {
+    const asked = moment();
+    const slowly =
+      (days: number): ExtensionRegister =>
+      ({ pipeline }) =>
+        pipeline.register('toolCall', async (ctx) => {
+          await Bun.sleep(50);
+          ctx.args = { ...ctx.args, days };
+          return ctx.next();
+        });
+    const asking: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        await ctx.approval.ask({ reason: 'May it?' });
+        return ctx.next();
+      });
+    const then = { slow: slowly(3), ask: asking };
+    const ports = { approver: { ask: asked.hang, taken: () => undefined } };
+    const again = { approver: fakeApprover(() => ({ decision: 'approved' })) };
+    const { starts } = await recordRuns('look', [
+      { plan: planOf(then), ports, interrupted: { when: onDisk(asked), how: 'left' } },
+      { plan: planOf(then, () => 'waited'), ports: again },
+    ]);
+    expect(first(await replayAll(starts, then))).toEqual([undefined, undefined]);
+    expect(first(await replayAll(starts.slice(0, 1), { ...then, slow: slowly(7) }))).toEqual(['slow']);
+  });
+
   test('that was stopped while it waited for a person', async () => {
     const asking: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {
@@ -313,7 +394,11 @@ describe('a turn that went on in another process', () => {
       halted: { how: 'left', place, layer: { extension: 'ask', name: 'toolCall' } },
     });
     // The reply was in the log: no model was asked for it again.
-    expect(finished).toMatchObject({ others: 0, steps: 3, served: { ...nothing, model: 2, tool: 2, approval: 2 } });
+    expect(same(finished)).toMatchObject({
+      others: 0,
+      steps: 3,
+      served: { ...nothing, model: 2, tool: 2, approval: 2 },
+    });
 
     expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
     const remember = remembering('who are you');
@@ -339,7 +424,7 @@ describe('a turn that went on in another process', () => {
     ]);
     expect(result.error?.code).toBe('E_CANCELLED');
     const outcome = await replayTurn(idempotent(planOf(layers)), starts[1] as ReplayStart);
-    expect(outcome).toMatchObject({
+    expect(same(outcome)).toMatchObject({
       others: 0,
       served: nothing,
       halted: { place: ['step 1', 'toolCall place__wait'] },
