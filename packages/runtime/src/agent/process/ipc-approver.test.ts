@@ -64,7 +64,7 @@ async function launch(policy: JsonObject = {}) {
     return found as Of<Type>;
   };
   await first('ready');
-  return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
+  return { send: parent.send.bind(parent), said, exits, first, kill: () => void exit(-1) };
 }
 
 function plan(policy: JsonObject): JsonObject {
