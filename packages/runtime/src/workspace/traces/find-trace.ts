@@ -8,6 +8,7 @@ import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 export interface FoundTrace {
   /** As the names of its files have it. */
@@ -31,7 +32,7 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
 
 /** What people type for a turn: all of its id, that of its event, or the part that is different for each. */
 function turnIds(id: string): string[] {
-  return [id, `turn-${id}`, `turn-event-${id}`];
+  return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
 }
 
 /** Files that are opened for an id that no name has. */
