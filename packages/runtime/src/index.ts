@@ -48,6 +48,7 @@ export { connectControl, type ControlClientOptions, type ControlPlace } from './
 export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export type { SwarmGreeting } from './control/endpoints.ts';
+export { type BodyBounds, readJsonBody, type RefuseBody } from './control/read-json-body.ts';
 export type {
   Acceptance,
   ApprovalAnswerOptions,
