@@ -28,7 +28,6 @@ export function harmlessOutput(text: string): string {
 const harmful = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 // Bold, dim and back, the colours but black and back, as picocolors writes them; the end of a line.
-// oxlint-disable-next-line no-control-regex
 const ownOrHarmful = new RegExp(`\\u001b\\[(?:1|2|22|3[1-69])m|\\r\\n|${harmful.source}`, 'g');
 
 function picture(character: string): string {
