@@ -28,6 +28,7 @@ import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
+import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
 import type { Grace } from './supervision/drain-process.ts';
 import { TurnWaiters } from './turn-waiters.ts';
@@ -40,8 +41,7 @@ export interface SwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
-  /** For the processes of agents. */
-  readonly telemetry?: AgentStart['telemetry'];
+  readonly telemetry?: SwarmTelemetry;
   /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
@@ -71,7 +71,7 @@ export class Swarm {
   readonly #held: HeldInstances;
 
   constructor(parts: SwarmParts) {
-    const { inForce, clock, journal } = parts;
+    const { inForce, clock, journal, telemetry } = parts;
     this.#parts = parts;
     this.instances = new Instances({
       clock,
@@ -117,6 +117,7 @@ export class Swarm {
     this.#mailboxes = new Mailboxes(journal, this.instances, {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
+      sample: telemetry?.sample ?? ((event) => event),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -279,7 +280,7 @@ export class Swarm {
         store,
         cwd,
         isNew: !hasConversation(store, address),
-        ...(telemetry === undefined ? {} : { telemetry }),
+        ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
       },
       { heartbeat: settings.heartbeat, clock },
       listener,

@@ -39,6 +39,8 @@ export interface MailboxWorld {
   readonly agents: () => readonly string[];
   /** Hides the secrets of all agents and connections. */
   readonly mask: Mask;
+  /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
+  readonly sample: (event: AgentEvent) => AgentEvent;
 }
 
 export class Mailboxes {
@@ -67,7 +69,7 @@ export class Mailboxes {
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(sent, this.#world.mask);
+    const event = withoutSecrets(this.#world.sample(sent), this.#world.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#journal.accept(to, event);
       const work = workOf(accepted, event, isAwaited);
