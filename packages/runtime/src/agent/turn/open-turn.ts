@@ -104,7 +104,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     signal,
     toolResults,
     usage: noUsage(),
-    deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
+    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
     observer: options.observer,
     replay: options.replay,
     span: undefined,
