@@ -180,6 +180,16 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
   });
 
+  test('a reload in the middle of an answer finds all of it that was written', async () => {
+    await send(page, `again ${'blah '.repeat(120)}`);
+    const streaming = page.locator('.is-streaming');
+    await page.waitForFunction(() => (document.querySelector('.is-streaming')?.textContent?.length ?? 0) > 60);
+    await page.reload();
+    await streaming.waitFor();
+    expect(await streaming.textContent()).toStartWith('You said: again blah blah');
+    await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
+  });
+
   test('what an agent says is text, whatever it looks like', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);

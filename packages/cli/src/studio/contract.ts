@@ -156,8 +156,8 @@ export interface TurnList {
 export type TraceView = ReadTrace;
 
 /**
- * What happens in the swarm, as it is told to whoever watches. `swarm`: it came up, went away, or is as it is when the
- * stream begins. Each is sent as the event `message`; a comment every 15 seconds says that the stream lives.
+ * What happens in the swarm, as it is told to whoever watches, and first what its turns that run have told so far. `swarm`:
+ * it came up, went away, or is as it is when the stream begins. Each is sent as the event `message`; a comment every 15 seconds says that the stream lives.
  */
 export type StudioNotice = Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean };
 

@@ -32,7 +32,9 @@ import type {
   ApprovalSummary,
   ConnectionStatus,
   DeadLetterSummary,
+  DeltaNotice,
   InstanceStatus,
+  RuntimeEventNotice,
   SwarmNotice,
   SwarmStatus,
   TurnEnd,
@@ -85,8 +87,21 @@ const approvalOutcome: Check<ApprovalOutcome> = object({
 } satisfies FieldsOf<ApprovalOutcome>);
 
 export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', {
-  delta: () => object({ type: literal('delta'), at: agentAddress, eventId: name, delta: turnDelta }),
-  'runtime.event': () => object({ type: literal('runtime.event'), at: agentAddress, name, payload: jsonObject }),
+  delta: () =>
+    object({
+      type: literal('delta'),
+      at: agentAddress,
+      eventId: name,
+      delta: turnDelta,
+      soFar: optional(oneOf('all', 'end')),
+    } satisfies FieldsOf<DeltaNotice>),
+  'runtime.event': () =>
+    object({
+      type: literal('runtime.event'),
+      at: agentAddress,
+      name,
+      payload: jsonObject,
+    } satisfies FieldsOf<RuntimeEventNotice>),
   'turn.ended': () => object({ type: literal('turn.ended'), end: turnEnd }),
   log: () => object({ type: literal('log'), line: logLine }),
   approval: () =>

@@ -30,6 +30,7 @@ import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { PlanInForce } from './plan-in-force.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
@@ -60,7 +61,7 @@ export interface ChildRequest {
 
 export class Swarm {
   readonly instances: Instances;
-  readonly watchers = new Watchers();
+  readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
   readonly #parts: SwarmParts;
@@ -69,10 +70,12 @@ export class Swarm {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
+  readonly #soFar = new ToldSoFar();
 
   constructor(parts: SwarmParts) {
     const { inForce, clock, journal } = parts;
     this.#parts = parts;
+    this.watchers = new Watchers(() => this.#soFar.notices());
     this.instances = new Instances({
       clock,
       get policy() {
@@ -97,6 +100,7 @@ export class Swarm {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
         this.#held.processGone(address);
+        this.#soFar.over(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -309,8 +313,10 @@ export class Swarm {
           instances: this.list().slice(0, MOST_LISTED),
         });
       case 'delta':
+        this.#soFar.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
+        this.#soFar.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -338,6 +344,7 @@ export class Swarm {
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
     this.approvals.turnFinished(address, event.id);
+    this.#soFar.over(address);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);

@@ -397,6 +397,8 @@ describe('streams', () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
+    // A page may be opened in the middle of an answer.
+    expect(swarm.calls.filter(([name]) => name === 'watch')).toEqual([['watch', { soFar: true }]]);
     stream.leave();
     await until(() => swarm.watching === 0);
   });

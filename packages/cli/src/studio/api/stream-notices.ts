@@ -68,7 +68,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
 async function startWatch(place: SwarmPlace, tell: (notice: Notice) => void): Promise<SwarmWatch | undefined> {
   if (!hasSocket(place)) return undefined;
   try {
-    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({}, tell);
+    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({ soFar: true }, tell);
   } catch {
     return undefined;
   }
