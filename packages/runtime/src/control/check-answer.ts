@@ -33,6 +33,7 @@ import type {
   ConnectionStatus,
   DeadLetterSummary,
   DeltaNotice,
+  InstanceNotice,
   InstanceStatus,
   RuntimeEventNotice,
   SwarmNotice,
@@ -112,6 +113,12 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
       approval: approvalSummary,
       outcome: optional(approvalOutcome),
     } satisfies FieldsOf<ApprovalNotice>),
+  instance: () =>
+    object({
+      type: literal('instance'),
+      at: agentAddress,
+      change: oneOf('forked', 'reset', 'deleted'),
+    } satisfies FieldsOf<InstanceNotice>),
   dropped: () => object({ type: literal('dropped'), count }),
 });
 

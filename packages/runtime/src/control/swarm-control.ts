@@ -66,6 +66,7 @@ export type SwarmNotice =
   | { readonly type: 'turn.ended'; readonly end: TurnEnd }
   | { readonly type: 'log'; readonly line: LogLine }
   | ApprovalNotice
+  | InstanceNotice
   /** The watcher did not keep up: so many notices before this one were let go. */
   | { readonly type: 'dropped'; readonly count: number };
 
@@ -98,6 +99,14 @@ export interface ApprovalNotice {
   readonly approval: ApprovalSummary;
   /** Present when it is decided. */
   readonly outcome?: ApprovalOutcome;
+}
+
+/** A conversation changed in a way that is no turn. Never let go for a watcher that does not keep up. */
+export interface InstanceNotice {
+  readonly type: 'instance';
+  readonly at: AgentAddress;
+  /** `forked`: it is a new one; `reset`: it began anew; `deleted`: it is gone. */
+  readonly change: 'forked' | 'reset' | 'deleted';
 }
 
 /** One tool call that a person is asked about. */

@@ -14,7 +14,7 @@ import type { ChildOutput } from '../ports/spawn.ts';
 import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import type { SwarmNotice } from '../control/swarm-control.ts';
+import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
@@ -157,6 +157,7 @@ export class Swarm {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      this.#tellChange(address, 'deleted');
       return removed;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
@@ -167,9 +168,20 @@ export class Swarm {
     const takeIn = async () => {
       const made = await make();
       this.#remember(address);
+      this.#tellChange(address, 'forked');
       return made;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
+  /** The instance begins anew: `reset` makes it so while it has no process. */
+  async renew(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+    await this.instances.whileAsleep(address, grace, async () => {
+      await reset();
+      // A turn that begins again asks again.
+      this.approvals.turnFinished(address);
+      this.#tellChange(address, 'reset');
+    });
   }
 
   /**
@@ -382,6 +394,10 @@ export class Swarm {
   log(line: LogLine): void {
     this.#parts.log(line);
     this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
   }
 
   #tell(notice: () => SwarmNotice): void {

@@ -65,6 +65,8 @@ function subjectOf(notice: SwarmNotice): Subject {
       const { agent, instanceKey, eventId } = notice.approval;
       return { agent, instanceKey, eventId };
     }
+    case 'instance':
+      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey };
     case 'dropped':
       return {};
   }

@@ -64,6 +64,7 @@ const noticeType: Check<SwarmNotice['type']> = oneOf(
   'turn.ended',
   'log',
   'approval',
+  'instance',
   'dropped',
 );
 
