@@ -58,8 +58,11 @@ export type {
   ConnectionStatus,
   DeadLetterSummary,
   Delivery,
+  DeltaNotice,
   InstanceChoice,
+  InstanceNotice,
   InstanceStatus,
+  RuntimeEventNotice,
   SwarmControl,
   SwarmNotice,
   SwarmStatus,
@@ -133,7 +136,7 @@ export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
-export { type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
+export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';

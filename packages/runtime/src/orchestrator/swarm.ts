@@ -14,7 +14,7 @@ import type { ChildOutput } from '../ports/spawn.ts';
 import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import type { SwarmNotice } from '../control/swarm-control.ts';
+import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
@@ -31,6 +31,7 @@ import { Mailboxes } from './router/mailboxes.ts';
 import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
@@ -60,7 +61,7 @@ export interface ChildRequest {
 
 export class Swarm {
   readonly instances: Instances;
-  readonly watchers = new Watchers();
+  readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
   readonly #parts: SwarmParts;
@@ -69,10 +70,12 @@ export class Swarm {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
+  readonly #soFar = new ToldSoFar();
 
   constructor(parts: SwarmParts) {
     const { inForce, clock, journal, telemetry } = parts;
     this.#parts = parts;
+    this.watchers = new Watchers(() => this.#soFar.notices());
     this.instances = new Instances({
       clock,
       get policy() {
@@ -97,6 +100,7 @@ export class Swarm {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
         this.#held.processGone(address);
+        this.#soFar.over(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -154,6 +158,7 @@ export class Swarm {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      this.#tellChange(address, 'deleted');
       return removed;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
@@ -164,9 +169,20 @@ export class Swarm {
     const takeIn = async () => {
       const made = await make();
       this.#remember(address);
+      this.#tellChange(address, 'forked');
       return made;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
+  /** The instance begins anew: `reset` makes it so while it has no process. */
+  async renew(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+    await this.instances.whileAsleep(address, grace, async () => {
+      await reset();
+      // A turn that begins again asks again.
+      this.approvals.turnFinished(address);
+      this.#tellChange(address, 'reset');
+    });
   }
 
   /**
@@ -310,8 +326,10 @@ export class Swarm {
           instances: this.list().slice(0, MOST_LISTED),
         });
       case 'delta':
+        this.#soFar.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
+        this.#soFar.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -339,6 +357,7 @@ export class Swarm {
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
     this.approvals.turnFinished(address, event.id);
+    this.#soFar.over(address);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -376,6 +395,10 @@ export class Swarm {
   log(line: LogLine): void {
     this.#parts.log(line);
     this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
   }
 
   #tell(notice: () => SwarmNotice): void {
