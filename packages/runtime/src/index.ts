@@ -48,6 +48,7 @@ export { connectControl, type ControlClientOptions, type ControlPlace } from './
 export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export type { SwarmGreeting } from './control/endpoints.ts';
+export { type BodyBounds, readJsonBody, type RefuseBody } from './control/read-json-body.ts';
 export type {
   Acceptance,
   ApprovalAnswerOptions,
@@ -70,6 +71,7 @@ export type { Change } from './json/diff-json.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
 export { type DroppedNotice, EventStream, type EventStreamParts } from './orchestrator/control/event-stream.ts';
+export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';

@@ -40,11 +40,3 @@ export function readEntry({ seq, fields }: StoredLine, after: number): InboxEntr
   const event = fields['event'] as unknown as Omit<AgentEvent, 'createdAt'> & { createdAt: string };
   return { seq, event: { ...event, createdAt: new Date(event.createdAt) } };
 }
-
-export function turnIdOf({ id }: AgentEvent): string {
-  return turnIdOfEvent(id);
-}
-
-export function turnIdOfEvent(eventId: string): string {
-  return `turn-${eventId}`;
-}

@@ -8,6 +8,7 @@ import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 /** Files that are opened for what no name tells. */
 const MOST_OPENED = 2_000;
@@ -52,7 +53,7 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
 
 /** What people type for a turn: all of its id, that of its event, or the part that is different for each. */
 function turnIds(id: string): string[] {
-  return [id, `turn-${id}`, `turn-event-${id}`];
+  return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
 }
 
 async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<Meant[]> {
