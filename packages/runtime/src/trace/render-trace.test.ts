@@ -168,7 +168,7 @@ test('what is not there is said: the end, runs before a crash, what was too much
     '│ ✗ E_CANCELLED: no more',
     '│ … went on after 2 crashes: what was not written down before is missing',
     '│ … its file is full: what came after is missing',
-    '│ … 4 records could not be written',
+    '│ … 4 records are missing or damaged',
     '│ … 3 more chains, not recorded',
     '│ slow own 1.00 ms',
     '│ │ … more changes, not recorded',

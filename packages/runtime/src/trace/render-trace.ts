@@ -117,7 +117,9 @@ class Renderer {
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
       ...(missing.isCut ? ['its file is full: what came after is missing'] : []),
-      ...(missing.lines === 0 ? [] : [`${missing.lines} records could not be written`]),
+      ...(missing.lines === 0
+        ? []
+        : [`${missing.lines} ${missing.lines === 1 ? 'record is' : 'records are'} missing or damaged`]),
       ...(missing.chains === 0 ? [] : [`${missing.chains} more chains, not recorded`]),
     ];
     // Of one that failed before its first layer, or outside its layers.

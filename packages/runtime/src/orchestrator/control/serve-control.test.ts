@@ -255,15 +255,18 @@ describe('a refusal of the control socket', () => {
   });
 
   // A code has one status, wherever it comes from.
-  test.each(Object.entries(controlStatusByCode))('the swarm’s own error keeps its code: %s is %p', async (code, status) => {
-    if (!isErrorCode(code)) throw new Error(code);
-    expect(await refusedBySwarm(new GoondanError(code, 'No.', { suggestion: 'Do.' }))).toEqual([
-      status,
-      code,
-      'No.',
-      'Do.',
-    ]);
-  });
+  test.each(Object.entries(controlStatusByCode))(
+    'the swarm’s own error keeps its code: %s is %p',
+    async (code, status) => {
+      if (!isErrorCode(code)) throw new Error(code);
+      expect(await refusedBySwarm(new GoondanError(code, 'No.', { suggestion: 'Do.' }))).toEqual([
+        status,
+        code,
+        'No.',
+        'Do.',
+      ]);
+    },
+  );
 
   test('500 for a code without a status of its own', async () => {
     const [status, code] = await refusedBySwarm(new GoondanError('E_STORE_WRITE', 'No.'));
