@@ -1,5 +1,5 @@
 /** Texts in the columns of a terminal, where a character takes none, one or two. They are harmless already. */
-import { graphemes, widthOf } from './chat/screen/graphemes.ts';
+import { graphemes, widthOf } from './graphemes.ts';
 
 /** As many whole characters as fit; a mark at its end says that there are more. */
 export function cutToWidth(text: string, columns: number): string {

@@ -26,7 +26,7 @@ export function addBlameCommand(program: Command, terminal: Terminal, finish: (c
     )
     .option('--show-replaced', 'print the messages that others took the place of, too');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn blame helper default --show-replaced --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn blame assistant default --show-replaced --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: BlameOptions) => {
       await showBlame({ agentName, instanceKey }, options, terminal);
       finish(exitCodes.ok);

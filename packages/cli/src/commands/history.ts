@@ -29,7 +29,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
     .option('--limit <number>', 'how many events at most (default: 50)', readNumber(1000))
     .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn history helper default --at 12 --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' shows one moment: it takes no pages");

@@ -1,6 +1,6 @@
 /** Who put each message of a conversation there, for people: two or three lines for each. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime';
-import { widthOf } from '../chat/screen/graphemes.ts';
+import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';

@@ -1,7 +1,7 @@
 /** A page of a history for people: a line for each turn, and below it one for each of its events. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
 import { harmlessText } from '../harmless-text.ts';
-import { widthOf } from '../chat/screen/graphemes.ts';
+import { widthOf } from '../graphemes.ts';
 import { padToWidth } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
 import type { Colors } from '../terminal.ts';

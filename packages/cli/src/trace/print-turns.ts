@@ -1,7 +1,7 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime';
 import { showText } from '../approval/show-text.ts';
-import { widthOf } from '../chat/screen/graphemes.ts';
+import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth } from '../fit-width.ts';
 import type { Terminal } from '../terminal.ts';
 
