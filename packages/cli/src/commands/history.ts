@@ -22,11 +22,14 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
       'Lists the turns of one conversation and every event that changed it: its number, when, who, and what. With --at ' +
         'it prints the conversation as it was after that event. Whether the swarm runs does not matter.',
     )
-    .option('--at <event>', 'the conversation after the event of this number, or after the turn of this id; 0 is empty')
+    .option(
+      '--at <event>',
+      'the conversation after the event of this number, or after the turn whose id begins so; 0 is empty',
+    )
     .option('--limit <number>', 'how many events at most (default: 50)', readNumber(1000))
     .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn history helper default --at 12 --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' shows one moment: it takes no pages");

@@ -28,7 +28,7 @@ export function addSendCommand(program: Command, terminal: Terminal, finish: (co
     .option('--id <id>', 'the same id again is the same input, and handled once')
     .option('--wait', 'wait for the answer');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent helper --input "Good morning" --wait')
+    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
     .action(async (options: SendOptions) => {
       finish(await send(options, terminal));
     });

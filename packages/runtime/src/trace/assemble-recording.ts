@@ -22,7 +22,7 @@ export function assembleRecording(lines: readonly TraceLine[]): Recording | NoRe
   }
   if (resumes > 0) return { problem: 'it was interrupted and went on in another process' };
   if (missing.isCut) return { problem: 'its file is full, and what came after is missing' };
-  if (missing.lines > 0) return { problem: `${missing.lines} records could not be written` };
+  if (missing.lines > 0) return { problem: `${missing.lines} records are missing or damaged` };
   if (missing.chains > 0 || hasMoreLayers(chain)) return { problem: 'it had more chains and layers than are recorded' };
   const beginning = lines.find((line): line is BeginningLine => line.type === 'beginning');
   if (beginning === undefined) return { problem: 'a version of goondan recorded it that could not replay' };

@@ -125,36 +125,3 @@ function packLayer(layer: ChainRecord['layers'][number]): StoredLayer {
 function round(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }
-
-/** `undefined` for what a crash left of a line, and for what a later version may add. */
-export function decodeTraceLine(text: string): TraceLine | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return isTraceLine(line) ? line : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What is asked for below the type is what `assemble-turn.ts` leans on. */
-function isTraceLine(line: unknown): line is TraceLine {
-  if (typeof line !== 'object' || line === null || !('type' in line)) return false;
-  const isText = (name: string) => typeof Reflect.get(line, name) === 'string';
-  switch (line.type) {
-    case 'start':
-      return ['time', 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'].every(isText);
-    case 'chain':
-      return 'n' in line && 'chain' in line && typeof line.chain === 'object' && line.chain !== null;
-    case 'beginning':
-      return 'event' in line && typeof line.event === 'object' && line.event !== null && 'extensions' in line;
-    case 'effect':
-      return isText('key') && isText('kind') && 'asked' in line;
-    case 'end':
-      return isText('time') && isText('finishReason');
-    case 'dropped':
-    case 'cut':
-      return true;
-    default:
-      return false;
-  }
-}

@@ -4,11 +4,11 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
+import { typedTurnIds } from '../../ports/ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
-import { turnIdOf } from '../../ports/ids.ts';
 
 /** Files that are opened for what no name tells. */
 const MOST_OPENED = 2_000;
@@ -22,7 +22,7 @@ export interface FoundTrace {
 
 /** **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
 export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string): Promise<FoundTrace> {
-  const exact = files.filter(({ turn }) => turnIds(id).some((turnId) => pathSegment(turnId) === turn));
+  const exact = files.filter(({ turn }) => typedTurnIds(id).some((turnId) => pathSegment(turnId) === turn));
   if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
   const traces = new Set(files.map(({ trace }) => trace));
   if (traces.has(pathSegment(id))) return { trace: pathSegment(id) };
@@ -51,13 +51,8 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
-/** What people type for a turn: all of its id, that of its event, or the part that is different for each. */
-function turnIds(id: string): string[] {
-  return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
-}
-
 async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<Meant[]> {
-  const begins = (text: string) => turnIds(id).some((beginning) => text.startsWith(beginning));
+  const begins = (text: string) => typedTurnIds(id).some((beginning) => text.startsWith(beginning));
   const named = files.filter(({ turn }) => begins(turn));
   if (named.length > 0) return summaries(fs, named.slice(0, MOST_OPENED));
   const opened = await summaries(fs, files.slice(0, MOST_OPENED));
