@@ -18,6 +18,7 @@ import type { SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { maskOutput } from './child/mask-output.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -29,6 +30,7 @@ import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { PlanInForce } from './plan-in-force.ts';
+import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
@@ -117,6 +119,7 @@ export class Swarm {
     this.#mailboxes = new Mailboxes(journal, this.instances, {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
+      report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -142,6 +145,11 @@ export class Swarm {
     const accepted = await this.#mailboxes.accept(to, event, isAwaited);
     this.#remember(to);
     return accepted;
+  }
+
+  /** See `Mailboxes`. */
+  cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#mailboxes.cancel(at, eventId, reason);
   }
 
   /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
@@ -176,10 +184,8 @@ export class Swarm {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const address of await this.#parts.journal.instances()) {
-      if (only?.has(address.agentName) === false) continue;
+    for (const { address, entries: pending } of await readPendingInputs(this.#parts.journal, only)) {
       this.#remember(address);
-      const pending = await this.#parts.journal.pendingEntries(address);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
@@ -388,10 +394,6 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
-  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
-}
 
 function deadLetterText(event: AgentEvent, crashes: number): string {
   return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
