@@ -18,6 +18,7 @@ import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { maskOutput } from './child/mask-output.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -30,6 +31,7 @@ import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
+import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
@@ -122,6 +124,7 @@ export class Swarm {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
       sample: telemetry?.sample ?? ((event) => event),
+      report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -147,6 +150,11 @@ export class Swarm {
     const accepted = await this.#mailboxes.accept(to, event, isAwaited);
     this.#remember(to);
     return accepted;
+  }
+
+  /** See `Mailboxes`. */
+  cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#mailboxes.cancel(at, eventId, reason);
   }
 
   /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
@@ -193,10 +201,8 @@ export class Swarm {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const address of await this.#parts.journal.instances()) {
-      if (only?.has(address.agentName) === false) continue;
+    for (const { address, entries: pending } of await readPendingInputs(this.#parts.journal, only)) {
       this.#remember(address);
-      const pending = await this.#parts.journal.pendingEntries(address);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
@@ -412,10 +418,6 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
-  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
-}
 
 function deadLetterText(event: AgentEvent, crashes: number): string {
   return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
