@@ -136,6 +136,7 @@ export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journa
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
 export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { readSwarmRecord } from './workspace/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';

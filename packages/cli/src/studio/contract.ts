@@ -62,6 +62,7 @@ export interface WorkspaceList {
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
+  /** The one that runs, or last ran there. Absent in workspaces that were last used by a version that did not keep it. */
   readonly swarm?: string;
   readonly isRunning: boolean;
   readonly instances: number;

@@ -206,9 +206,10 @@ describe('a swarm that does not run', () => {
     await swarm.ask({ input: 'hello' });
     await swarm.stop();
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({
-      workspaces: [{ workspaceId: 'shop', isRunning: false, instances: 1 }],
+      workspaces: [{ workspaceId: 'shop', swarm: 'shop', isRunning: false, instances: 1 }],
     });
     expect(await place.read<WorkspaceView>(shop)).toMatchObject({
+      swarm: 'shop',
       isRunning: false,
       agents: [{ name: 'clerk' }],
       conversations: [{ agent: 'clerk', key: 'default', status: 'asleep', messages: 2 }],
