@@ -6,7 +6,7 @@ import type { Instances } from './instances/instances.ts';
 export interface DrainParts {
   readonly clock: Clock;
   /** Who waits for its answer. */
-  callersOf(address: AgentAddress): readonly AgentAddress[];
+  readonly callersOf: (address: AgentAddress) => readonly AgentAddress[];
 }
 
 /**
