@@ -70,9 +70,10 @@ export type {
 } from './control/swarm-control.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
+export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';
+export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { type DroppedNotice, EventStream, type EventStreamParts } from './orchestrator/control/event-stream.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
