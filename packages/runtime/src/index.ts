@@ -71,9 +71,10 @@ export type {
 } from './control/swarm-control.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
+export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';
+export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { type DroppedNotice, EventStream, type EventStreamParts } from './orchestrator/control/event-stream.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
@@ -138,6 +139,7 @@ export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journa
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
 export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { readSwarmRecord } from './workspace/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';

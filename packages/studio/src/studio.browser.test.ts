@@ -190,6 +190,26 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
   });
 
+  test('eight windows of one browser all see the answer that is being written, and can ask for more', async () => {
+    const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
+    const windows = [page, ...others];
+    for (const other of others) {
+      other.setDefaultTimeout(60_000);
+      await other.goto(page.url());
+      await other.getByRole('heading', { name: 'concierge default' }).waitFor();
+    }
+    await page.bringToFront();
+    await send(page, `eight ${'blah '.repeat(200)}`);
+    await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
+    // What is asked for has connections left.
+    await others[6]?.getByRole('link', { name: 'Overview' }).click();
+    await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
+    await Promise.all(
+      windows.slice(0, 7).map((each) => each.locator('.turn:not(.is-live)', { hasText: 'You said: eight' }).waitFor()),
+    );
+    await Promise.all(others.map((each) => each.close()));
+  });
+
   test('what an agent says is text, whatever it looks like', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);

@@ -19,6 +19,7 @@ import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
 import { maskOutput } from './child/mask-output.ts';
+import { drainInstances } from './drain-instances.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -218,48 +219,13 @@ export class Swarm {
     return woken;
   }
 
-  /**
-   * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
-   * within `graceMs` is killed; its events are there at the next start.
-   */
+  /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
     this.#mailboxes.close();
-    let deadline = clock.elapsed() + graceMs;
-    /** What each was told: may it finish its turn, or not even that? */
-    const told = new Map<Instance, 'go' | 'end'>();
-    const isOver = () => {
-      const rest = Math.max(0, deadline - clock.elapsed());
-      const word = rest === 0 ? 'end' : 'go';
-      const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
-      for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
-        told.set(instance, word);
-        this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
-      }
-      return left.length === 0;
-    };
-    const endNow = () => {
-      deadline = clock.elapsed();
-      this.instances.replan();
-    };
-    const callOff = clock.after(graceMs, endNow);
-    hurry.addEventListener('abort', endNow, { once: true });
-    if (hurry.aborted) endNow();
-    await this.instances.until(isOver);
-    // What is still on its way to the disk is there at the next start.
-    this.instances.close();
-    callOff();
+    const callersOf = (address: AgentAddress) => this.#calls.callersOf(address);
+    await drainInstances(this.instances, { clock: this.#parts.clock, callersOf }, graceMs, hurry);
     this.#calls.close();
     this.approvals.close();
-  }
-
-  /** One that has left its turn no longer waits; the next start asks again. */
-  #isAwaitedBySomebody({ address }: Instance): boolean {
-    return this.#calls.callersOf(address).some((caller) => {
-      const waiting = this.instances.find(caller);
-      return waiting !== undefined && waiting.state.phase.name !== 'stopped';
-    });
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {

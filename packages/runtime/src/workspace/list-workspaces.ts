@@ -1,9 +1,12 @@
 /** Which workspaces a state root has, for lists. Takes no lock, and opens no conversation. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { instancesFolder, isAside, pathsIn, workspaceFolder } from './layout/instance-paths.ts';
+import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {
   readonly workspaceId: string;
+  /** The one that last ran there, when that is known. */
+  readonly swarm?: string;
   /** How many conversations it has, damaged ones too. */
   readonly instances: number;
   /** When the newest of them changed; absent when none has. */
@@ -21,7 +24,12 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
     const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
     const names = foldersIn(folder).filter((name) => !isAside(name));
     const newest = names.slice(0, MOST_LOOKED_AT).reduce((latest, name) => Math.max(latest, changed(folder, name)), 0);
-    return { workspaceId, instances: names.length, ...(newest === 0 ? {} : { updatedAt: new Date(newest) }) };
+    return {
+      workspaceId,
+      ...readSwarmRecord({ stateRoot, workspaceId }),
+      instances: names.length,
+      ...(newest === 0 ? {} : { updatedAt: new Date(newest) }),
+    };
   });
 }
 

@@ -19,7 +19,8 @@ export interface Swarm {
   readonly versionOf: (agent: string, key: string) => number;
   /** Grows while turns run: for whoever shows one that is not over. */
   readonly progress: number;
-  readonly isConnected: boolean;
+  /** Why notices do not come, as far as the server said; `undefined` when they do. */
+  readonly streamProblem: string | undefined;
   /** At what there is: something was done to it. */
   readonly lookAgain: () => void;
 }
@@ -52,7 +53,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     lookAgain();
     goOn();
   }, [lookAgain, goOn]);
-  const isConnected = useNotices(workspaceId, { heard, opened, lost: lookAgain });
+  const streamProblem = useNotices(workspaceId, { heard, opened, lost: lookAgain });
   const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
   const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
   const { value } = view;
@@ -71,5 +72,5 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     if (hasDoubt) lookLater();
   }, [hasDoubt, value, lookLater]);
   const versionOf = useCallback((agent: string, key: string) => commits.get(liveKey(agent, key)) ?? 0, [commits]);
-  return { view, live, versionOf, progress, isConnected, lookAgain };
+  return { view, live, versionOf, progress, streamProblem, lookAgain };
 }
