@@ -84,6 +84,7 @@ export {
   type DivergenceCause,
   type ExplainedDivergence,
   type ReplayOptions,
+  type ReplayedRun,
   replayRecording,
   type ReplayReport,
 } from './orchestrator/replay-recording.ts';
