@@ -37,8 +37,9 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
 }
 
 async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { withInstance }, { readHistory }, { renderHistory }] = await Promise.all([
+  const [{ placeOfSwarm }, { optionsAgain }, { withInstance }, { readHistory }, { renderHistory }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
+    import('../swarm/options-again.ts'),
     import('../instance/read-instances.ts'),
     import('@goondan/runtime'),
     import('../history/render-history.ts'),
@@ -53,8 +54,12 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
   terminal.print(renderHistory(page, { colors, columns }));
   const shownFrom = page.turns.flatMap(({ events }) => events)[0]?.seq ?? page.first;
   if (shownFrom <= page.first) return;
-  const earlier = `gdn history ${quoteForShell(agent)} ${quoteForShell(instanceKey)} --before ${shownFrom}`;
-  terminal.printError(`There are earlier events: \`${earlier}\`.\n`);
+  const earlier = [
+    `gdn history ${quoteForShell(agent)} ${quoteForShell(instanceKey)} --before ${shownFrom}`,
+    ...(options.limit === undefined ? [] : [`--limit ${limit}`]),
+    ...optionsAgain(options),
+  ];
+  terminal.printError(`There are earlier events: \`${earlier.join(' ')}\`.\n`);
 }
 
 async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {

@@ -156,10 +156,12 @@ export interface TurnList {
 export type TraceView = ReadTrace;
 
 /**
- * What happens in the swarm, as it is told to whoever watches. `swarm`: it came up, went away, or is as it is when the
- * stream begins. Each is sent as the event `message`; a comment every 15 seconds says that the stream lives.
+ * What happens in the swarm, as it is told to whoever watches, and first what its turns that run have told so far. `swarm`:
+ * it came up, went away, or is as it is when the stream begins. `conversations`: some came or went while no swarm runs, which
+ * is all that can be said then. Each is sent as the event `message`; a comment every 15 seconds says that the stream lives.
  */
-export type StudioNotice = Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean };
+export type StudioNotice =
+  Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
 
 export interface SendBody {
   readonly agent: string;

@@ -40,7 +40,15 @@ export async function askSwarm(
   }
 }
 
-const noticeTypes: readonly string[] = ['delta', 'runtime.event', 'turn.ended', 'log', 'approval', 'dropped'];
+const noticeTypes: readonly string[] = [
+  'delta',
+  'runtime.event',
+  'turn.ended',
+  'log',
+  'approval',
+  'instance',
+  'dropped',
+];
 
 /** A newer server may tell more. */
 export function isNotice(event: string): boolean {

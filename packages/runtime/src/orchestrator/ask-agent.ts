@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../control/swarm-control.ts';
 import type { Swarm } from './swarm.ts';
+import { turnIdOf } from '../ports/ids.ts';
 
 export interface AskAgentOptions {
   /** Aborting it cancels the turn, whose end is still waited for. */
@@ -61,7 +62,7 @@ export function acceptanceOf(to: AgentAddress, event: AgentEvent, duplicate: boo
     eventId: event.id,
     agent: to.agentName,
     instanceKey: to.instanceKey,
-    turnId: `turn-${event.id}`,
+    turnId: turnIdOf(event.id),
     traceId: event.traceId,
     duplicate,
   };

@@ -14,10 +14,11 @@ import type { ChildOutput } from '../ports/spawn.ts';
 import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import type { SwarmNotice } from '../control/swarm-control.ts';
+import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { lineOfOutput } from './child/line-of-output.ts';
 import { maskOutput } from './child/mask-output.ts';
 import {
   type AgentChild,
@@ -26,12 +27,15 @@ import {
   runAgentProcess,
 } from './instances/agent-process.ts';
 import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
+import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
+import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
 import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
@@ -42,8 +46,7 @@ export interface SwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
-  /** For the processes of agents. */
-  readonly telemetry?: AgentStart['telemetry'];
+  readonly telemetry?: SwarmTelemetry;
   /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
@@ -62,7 +65,7 @@ export interface ChildRequest {
 
 export class Swarm {
   readonly instances: Instances;
-  readonly watchers = new Watchers();
+  readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
   readonly #parts: SwarmParts;
@@ -71,10 +74,12 @@ export class Swarm {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
+  readonly #soFar = new ToldSoFar();
 
   constructor(parts: SwarmParts) {
-    const { inForce, clock, journal } = parts;
+    const { inForce, clock, journal, telemetry } = parts;
     this.#parts = parts;
+    this.watchers = new Watchers(() => this.#soFar.notices());
     this.instances = new Instances({
       clock,
       get policy() {
@@ -91,14 +96,17 @@ export class Swarm {
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
       requestsFailed: ({ address }, error) => this.failRequests(address, error),
-      deadLettered: (instance, event, crashes) =>
-        this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
+      deadLettered: ({ address }, { id }, crashes) => {
+        const message = `Event ${id} ended its process ${crashes} times and is put aside.`;
+        this.report('error', 'event.dead_lettered', message, address);
+      },
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
       processGone: ({ address }) => {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
         this.#held.processGone(address);
+        this.#soFar.over(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -120,6 +128,7 @@ export class Swarm {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
       report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
+      sample: telemetry?.sample ?? ((event) => event),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -161,6 +170,7 @@ export class Swarm {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      this.#tellChange(address, 'deleted');
       return removed;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
@@ -171,9 +181,20 @@ export class Swarm {
     const takeIn = async () => {
       const made = await make();
       this.#remember(address);
+      this.#tellChange(address, 'forked');
       return made;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
+  /** The instance begins anew: `reset` makes it so while it has no process. */
+  async renew(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+    await this.instances.whileAsleep(address, grace, async () => {
+      await reset();
+      // A turn that begins again asks again.
+      this.approvals.turnFinished(address);
+      this.#tellChange(address, 'reset');
+    });
   }
 
   /**
@@ -206,33 +227,11 @@ export class Swarm {
    * within `graceMs` is killed; its events are there at the next start.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
     this.#mailboxes.close();
-    let deadline = clock.elapsed() + graceMs;
-    /** What each was told: may it finish its turn, or not even that? */
-    const told = new Map<Instance, 'go' | 'end'>();
-    const isOver = () => {
-      const rest = Math.max(0, deadline - clock.elapsed());
-      const word = rest === 0 ? 'end' : 'go';
-      const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
-      for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
-        told.set(instance, word);
-        this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
-      }
-      return left.length === 0;
-    };
-    const endNow = () => {
-      deadline = clock.elapsed();
-      this.instances.replan();
-    };
-    const callOff = clock.after(graceMs, endNow);
-    hurry.addEventListener('abort', endNow, { once: true });
-    if (hurry.aborted) endNow();
-    await this.instances.until(isOver);
+    const isAwaited = (instance: Instance) => this.#isAwaitedBySomebody(instance);
+    await drainInstances(this.instances, { clock: this.#parts.clock, graceMs, hurry, isAwaited });
     // What is still on its way to the disk is there at the next start.
     this.instances.close();
-    callOff();
     this.#calls.close();
     this.approvals.close();
   }
@@ -285,7 +284,7 @@ export class Swarm {
         store,
         cwd,
         isNew: !hasConversation(store, address),
-        ...(telemetry === undefined ? {} : { telemetry }),
+        ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
       },
       { heartbeat: settings.heartbeat, clock },
       listener,
@@ -315,8 +314,10 @@ export class Swarm {
           instances: this.list().slice(0, MOST_LISTED),
         });
       case 'delta':
+        this.#soFar.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
+        this.#soFar.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -344,6 +345,7 @@ export class Swarm {
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
     this.approvals.turnFinished(address, event.id);
+    this.#soFar.over(address);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -369,18 +371,16 @@ export class Swarm {
 
   /** A line that a child printed; secrets are masked in it. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
-    this.log({
-      time: this.#parts.clock.now().toISOString(),
-      level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
-      message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
-      ...whose,
-      event: `process.${output.stream}`,
-    });
+    this.log(lineOfOutput(output, whose, this.#parts.clock.now()));
   }
 
   log(line: LogLine): void {
     this.#parts.log(line);
     this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
   }
 
   #tell(notice: () => SwarmNotice): void {
@@ -394,7 +394,3 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function deadLetterText(event: AgentEvent, crashes: number): string {
-  return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
-}

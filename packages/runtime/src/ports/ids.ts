@@ -20,3 +20,12 @@ export function countedIds(): Ids {
     },
   };
 }
+
+/** The same event is the same turn, also after a crash. */
+export function turnIdOf(eventId: string): string {
+  return `turn-${eventId}`;
+}
+
+export function eventIdOf(turnId: string): string {
+  return turnId.replace(/^turn-/, '');
+}

@@ -30,6 +30,12 @@ export function workspaceIds(stateRoot: string): string[] {
   return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
 }
 
+/** When a conversation of it last came or went; another moment, not which. `undefined` when there never was one. */
+export function instancesChangedAt(stateRoot: string, workspaceId: string): number | undefined {
+  const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+}
+
 /** The replacement of its metadata is what commits a turn. */
 function changed(folder: string, name: string): number {
   return statSync(pathsIn(`${folder}/${name}`).metadata, { throwIfNoEntry: false })?.mtimeMs ?? 0;

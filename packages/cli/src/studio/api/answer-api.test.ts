@@ -4,6 +4,8 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import {
   controlSocketPath,
+  deleteStoppedInstance,
+  forkStoppedInstance,
   startSwarm,
   type SwarmControl,
   systemSocketEnvironment,
@@ -161,6 +163,40 @@ describe('a swarm that runs', () => {
     await until(() => stream.notices.some(({ type }) => type === 'turn.ended'));
     stream.leave();
     await until(() => place.studio.streams === 0);
+  });
+});
+
+describe('what is done to conversations', () => {
+  const copy = { agentName: 'clerk', instanceKey: 'copy' };
+
+  test('is told by the swarm that runs', async () => {
+    const swarm = await startShop();
+    await swarm.ask({ input: 'hello' });
+    const stream = place.watch('shop');
+    await until(() => stream.notices.length > 0);
+    await swarm.forkInstance({ ...copy, instanceKey: 'default' }, { as: 'copy' });
+    await swarm.deleteInstance(copy);
+    await until(() => stream.notices.filter(({ type }) => type === 'instance').length === 2);
+    expect(stream.notices.flatMap((each) => (each.type === 'instance' ? [each.change] : []))).toEqual([
+      'forked',
+      'deleted',
+    ]);
+    stream.leave();
+  });
+
+  test('is seen on the disk of one that does not', async () => {
+    const swarm = await startShop();
+    await swarm.ask({ input: 'hello' });
+    await swarm.stop();
+    const stream = place.watch('shop');
+    const seen = () => stream.notices.filter(({ type }) => type === 'conversations').length;
+    await until(() => stream.notices.length > 0);
+    const stopped = { stateRoot: place.stateRoot, workspaceId: 'shop', swarm: 'shop', warn: () => undefined };
+    await forkStoppedInstance(stopped, { ...copy, instanceKey: 'default' }, { as: 'copy' });
+    await until(() => seen() === 1);
+    await deleteStoppedInstance(stopped, copy);
+    await until(() => seen() >= 2);
+    stream.leave();
   });
 });
 
@@ -397,6 +433,8 @@ describe('streams', () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
+    // A page may be opened in the middle of an answer.
+    expect(swarm.calls.filter(([name]) => name === 'watch')).toEqual([['watch', { soFar: true }]]);
     stream.leave();
     await until(() => swarm.watching === 0);
   });

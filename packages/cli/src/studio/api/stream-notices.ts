@@ -4,13 +4,13 @@
  *
  * What waits for a slow reader is bounded: of what may be lost the oldest goes, and the reader is told how many.
  */
-import { EventStream, sleep, type SwarmNotice, type SwarmWatch } from '@goondan/runtime';
+import { EventStream, instancesChangedAt, sleep, type SwarmNotice, type SwarmWatch } from '@goondan/runtime';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { StudioNotice } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 
-/** How often it is looked whether the swarm is there. */
+/** How often it is looked whether the swarm is there, and, while it is not, whether conversations came or went. */
 const LOOK_MS = 1_000;
 /** A swarm says something every 15 s. */
 const SILENCE_MS = 20_000;
@@ -48,14 +48,21 @@ interface Follower {
 /** Never rejects. */
 async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promise<void> {
   let said: boolean | undefined;
+  const lookAtInstances = () => instancesChangedAt(place.stateRoot, place.workspaceId);
+  let instances = lookAtInstances();
   while (!over.aborted) {
     const watch = await startWatch(place, tell);
     say(watch !== undefined);
     if (watch !== undefined) {
       await untilOver(watch, over);
+      instances = lookAtInstances();
       say(false);
     }
     await look(over);
+    const now = lookAtInstances();
+    // Nobody runs who could tell: `gdn instance delete` and `gdn fork` did it themselves.
+    if (said === false && now !== instances) tell({ type: 'conversations' });
+    instances = now;
   }
 
   function say(isRunning: boolean): void {
@@ -68,7 +75,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
 async function startWatch(place: SwarmPlace, tell: (notice: Notice) => void): Promise<SwarmWatch | undefined> {
   if (!hasSocket(place)) return undefined;
   try {
-    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({}, tell);
+    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({ soFar: true }, tell);
   } catch {
     return undefined;
   }

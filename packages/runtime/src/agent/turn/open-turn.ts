@@ -12,8 +12,8 @@ import type { LayerWarning } from '../pipeline/onion.ts';
 import { DeltaGate } from './delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
 import type { TurnClock } from './turn-clock.ts';
-import { turnIdOf } from './turn-id.ts';
 import type { TurnRun } from './turn-run.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 type OpenOptions = TurnOptions & { readonly clock: TurnClock };
 
@@ -23,7 +23,7 @@ export async function openTurn(
   options: OpenOptions,
   signal: AbortSignal,
 ): Promise<TurnRun | { readonly finished: TurnOutcome }> {
-  const turnId = turnIdOf(event);
+  const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
   if (opened.finished !== undefined) {
     return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };

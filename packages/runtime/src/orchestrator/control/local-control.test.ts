@@ -441,3 +441,35 @@ test('a swarm that stops takes no more input, and says so', async () => {
   expect(await failure(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
 });
+
+describe('who watches', () => {
+  test('is told of conversations that are forked, begun anew or deleted, when it is so', async () => {
+    const { control, journal, swarm } = await open(echo);
+    const at = { agentName: 'a', instanceKey: 'default' };
+    await journal.recover(at);
+    await journal.close(at);
+    await swarm.wake();
+    const told: [SwarmNotice, Promise<boolean>][] = [];
+    control.watch({ types: ['instance'] }, (notice) => {
+      if (notice.type === 'instance') told.push([notice, journal.has(notice.at)]);
+    });
+    const elsewhere: SwarmNotice[] = [];
+    control.watch({ types: ['instance'], instanceKey: 'copy' }, (notice) => void elsewhere.push(notice));
+
+    const copy = { ...at, instanceKey: 'copy' };
+    await control.forkInstance(at, { as: 'copy' });
+    await control.restart({ agent: 'a', instanceKey: 'default', fresh: true });
+    await control.deleteInstance(copy);
+    const heard = await Promise.all(told.map(async ([notice, isThere]) => [notice, await isThere] as const));
+    expect(heard).toEqual([
+      [{ type: 'instance', at: copy, change: 'forked' }, true],
+      [{ type: 'instance', at, change: 'reset' }, true],
+      [{ type: 'instance', at: copy, change: 'deleted' }, false],
+    ]);
+    expect(elsewhere).toHaveLength(2);
+    // A process that is replaced keeps its conversation.
+    await control.ask({ agent: 'a', input: 'hi' });
+    await control.restart({ agent: 'a' });
+    expect(told).toHaveLength(3);
+  });
+});

@@ -69,7 +69,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     forkInstance,
     deadLetters,
     retryDeadLetter,
-    dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
+    dropDeadLetter,
     approvals: async () => swarm.approvals.pending(),
     approve: (id, options) => answer(id, 'approved', options),
     deny: (id, options) => answer(id, 'denied', options),
@@ -178,6 +178,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return true;
   }
 
+  async function dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean> {
+    const isDropped = await takeLetter(checkAddress(at), eventId);
+    if (isDropped) swarm.report('info', 'event.dropped', `Event ${eventId}, which was put aside, was dropped.`, at);
+    return isDropped;
+  }
+
   /** The letters are the agent process's own file: it is touched while there is none. */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
@@ -194,11 +200,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
-      await journal.reset(at);
-      // A turn that begins again asks again.
-      swarm.approvals.turnFinished(at);
-    });
+    await swarm.renew(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
     return true;
   }
 

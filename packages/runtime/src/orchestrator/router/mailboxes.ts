@@ -44,6 +44,8 @@ export interface MailboxWorld {
   readonly mask: Mask;
   /** That a cancel could not be written down. Must not throw. */
   readonly report: (at: AgentAddress, problem: string) => void;
+  /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
+  readonly sample: (event: AgentEvent) => AgentEvent;
 }
 
 /** Of the words about a cancel, so much is written down. */
@@ -75,7 +77,7 @@ export class Mailboxes {
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(sent, this.#world.mask);
+    const event = withoutSecrets(this.#world.sample(sent), this.#world.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#journal.accept(to, event);
       const work = workOf(accepted, event, isAwaited);

@@ -76,11 +76,3 @@ function markCancelled(entries: InboxEntry[], { cancels, reason }: CancelMark): 
   const entry = entries[index];
   if (entry !== undefined) entries[index] = { ...entry, cancelled: reason };
 }
-
-export function turnIdOf({ id }: AgentEvent): string {
-  return turnIdOfEvent(id);
-}
-
-export function turnIdOfEvent(eventId: string): string {
-  return `turn-${eventId}`;
-}

@@ -9,8 +9,9 @@ import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { entriesOf, turnIdOf, turnIdOfEvent, type InboxEntry } from './inbox-lines.ts';
+import { entriesOf, type InboxEntry } from './inbox-lines.ts';
 import { readInbox, readInboxLines } from './read-inbox.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 export class InboxReader {
   readonly #ports: StorePorts;
@@ -33,7 +34,7 @@ export class InboxReader {
   async pending(handled: number): Promise<readonly InboxEntry[]> {
     await this.#refresh(handled);
     if (this.#entries[0] && this.#entries[0].seq <= handled) {
-      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event));
+      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event.id));
       this.#entries = this.#entries.filter(({ seq }) => seq > handled);
     }
     return this.#entries;
@@ -61,7 +62,7 @@ export class InboxReader {
     refuseOtherInstance(this.#path, this.#address, contents.head);
     this.#identity = identity;
     this.#entries = entriesOf(contents.lines);
-    this.#handledTurns = new Set(contents.head.handled.map(turnIdOfEvent));
+    this.#handledTurns = new Set(contents.head.handled.map(turnIdOf));
     this.#last = contents.head.before + contents.lines.length;
     this.#offset = read.end;
   }
@@ -78,7 +79,7 @@ export class InboxReader {
 }
 
 export function findEntry(entries: readonly InboxEntry[], turnId: string): InboxEntry | undefined {
-  return entries.find(({ event }) => turnIdOf(event) === turnId);
+  return entries.find(({ event }) => turnIdOf(event.id) === turnId);
 }
 
 /** For whoever does not own the instance: accepted events whose turn is not committed, oldest first. */

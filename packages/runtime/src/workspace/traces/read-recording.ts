@@ -11,7 +11,7 @@ import { HistoryFold } from '../history/history-fold.ts';
 import type { HistorySource } from '../history/read-history.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { codedFs } from '../lines/coded-fs.ts';
-import { findTrace, type FoundTrace } from './find-trace.ts';
+import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 import type { TracePlace } from './read-turn-trace.ts';
@@ -51,9 +51,8 @@ interface FoundTurn {
 }
 
 async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
-  const [newest] = files;
-  if (newest === undefined) throw unknown(id);
-  const found: FoundTrace = id === undefined ? { trace: newest.trace } : await findTrace(fs, files, id);
+  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
+  if (found === undefined) throw unknown(id);
   const turns: FoundTurn[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
     const turn = await readTraceSummary(fs, file.path);
@@ -66,11 +65,6 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
   // Its file may have gone since it was found.
   if (wanted === undefined) throw unknown(id);
   return wanted;
-}
-
-/** Another agent asked for it. */
-function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
-  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
 async function readAround(
