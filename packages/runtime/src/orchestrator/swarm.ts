@@ -18,8 +18,8 @@ import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { lineOfOutput } from './child/line-of-output.ts';
 import { maskOutput } from './child/mask-output.ts';
-import { drainInstances } from './drain-instances.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -27,6 +27,7 @@ import {
   runAgentProcess,
 } from './instances/agent-process.ts';
 import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
+import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
@@ -95,8 +96,10 @@ export class Swarm {
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
       requestsFailed: ({ address }, error) => this.failRequests(address, error),
-      deadLettered: (instance, event, crashes) =>
-        this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
+      deadLettered: ({ address }, { id }, crashes) => {
+        const message = `Event ${id} ended its process ${crashes} times and is put aside.`;
+        this.report('error', 'event.dead_lettered', message, address);
+      },
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
       processGone: ({ address }) => {
@@ -355,13 +358,7 @@ export class Swarm {
 
   /** A line that a child printed; secrets are masked in it. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
-    this.log({
-      time: this.#parts.clock.now().toISOString(),
-      level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
-      message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
-      ...whose,
-      event: `process.${output.stream}`,
-    });
+    this.log(lineOfOutput(output, whose, this.#parts.clock.now()));
   }
 
   log(line: LogLine): void {
@@ -384,7 +381,3 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function deadLetterText(event: AgentEvent, crashes: number): string {
-  return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
-}

@@ -1,7 +1,7 @@
 import type { AgentAddress } from '@goondan/types';
-import type { Clock } from '../ports/clock.ts';
-import type { Instance } from './instances/instance.ts';
-import type { Instances } from './instances/instances.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Instance } from './instance.ts';
+import type { Instances } from './instances.ts';
 
 export interface DrainParts {
   readonly clock: Clock;
