@@ -58,8 +58,11 @@ export type {
   ConnectionStatus,
   DeadLetterSummary,
   Delivery,
+  DeltaNotice,
   InstanceChoice,
+  InstanceNotice,
   InstanceStatus,
+  RuntimeEventNotice,
   SwarmControl,
   SwarmNotice,
   SwarmStatus,
@@ -68,9 +71,10 @@ export type {
 } from './control/swarm-control.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
+export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';
+export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { type DroppedNotice, EventStream, type EventStreamParts } from './orchestrator/control/event-stream.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
@@ -80,6 +84,7 @@ export {
   type DivergenceCause,
   type ExplainedDivergence,
   type ReplayOptions,
+  type ReplayedRun,
   replayRecording,
   type ReplayReport,
 } from './orchestrator/replay-recording.ts';
@@ -133,8 +138,9 @@ export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
-export { type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
+export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { readSwarmRecord } from './workspace/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';

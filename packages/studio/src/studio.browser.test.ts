@@ -180,6 +180,36 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
   });
 
+  test('a reload in the middle of an answer finds all of it that was written', async () => {
+    await send(page, `again ${'blah '.repeat(120)}`);
+    const streaming = page.locator('.is-streaming');
+    await page.waitForFunction(() => (document.querySelector('.is-streaming')?.textContent?.length ?? 0) > 60);
+    await page.reload();
+    await streaming.waitFor();
+    expect(await streaming.textContent()).toStartWith('You said: again blah blah');
+    await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
+  });
+
+  test('eight windows of one browser all see the answer that is being written, and can ask for more', async () => {
+    const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
+    const windows = [page, ...others];
+    for (const other of others) {
+      other.setDefaultTimeout(60_000);
+      await other.goto(page.url());
+      await other.getByRole('heading', { name: 'concierge default' }).waitFor();
+    }
+    await page.bringToFront();
+    await send(page, `eight ${'blah '.repeat(200)}`);
+    await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
+    // What is asked for has connections left.
+    await others[6]?.getByRole('link', { name: 'Overview' }).click();
+    await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
+    await Promise.all(
+      windows.slice(0, 7).map((each) => each.locator('.turn:not(.is-live)', { hasText: 'You said: eight' }).waitFor()),
+    );
+    await Promise.all(others.map((each) => each.close()));
+  });
+
   test('what an agent says is text, whatever it looks like', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
@@ -225,9 +255,31 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).waitFor();
   });
 
+  // Less than it takes until the page looks by itself.
+  const soon = { timeout: 30_000 };
+
+  test('a fork that somebody makes is there, and one that somebody begins anew is empty', async () => {
+    await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
+    await page.getByRole('link', { name: /^second/ }).waitFor(soon);
+    await studio.gdn('restart', '--agent', 'concierge', '--fresh', '--bundle', 'swarm');
+    await page
+      .locator('.messages .message')
+      .first()
+      .waitFor({ state: 'detached', ...soon });
+  });
+
   test('a conversation that somebody deletes is not shown on', async () => {
     await studio.gdn('instance', 'delete', 'concierge', 'default', '--bundle', 'swarm', '--yes');
-    await page.getByText('Nothing has been said here yet').waitFor();
+    await page.getByText('Nothing has been said here yet').waitFor(soon);
+  });
+
+  test('and so it is in a swarm that does not run', async () => {
+    await studio.gdn('stop', '--bundle', 'swarm');
+    await page.getByText('The swarm does not run').waitFor(soon);
+    await studio.gdn('instance', 'delete', 'concierge', 'second', '--bundle', 'swarm', '--yes');
+    await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
+    await studio.gdn('run', 'swarm', '--trust', '--detach');
+    await page.locator('.composer textarea').waitFor(soon);
   });
 
   test('and the browser had nothing to complain about', () => {

@@ -55,8 +55,10 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
       import('../approval/with-desk.ts'),
     ]);
     const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
-    return withInterrupt((signal) =>
-      withDesk(desk, terminal, ({ onAccepted }) => askOnce(swarm, { delivery, json, signal, onAccepted }, terminal)),
+    return withInterrupt((signal, holdQuit) =>
+      withDesk(desk, terminal, ({ onAccepted }) =>
+        askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
+      ),
     );
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);

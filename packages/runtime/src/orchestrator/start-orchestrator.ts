@@ -32,6 +32,7 @@ import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
+import { recordSwarm } from '../workspace/swarm-record.ts';
 import { type AgentChildren, agentChildren } from './agent-children.ts';
 import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
@@ -103,6 +104,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const leftOver = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
+
+  rememberName(starting, log);
   const journal = await openJournal(starting, log);
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
@@ -222,6 +225,13 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
 }
 
 /** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
+/** Nobody waits for it: it is for lists of swarms that do not run. */
+function rememberName({ stateRoot, workspaceId, inForce, endings }: Starting, log: StartLog): void {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
+  const written = recordSwarm({ stateRoot, workspaceId, warn }, inForce.current.plan.name);
+  endings.add(() => written);
+}
+
 async function readTelemetry(
   { environment = process.env, inForce }: Starting,
   log: StartLog,

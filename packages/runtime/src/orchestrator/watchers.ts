@@ -9,14 +9,21 @@ interface Watcher {
 
 export class Watchers {
   readonly #watchers = new Set<Watcher>();
+  readonly #soFar: () => Iterable<SwarmNotice>;
+
+  /** `soFar`: for whoever wants to know what he missed. */
+  constructor(soFar: () => Iterable<SwarmNotice>) {
+    this.#soFar = soFar;
+  }
 
   get isWatched(): boolean {
     return this.#watchers.size > 0;
   }
 
-  /** Returns what ends it. */
+  /** Returns what ends it. What was told so far is told before it returns. */
   add(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void {
     const watcher = { filter, listener };
+    if (filter.soFar === true) for (const notice of this.#soFar()) if (fits(filter, notice)) listener(notice);
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -59,6 +66,8 @@ function subjectOf(notice: SwarmNotice): Subject {
       const { agent, instanceKey, eventId } = notice.approval;
       return { agent, instanceKey, eventId };
     }
+    case 'instance':
+      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey };
     case 'dropped':
       return {};
   }

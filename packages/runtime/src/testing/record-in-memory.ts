@@ -74,7 +74,8 @@ function startOf(
   times: ReadonlyMap<string, string>,
 ): ReplayStart {
   const { messages, extensionState } = before;
-  const start = { recording, messages, extensionState, stateAfter, times: Object.fromEntries(times), ignored: [] };
+  const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
+  const start = { recording, messages, ...rest };
   // As it comes from the other process.
   return JSON.parse(JSON.stringify(start)) as ReplayStart;
 }
@@ -82,7 +83,7 @@ function startOf(
 function recordingOf(text: string): Recording {
   const recording = assembleRecording(decodeTraceLines(text));
   if ('problem' in recording) throw new Error(recording.problem);
-  return recording;
+  return recording.last.recording;
 }
 
 function noteTimes(store: ConversationStore) {

@@ -17,6 +17,10 @@ export function isTraceLine(line: Fields): line is Fields & TraceLine {
       return has(line, isText, ['key', 'kind']) && 'asked' in line && mayHave(line, isPlainObject, ['by', 'outcome']);
     case 'end':
       return has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line);
+    case 'resume':
+      return mayHave(line, isTakenUp, ['takenUp']);
+    case 'halt':
+      return has(line, isWhole, ['begun']) && isHalt(line);
     case 'dropped':
       return has(line, isWhole, ['count']);
     default:
@@ -32,6 +36,26 @@ function isStart(line: Fields): boolean {
     has(line, isTime, ['time']) &&
     mayHave(line, isText, ['input', 'parentSpanId']) &&
     mayHave(line, isPlainObject, ['source'])
+  );
+}
+
+/** As deep as damage goes: half a line is no JSON. */
+function isTakenUp(value: unknown): boolean {
+  return (
+    isPlainObject(value) &&
+    has(value, isWhole, ['events', 'nextStep']) &&
+    has(value, isPlainObject, ['effects']) &&
+    has(value, listOf(isText), ['intents']) &&
+    has(value, listOf(isPlainObject), ['steps'])
+  );
+}
+
+function isHalt(line: Fields): boolean {
+  const isOpen = (open: unknown) => isPlainObject(open) && isWhole(open['n']) && Array.isArray(open['stages']);
+  return (
+    has(line, listOf(isOpen), ['open']) &&
+    has(line, listOf(isText), ['asked']) &&
+    mayHave(line, isPlainObject, ['error'])
   );
 }
 

@@ -32,8 +32,10 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
 const known: ReadonlySet<string> = new Set<TraceLine['type']>([
   'start',
   'beginning',
+  'resume',
   'effect',
   'chain',
+  'halt',
   'end',
   'dropped',
   'cut',

@@ -6,7 +6,9 @@
 import type { AgentEventSource, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 import type { EffectRecord } from './effect-record.ts';
+import type { HaltRecord } from './halt-record.ts';
 import type { TurnBeginning } from './recording.ts';
+import type { TakenUp } from './taken-up.ts';
 
 export const TRACE_FORMAT = 1;
 
@@ -45,6 +47,18 @@ export interface BeginningLine extends TurnBeginning {
   readonly type: 'beginning';
 }
 
+/** Of a run that goes on with what another one had begun. */
+export interface ResumeLine {
+  readonly type: 'resume';
+  /** Absent when it was too long to be kept. */
+  readonly takenUp?: TakenUp;
+}
+
+/** The run was cancelled, or left. Effects that ended before are in lines before it. */
+export interface HaltLine extends HaltRecord {
+  readonly type: 'halt';
+}
+
 export interface EffectLine extends EffectRecord {
   readonly type: 'effect';
 }
@@ -70,7 +84,8 @@ export interface CutLine {
   readonly type: 'cut';
 }
 
-export type TraceLine = StartLine | BeginningLine | EffectLine | ChainLine | EndLine | DroppedLine | CutLine;
+export type TraceLine =
+  StartLine | BeginningLine | ResumeLine | EffectLine | ChainLine | HaltLine | EndLine | DroppedLine | CutLine;
 
 /** Without what says nothing: most layers change nothing. */
 export function packChain({ layers, ...chain }: Omit<ChainRecord, 'inside'>): StoredChain {

@@ -6,6 +6,7 @@ import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
+import { nameOf } from '../text/name-of.ts';
 import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
 import { AgentGraph } from './agent-graph.tsx';
 
@@ -17,13 +18,13 @@ interface OverviewProps {
 }
 
 export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
-  const { workspaceId, swarm = workspaceId, isRunning, startedAt, pid, startCommand } = view;
+  const { workspaceId, swarm, isRunning, startedAt, pid, startCommand } = view;
   const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
   return (
     <main className="middle overview">
       <header className="head">
         <div>
-          <h1>{swarm}</h1>
+          <h1>{nameOf(workspaceId, swarm)}</h1>
           <p className="quiet">
             {isRunning
               ? `running${startedAt === undefined ? '' : ` since ${describeMoment(startedAt)}`}${pid === undefined ? '' : ` · process ${pid}`}`

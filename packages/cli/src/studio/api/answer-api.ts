@@ -8,8 +8,13 @@ import { answerPost } from './answer-post.ts';
 import { findPlace, listAll } from './list-workspaces.ts';
 import { streamNotices } from './stream-notices.ts';
 
-/** `path`: what comes after `/api/`. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
-export async function answerApi(host: StudioHost, request: Request, url: URL, path: string): Promise<Response> {
+/** `path`: what comes after `/api/`. `undefined`: the request is a WebSocket by now. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
+export async function answerApi(
+  host: StudioHost,
+  request: Request,
+  url: URL,
+  path: string,
+): Promise<Response | undefined> {
   const [first, id, what = '', ...more] = path.split('/').map(decode);
   if (first !== 'workspaces' || more.length > 0) throw unknown(url);
   if (id === undefined) {
@@ -21,7 +26,7 @@ export async function answerApi(host: StudioHost, request: Request, url: URL, pa
   if (what === 'events') {
     checkMethod(request, 'GET', url);
     readQuery(url, []);
-    return streamNotices(host, place, request.signal);
+    return streamNotices(host, place, request);
   }
   const post = answerPost.get(what);
   if (post !== undefined) {

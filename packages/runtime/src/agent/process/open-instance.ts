@@ -87,6 +87,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     agent,
     channel,
     observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
+    written: async () => traces?.flush(),
     onIdle: () => void replies.acknowledge(),
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
@@ -95,6 +96,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   let isLeft = false;
   function leave(): void {
     isLeft = true;
+    traces?.leave();
     approver.close();
     engine.close();
   }

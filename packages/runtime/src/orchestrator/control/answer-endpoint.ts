@@ -53,8 +53,8 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   ask: post({ query: turnQuery, body: deliveryBody, longest: 'longestDelivery' }, (host, asked) =>
     askTurn(host, turnOf(asked)),
   ),
-  cancel: post({ query: nothing, body: cancelBody }, ({ control }, { body: { reason, ...at } }) => ({
-    cancelled: control.cancel(at, reason),
+  cancel: post({ query: nothing, body: cancelBody }, async ({ control }, { body: { reason, ...at } }) => ({
+    cancelled: await control.cancel(at, reason),
   })),
   retryDeadLetter: post(
     { query: nothing, body: deadLetterBody },

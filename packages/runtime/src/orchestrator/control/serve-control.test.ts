@@ -157,7 +157,7 @@ describe('a refusal of the control socket', () => {
     ['The query of the request: verbose is unknown; known: none.', 'GET', '/v1/status?verbose=1', undefined],
     ['The query of the request: agent is there twice.', 'GET', '/v1/events?agent=a&agent=b', undefined],
     [
-      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, dropped.',
+      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
       'GET',
       '/v1/events?types=log,nonsense',
       undefined,

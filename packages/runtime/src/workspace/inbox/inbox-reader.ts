@@ -9,8 +9,8 @@ import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import type { InboxEntry } from './inbox-lines.ts';
-import { readEntries, readInbox } from './read-inbox.ts';
+import { entriesOf, type InboxEntry } from './inbox-lines.ts';
+import { readInbox, readInboxLines } from './read-inbox.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 export class InboxReader {
@@ -61,19 +61,19 @@ export class InboxReader {
     if (typeof contents === 'string') throw await corruptStore(this.#ports, this.#path, contents);
     refuseOtherInstance(this.#path, this.#address, contents.head);
     this.#identity = identity;
-    this.#entries = [...contents.entries];
+    this.#entries = entriesOf(contents.lines);
     this.#handledTurns = new Set(contents.head.handled.map(turnIdOf));
-    this.#last = contents.head.before + contents.entries.length;
+    this.#last = contents.head.before + contents.lines.length;
     this.#offset = read.end;
   }
 
   async #readNew(identity: string): Promise<void> {
     const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
-    const entries = readEntries(read.lines, this.#last);
+    const lines = readInboxLines(read.lines, this.#last);
     // Damage, or another file that got the identity of the one that was here: disks use them again.
-    if (read.damage || typeof entries === 'string') return this.#readAll(identity);
-    this.#entries.push(...entries);
-    this.#last += entries.length;
+    if (read.damage || typeof lines === 'string') return this.#readAll(identity);
+    this.#entries = entriesOf(lines, this.#entries);
+    this.#last += lines.length;
     this.#offset += read.end;
   }
 }
