@@ -1,6 +1,6 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime';
-import { showText } from '../approval/show-text.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth } from '../fit-width.ts';
 import { showTime } from '../show-time.ts';
@@ -9,12 +9,12 @@ import type { Terminal } from '../terminal.ts';
 export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
   const rows = turns.map((turn) => [
     showTime(new Date(turn.startedAt)),
-    showText(turn.agentName),
-    cutToWidth(showText(turn.instanceKey), 20),
+    harmlessText(turn.agentName),
+    cutToWidth(harmlessText(turn.instanceKey), 20),
     shortId(turn, turns),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
-    showText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
+    harmlessText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
   ]);
   const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
   const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => widthOf(row[index] ?? ''))));
