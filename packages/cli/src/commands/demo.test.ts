@@ -147,7 +147,8 @@ describe('gdn demo', () => {
     const { screen, exitCode, pieces } = await gdnOnTerminal(['demo'], [], { NO_COLOR: '' });
     expect(screen).toContain(`${escape}[1mAgent${escape}[22m  ${answer}\n`);
     expect(screen).toContain(`${escape}[33m~ args.days: 30 → 3${escape}[39m`);
-    expect(pieces).toContain('days: ');
+    // However busy the machine is, it is not all of the answer that comes at once.
+    expect(pieces.filter((piece) => piece.includes(answer))).toEqual([]);
     expect(exitCode).toBe(0);
   });
 

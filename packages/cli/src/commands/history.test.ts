@@ -113,6 +113,8 @@ describe('gdn history', () => {
     expect((await gdn('history host defualt')).stderr).toContain('Did you mean `default`?');
     expect((await gdn('history host default --at 1 --limit 3')).exitCode).toBe(2);
     expect((await gdn('history host default --limit 0')).exitCode).toBe(2);
+    const first = await gdn('history host default --before 1');
+    expect(first).toEqual({ stdout: 'There are no events before 1.\n', stderr: '', exitCode: 0 });
   });
 
   test('a text that would drive the terminal is shown, in one row', async () => {

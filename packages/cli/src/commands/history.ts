@@ -53,6 +53,7 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
   const { agentName: agent, instanceKey } = at;
   if (json === true) return printJson({ agent, instanceKey, ...page }, terminal);
   if (page.last === 0) return terminal.print('Nothing has happened in this conversation yet.\n');
+  if (page.turns.length === 0) return terminal.print(`There are no events before ${before ?? page.first}.\n`);
   const { colors, columns = WITHOUT_TERMINAL } = terminal;
   terminal.print(renderHistory(page, { colors, columns }));
   const shownFrom = page.turns.flatMap(({ events }) => events)[0]?.seq ?? page.first;

@@ -120,7 +120,7 @@ describe('gdn trace', () => {
     const [heads, ...rows] = stdout.trimEnd().split('\n');
     expect(heads?.split(/ {2,}/)).toEqual(['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked']);
     expect(rows).toHaveLength(3);
-    expect(rows[0]).toMatch(/two lines\\u001b\[2J!+…$/);
+    expect(rows[0]).toMatch(/two lines␛\[2J!+…$/);
     for (const [index, row] of rows.entries()) {
       expect(row.length).toBeLessThanOrEqual(160);
       const id = row.split(/ {2,}/)[3] ?? '';

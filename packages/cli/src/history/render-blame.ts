@@ -4,7 +4,8 @@ import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
-import { type HistoryLook, timeOf } from './render-history.ts';
+import { showTime } from '../show-time.ts';
+import type { HistoryLook } from './render-history.ts';
 
 const LEAST_WORDS = 24;
 
@@ -31,7 +32,7 @@ function describePut({ author, turnId, stepId, at, message, origin }: BlamedMess
   const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
   const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
   const where = stepId ?? origin?.turnId ?? turnId;
-  return [describeAuthor(author), ...call, where, ...from, timeOf(at)].join(', ');
+  return [describeAuthor(author), ...call, where, ...from, showTime(at)].join(', ');
 }
 
 function describeNumbers({ count, first, last }: Omit<ReplacedMessages, 'messages'>): string {

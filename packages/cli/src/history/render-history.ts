@@ -4,6 +4,7 @@ import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { padToWidth } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
+import { showTime } from '../show-time.ts';
 import type { Colors } from '../terminal.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
@@ -29,7 +30,7 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
   return [...gone, ...turns.flatMap(renderTurn)].join('');
 
   function renderTurn(turn: HistoryTurn): string[] {
-    const head = [turn.turnId, timeOf(turn.committedAt), describeEnd(turn)].join('  ');
+    const head = [turn.turnId, showTime(turn.committedAt), describeEnd(turn)].join('  ');
     return [`${colors.bold(harmlessText(head))}\n`, ...turn.events.map(renderEvent)];
   }
 
@@ -37,7 +38,7 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
     const { seq, at, event } = row;
     const who = padToWidth(nameOf(row), widths.author);
     // Its turn says the day.
-    const time = isNarrow ? timeOf(at).slice(-CLOCK) : timeOf(at);
+    const time = isNarrow ? showTime(at).slice(-CLOCK) : showTime(at);
     const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
     const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));
     return `${`${start}  ${words}`.trimEnd()}\n`;
@@ -59,9 +60,4 @@ function describeEnd({ result, fork }: HistoryTurn): string {
   if (result === 'reset') return 'started anew';
   if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
   return result.finishReason === 'error' ? `failed: ${result.error?.code ?? result.error?.message ?? ''}` : 'answered';
-}
-
-/** To the second, in UTC, as the log has it. */
-export function timeOf(at: Date): string {
-  return `${at.toISOString().slice(0, 19)}Z`;
 }

@@ -1,6 +1,6 @@
 /** A recorded turn on the terminal: the same for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime';
-import { showText } from '../approval/show-text.ts';
+import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitTree } from './fit-tree.ts';
 
@@ -23,6 +23,6 @@ export function printTrace(
 }
 
 function describeTurn({ turnId, traceId, startedAt, input = '' }: TurnTrace): string {
-  const asked = input === '' ? '' : `\nasked: ${showText(input.replaceAll(/\s+/g, ' '))}`;
-  return `${showText(turnId)} of trace ${showText(traceId)}, ${startedAt}${asked}`;
+  const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;
+  return `${harmlessText(turnId)} of trace ${harmlessText(traceId)}, ${startedAt}${asked}`;
 }

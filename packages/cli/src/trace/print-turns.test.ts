@@ -25,6 +25,7 @@ test('a table, also of wide characters, that is as wide as the terminal', () => 
   const [heads = '', ...rows] = screen.trimEnd().split('\n');
   const startOf = (row: string, word: string) => Bun.stringWidth(row.slice(0, row.indexOf(word)));
   for (const row of rows) {
+    expect(row).toStartWith('2026-01-02T03:04:05Z  host');
     expect(startOf(row, 'turn-1')).toBe(startOf(heads, 'turn '));
     expect(Bun.stringWidth(row)).toBeLessThanOrEqual(90);
   }

@@ -1,19 +1,20 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime';
-import { showText } from '../approval/show-text.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth } from '../fit-width.ts';
+import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
   const rows = turns.map((turn) => [
-    timeOf(turn.startedAt),
-    showText(turn.agentName),
-    cutToWidth(showText(turn.instanceKey), 20),
+    showTime(new Date(turn.startedAt)),
+    harmlessText(turn.agentName),
+    cutToWidth(harmlessText(turn.instanceKey), 20),
     shortId(turn, turns),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
-    showText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
+    harmlessText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
   ]);
   const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
   const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => widthOf(row[index] ?? ''))));
@@ -46,14 +47,6 @@ const MOST_SHOWN = 24;
 
 function ownPart(turnId: string): string | undefined {
   return /^turn-event-([0-9a-f]{8}-[0-9a-f-]+)$/.exec(turnId)?.[1];
-}
-
-/** In this place's own time, to the second. */
-function timeOf(startedAt: string): string {
-  const date = new Date(startedAt);
-  if (Number.isNaN(date.getTime())) return startedAt;
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19).replace('T', ' ');
 }
 
 function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {

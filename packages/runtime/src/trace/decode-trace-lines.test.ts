@@ -55,9 +55,14 @@ describe('decodeTraceLines', () => {
     },
   );
 
-  test('what a crash leaves of a line, and what a later version adds, is none', () => {
-    const resumed = { ...start, resumed: true };
-    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write(resumed)}`)).toEqual([start, resumed as TraceLine]);
+  test('what a crash left of a line says that something is missing there', () => {
+    const resumed: TraceLine = { ...start, resumed: true };
+    const dropped: TraceLine = { type: 'dropped', count: 1 };
+    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write(resumed)}`)).toEqual([start, dropped, resumed]);
+    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write({ type: 'later' })}`)).toEqual([start, dropped]);
+  });
+
+  test('a line that is being written, and what a later version adds, is none', () => {
     expect(decodeTraceLines(`${write(start)}{"type":"ch`)).toEqual([start]);
     expect(decodeTraceLines(write(start, { type: 'later', n: 1 }, end))).toEqual([start, end]);
   });
