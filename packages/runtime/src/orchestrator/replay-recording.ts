@@ -88,7 +88,8 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
     const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, agent, changed);
     runs.push({ ...about, how: recording.halt?.how ?? 'finished', ...replayed });
   }
-  return reportOf(kept.turn, runs);
+  const isInRuns = kept.runs.length > 1 || kept.runs.some(({ recording }) => recording?.takenUp !== undefined);
+  return { ...reportOf(kept.turn, runs), ...(isInRuns && { runs }) };
 }
 
 interface ReplayableRun extends KeptRun {
@@ -151,7 +152,6 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
     },
     ...(outcome?.stoppedAt && { stoppedAt: outcome.stoppedAt }),
     ...(outcome?.halted && { halted: outcome.halted }),
-    ...(runs.length > 1 && { runs }),
   };
 }
 

@@ -18,8 +18,15 @@ export interface RunOfTurn {
   readonly plan: AgentPlan;
   readonly ports?: AgentPorts;
   readonly signal?: AbortSignal;
-  /** When its process is gone; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
-  readonly interrupted?: { readonly when: Promise<unknown>; readonly how: 'left' | 'crashed' };
+  /** When its process is gone, if the turn has not ended; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
+  readonly interrupted?: Interruption;
+}
+
+export interface Interruption {
+  readonly when: Promise<unknown>;
+  readonly how: 'left' | 'crashed';
+  /** When it last wrote down what it did; when it is gone, if absent. */
+  readonly lastWritten?: Promise<unknown>;
 }
 
 export interface RecordedRuns {
@@ -47,11 +54,14 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
   const timesOf: Record<string, string>[] = [];
   for (const { plan, ports, signal, interrupted } of runs) {
     const draws = new RegisterDraws();
-    const isGone = { now: false };
+    /** Written after the moment from which on a crash has lost it. */
+    const late: string[] = [];
+    let written = lines;
+    const process = { isGone: false };
     const agent = await startAgent(plan, {
       logSink: () => undefined,
       ...ports,
-      store,
+      store: untilGone(store, process),
       drawScopeFor: (extension) => draws.scopeFor(extension),
     });
     const extensions = (plan.extensions ?? []).map(({ resource: { metadata } }) => ({
@@ -60,21 +70,32 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
       drew: draws.of(metadata.name),
     }));
     const append = async (given: readonly TurnLine[]) =>
-      void (isGone.now ? 0 : lines.push(...given.flatMap((line) => line.text() ?? [])));
+      void written.push(...given.flatMap((line) => line.text() ?? []));
     const writer = { append, close: async () => undefined };
     const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
-    if (interrupted === undefined) ({ result } = await turn);
-    else {
-      turn.catch(() => undefined);
-      await interrupted.when;
-      if (interrupted.how === 'left') traces.leave();
+    // One that is gone may fail, with nobody to tell.
+    turn.catch(() => undefined);
+    if (interrupted?.lastWritten !== undefined) {
+      await Promise.race([turn, interrupted.lastWritten]);
+      await traces.flush();
+      written = late;
     }
+    const ended = await Promise.race(
+      interrupted === undefined ? [turn] : [turn, interrupted.when.then(() => undefined)],
+    );
+    if (ended === undefined && interrupted?.how === 'left') traces.leave();
     await traces.flush();
-    isGone.now = interrupted !== undefined;
     timesOf.push(Object.fromEntries(times));
-    if (interrupted === undefined) await agent.close();
+    if (ended !== undefined) {
+      lines.push(...late);
+      ({ result } = ended);
+      await agent.close();
+      break;
+    }
+    written = late;
+    process.isGone = true;
   }
   const text = lines.join('\n');
   const recorded = assembleRecording(decodeTraceLines(text));
@@ -114,6 +135,18 @@ function noteLog(store: ConversationStore) {
     },
   };
   return { store: noting, found, times };
+}
+
+/** A process that is gone opens nothing, and writes nothing. */
+function untilGone(store: ConversationStore, process: { readonly isGone: boolean }): ConversationStore {
+  const orNever = <Value>(act: () => Promise<Value>): Promise<Value> =>
+    process.isGone ? new Promise(() => undefined) : act();
+  return {
+    open: (...turn) => orNever(() => store.open(...turn)),
+    append: (...records) => orNever(() => store.append(...records)),
+    commit: (...turn) => orNever(() => store.commit(...turn)),
+    read: (...instance) => orNever(() => store.read(...instance)),
+  };
 }
 
 function fail(problem: string): never {

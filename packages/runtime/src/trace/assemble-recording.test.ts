@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { assembleRecording } from './assemble-recording.ts';
-import type { BeginningLine, ChainLine, EffectLine, EndLine, StartLine, TraceLine } from './trace-lines.ts';
+import { assembleRecording, type TurnRuns } from './assemble-recording.ts';
+import type { BeginningLine, ChainLine, EffectLine, EndLine, HaltLine, StartLine, TraceLine } from './trace-lines.ts';
 
 const start: StartLine = {
   type: 'start',
@@ -61,6 +61,95 @@ test('the lines of a turn are its recording', () => {
         effects: [recorded],
       },
     },
+  });
+});
+
+describe('a turn in several runs', () => {
+  const takenUp = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3 };
+  const again: StartLine = { ...start, time: '2026-01-01T01:00:00.000Z', resumed: true };
+  const last = [again, beginning, { type: 'resume', takenUp }, { ...effect, key: '3/model' }, chain, end] as const;
+  const running: ChainLine = { ...chain, chain: { ...chain.chain, isUnfinished: true } };
+
+  test('has a recording of each, with nothing of the others', () => {
+    const { earlier, last: finished } = assembleRecording([start, beginning, effect, running, ...last]) as TurnRuns;
+    expect(earlier).toMatchObject([
+      {
+        startedAt: start.time,
+        fromStep: 0,
+        recording: { effects: [{ key: '0/model' }], halt: { how: 'crashed', hasBegun: true, asked: [], place: [] } },
+      },
+    ]);
+    expect(finished).toMatchObject({
+      startedAt: again.time,
+      fromStep: 3,
+      recording: { startedAt: again.time, takenUp, effects: [{ key: '3/model' }] },
+    });
+    expect(finished.recording).not.toHaveProperty('halt');
+  });
+
+  test('one that lost records is not replayed, the others are', () => {
+    const runs = assembleRecording([start, beginning, running, { type: 'dropped', count: 2 }, ...last]) as TurnRuns;
+    expect(runs.earlier).toEqual([{ startedAt: start.time, fromStep: 0, problem: '2 records could not be written' }]);
+    expect(runs.last.fromStep).toBe(3);
+  });
+});
+
+test('of a run that was halted, what came after is left out, and what ran is as far as it was', () => {
+  const layer = { extension: 'guard', name: 'guard', kind: 'turn' };
+  const failed = { outcome: 'failed', error: 'E_CANCELLED: no' } as const;
+  const turn = {
+    ...chain.chain,
+    error: 'E_CANCELLED: no',
+    layers: [
+      { ...layer, ...failed, changed: [{ path: 'a', after: '1' }], emitted: ['truncate', 'remove x'], emittedAfter: 1 },
+      {
+        ...layer,
+        name: 'in',
+        ...failed,
+        isBeforeNext: true,
+        changed: [{ path: 'b', after: '1' }],
+        emitted: ['truncate'],
+      },
+      { ...layer, name: 'late' },
+    ],
+  } as const;
+  const step: ChainLine = {
+    type: 'chain',
+    n: 1,
+    parent: 0,
+    chain: { ...chain.chain, kind: 'step', label: '0', id: 's' },
+  };
+  const halt: HaltLine = {
+    type: 'halt',
+    error: { message: 'no', code: 'E_CANCELLED' },
+    begun: 2,
+    open: [{ n: 0, stages: ['inside', 'in'] }],
+    asked: ['asked'],
+  };
+  const after: readonly TraceLine[] = [
+    { ...effect, key: 'asked' },
+    { ...effect, key: 'after' },
+    { ...step, n: 2, chain: { ...step.chain, id: 'after' } },
+    { ...chain, chain: turn },
+    { ...end, finishReason: 'error', error: 'E_CANCELLED: no' },
+  ];
+  const recorded = assembleRecording([start, beginning, effect, step, halt, ...after]) as TurnRuns;
+  const { recording } = recorded.last;
+  expect(recording.effects.map(({ key }) => key)).toEqual(['0/model', 'asked']);
+  expect(recording.chain.inside.map(({ id }) => id)).toEqual(['s']);
+  expect(recording.chain).toMatchObject({ isUnfinished: true });
+  expect(recording.chain).not.toHaveProperty('error');
+  expect(recording.chain.layers).toMatchObject([
+    { name: 'guard', outcome: 'running', stage: 'inside', changed: [{ path: 'a' }], emitted: ['truncate'] },
+    { name: 'in', outcome: 'running', stage: 'in', changed: [], emitted: [] },
+  ]);
+  expect(recording.halt).toEqual({
+    how: 'cancelled',
+    error: { message: 'no', code: 'E_CANCELLED' },
+    hasBegun: true,
+    asked: ['asked'],
+    place: [],
+    layer: { extension: 'guard', name: 'in' },
   });
 });
 

@@ -37,6 +37,19 @@ function firstLayer(of: ChainRecord, kind: string): LayerRecord {
   return layer;
 }
 
+test('a model layer that changes something else has not changed the messages, whatever came after them', async () => {
+  const trace = await traceOf(
+    ({ pipeline }) =>
+      pipeline.register('model', (ctx) => {
+        ctx.params = { ...ctx.params, temperature: 1 };
+        return ctx.next();
+      }),
+    { script: callThenSay, tools: [echo] },
+    'go',
+  );
+  expect(firstLayer(trace, 'model').changed).toEqual([{ path: 'params.temperature', after: '1' }]);
+});
+
 describe('the recorded tree', () => {
   test('P-17 is nested as the chains are', async () => {
     const trace = await traceOf(() => undefined, { script: callThenSay, tools: [echo] }, 'go');

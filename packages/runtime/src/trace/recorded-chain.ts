@@ -185,7 +185,7 @@ export class RecordedChain implements ChainSpan {
     }
     if (after === undefined) return undefined;
     this.fields = after;
-    return { before: this.ownFields(before), after };
+    return { before: this.ownFields(before), after: this.ownFields(after) };
   }
 
   private keep(result: unknown): void {

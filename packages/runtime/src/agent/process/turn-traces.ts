@@ -93,6 +93,8 @@ class WrittenRun implements TurnListener {
   /** Chains that run, and how many there were. */
   readonly #open = new Set<RecordedChain>();
   #begun = 0;
+  /** Chains of which a line says that they run: how many layers had gone in by then. */
+  readonly #written = new Map<RecordedChain, number>();
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
@@ -127,6 +129,7 @@ class WrittenRun implements TurnListener {
 
   asked(key: string): void {
     this.#asked.add(key);
+    this.#tellWhoWentIn();
   }
 
   cancelled(reason: Error): void {
@@ -157,9 +160,12 @@ class WrittenRun implements TurnListener {
 
   changed(chain: RecordedChain): void {
     const { outcome, number } = chain;
-    if (number >= this.#begun) this.#begun = number + 1;
+    if (number >= this.#begun) {
+      this.#begun = number + 1;
+      this.#tellWhoWentIn();
+    }
     if (outcome === 'running') this.#open.add(chain);
-    else this.#open.delete(chain);
+    else this.#close(chain);
     // One that is over by the time it would be written has another line, that says so.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
@@ -179,6 +185,24 @@ class WrittenRun implements TurnListener {
     });
   }
 
+  #close(chain: RecordedChain): void {
+    this.#open.delete(chain);
+    this.#written.delete(chain);
+  }
+
+  /**
+   * What is asked from inside a chain follows from what its layers did on their way in: should the process be gone before
+   * the chain is over, that has been written down first.
+   */
+  #tellWhoWentIn(): void {
+    if (this.#written.size === 0) return;
+    for (const [chain, before] of this.#written) {
+      if (goneIn(chain) <= before || chain.layers.some(({ stage }) => stage === 'in')) continue;
+      this.#written.delete(chain);
+      this.changed(chain);
+    }
+  }
+
   #resume(takenUp: TakenUp | undefined): TraceLine {
     const line = { type: 'resume', ...(takenUp === undefined ? {} : { takenUp }) } as const;
     if (JSON.stringify(line).length > LONGEST_TAKEN_UP) return { type: 'resume' };
@@ -195,9 +219,14 @@ class WrittenRun implements TurnListener {
 
   #describe(recorded: RecordedChain): TraceLine {
     const { parent, number } = recorded;
+    if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
     const chain = packChain(describeChain(recorded, { turnStartedAt: this.#startedAt }));
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
+}
+
+function goneIn({ layers }: RecordedChain): number {
+  return layers.filter(({ stage }) => stage !== 'in').length;
 }
 
 function describeError({ code, message }: NonNullable<WatchedEnd['result']['error']>): string {

@@ -270,6 +270,24 @@ describe('a turn that went on in another process', () => {
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
   });
 
+  test('after a crash: what a layer did on its way in, slowly, was written down before anything else was asked', async () => {
+    const slowly =
+      (text: string): ExtensionRegister =>
+      ({ pipeline }) =>
+        pipeline.register('turn', async (ctx) => {
+          await Bun.sleep(50);
+          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
+          return ctx.next();
+        });
+    const stuck = moment();
+    const { starts } = await recordRuns('look', [
+      { plan: planOf({ slow: slowly('one') }, stuck.hang), interrupted: { when: onDisk(stuck), how: 'crashed' } },
+      { plan: planOf({ slow: slowly('one') }, () => 'waited') },
+    ]);
+    expect(first(await replayAll(starts, { slow: slowly('one') }))).toEqual([undefined, undefined]);
+    expect(first(await replayAll(starts, { slow: slowly('two') }))).toEqual(['slow', undefined]);
+  });
+
   test('that was stopped while it waited for a person', async () => {
     const asking: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {

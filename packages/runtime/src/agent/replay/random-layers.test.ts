@@ -4,6 +4,7 @@ import {
   createAssistantMessage,
   createSystemMessage,
   type ExtensionApi,
+  GoondanError,
   type JsonObject,
   type ModelReply,
   type StepMiddlewareContext,
@@ -11,6 +12,7 @@ import {
 } from '@goondan/types';
 import fc from 'fast-check';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import { recordRuns, type RunOfTurn } from '../../testing/record-runs.ts';
 import type { ChainRecord } from '../../trace/chain-record.ts';
 import type { AgentPlan } from '../agent-plan.ts';
 import type { Engine } from '../agents-api/engine.ts';
@@ -244,4 +246,54 @@ test('a turn that is run again does what it did; with one layer altered, that la
     { numRuns: Number(process.env['RUNS'] ?? 60) },
   );
   expect(altered).toBeGreaterThan(10);
+}, 120_000);
+
+interface RandomHalt {
+  readonly how: 'cancelled' | 'left' | 'crashed';
+  readonly afterMs: number;
+  /** How long before a crash the last lines were written. */
+  readonly lostMs: number;
+}
+
+const randomHalt: fc.Arbitrary<RandomHalt> = fc.record({
+  how: fc.constantFrom('cancelled', 'left', 'crashed'),
+  afterMs: fc.nat(12),
+  lostMs: fc.nat(6),
+});
+
+/** Cancelled after so long, or interrupted and gone on with by another process. */
+function runsOf(plan: AgentPlan, { how, afterMs, lostMs }: RandomHalt): RunOfTurn[] {
+  const run = { plan, ports: { engine, approver } };
+  const when = Bun.sleep(afterMs);
+  if (how === 'left') return [{ ...run, interrupted: { when, how } }, run];
+  const lastWritten = Bun.sleep(Math.max(0, afterMs - lostMs));
+  if (how === 'crashed') return [{ ...run, interrupted: { when, how, lastWritten } }, run];
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new GoondanError('E_CANCELLED', 'no more')), afterMs);
+  return [{ ...run, signal: controller.signal }];
+}
+
+test('a turn that is halted anywhere does what it did until there; with one layer altered, no other is named', async () => {
+  const seen = { halted: 0, named: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(randomLayer, { maxLength: 6 }), fc.nat(), randomHalt, async (layers, which, halt) => {
+      const plan = planOf(layers);
+      const { starts } = await recordRuns('one', runsOf(plan, halt));
+      const index = which % Math.max(1, layers.length);
+      const other = layers.map((layer, at) => (at === index ? { ...layer, word: `other ${layer.word}` } : layer));
+      for (const start of starts) {
+        if (start === undefined) continue;
+        const { first, halted } = await replayTurn(plan, start, { engine });
+        expect(first).toBeUndefined();
+        expect(halted?.how).toBe(start.recording.halt?.how);
+        const { first: altered } = await replayTurn(planOf(other), start, { engine });
+        if (altered !== undefined) expect(altered).toMatchObject({ extension: `layer-${index}` });
+        seen.halted += halted === undefined ? 0 : 1;
+        seen.named += altered === undefined || halted === undefined ? 0 : 1;
+      }
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 60) },
+  );
+  expect(seen.halted).toBeGreaterThan(10);
+  expect(seen.named).toBeGreaterThan(3);
 }, 120_000);

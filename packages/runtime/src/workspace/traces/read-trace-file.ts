@@ -10,11 +10,18 @@ const END_BYTES = 16 * 1024;
 
 /** `undefined` when it is gone, or says nothing. */
 export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | undefined> {
-  return assembleTurn(await readTraceLines(fs, path));
+  return assembleTurn(decode(await fs.read(path)));
 }
 
+/** What is left of a line that a crash cut off is one that could not be written: it says where something is missing. */
 export async function readTraceLines(fs: Fs, path: string): Promise<TraceLine[]> {
-  return decode(await fs.read(path));
+  const texts = new TextDecoder().decode(await fs.read(path)).split('\n');
+  return texts.flatMap((text, index): TraceLine[] => {
+    const line = decodeTraceLine(text);
+    if (line !== undefined) return [line];
+    // The last one may be on its way.
+    return isTorn(text) && index < texts.length - 1 ? [{ type: 'dropped', count: 1 }] : [];
+  });
 }
 
 /** Reads its two ends. */
@@ -26,6 +33,16 @@ export async function readTraceSummary(fs: Fs, path: string): Promise<TurnSummar
   const last = decode(await fs.read(path, stat.size - END_BYTES));
   // A run that began in between is not seen; the last one ended in `last`, or is in it.
   return summarise([...(first === undefined ? [] : [first]), ...last]);
+}
+
+function isTorn(text: string): boolean {
+  if (text === '') return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function decode(bytes: Uint8Array | undefined): TraceLine[] {

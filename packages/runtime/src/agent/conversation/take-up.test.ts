@@ -1,0 +1,53 @@
+import { createUserMessage, type MessageEvent } from '@goondan/types';
+import { expect, test } from 'bun:test';
+import type { StepRecord, TurnRecord } from './conversation-store.ts';
+import { fromTakenUp, toTakenUp } from './take-up.ts';
+import { readTurnLog } from './turn-log.ts';
+
+const step = (stepIndex: number): StepRecord => ({
+  type: 'step',
+  stepId: `s${stepIndex}`,
+  stepIndex,
+  outcome: 'completed',
+  result: { status: 'completed', hasToolCalls: true, toolCalls: [], toolResults: [], metadata: {} },
+  toolResults: [],
+  metadata: { step: stepIndex },
+  extensionState: { memory: { step: stepIndex } },
+});
+const effect = (key: string): TurnRecord => ({ type: 'effect', key, kind: 'model', outcome: { ok: true, value: key } });
+const input: MessageEvent = { type: 'append', message: createUserMessage('hello', {}, { id: 'i' }) };
+
+test('what is kept of a log is all that is looked at of it, and no more: steps that are over are not run again', () => {
+  const log = readTurnLog([
+    { type: 'message', event: input, author: { kind: 'input' } },
+    effect('pre/memory/model/0'),
+    { type: 'entered', metadata: {}, extensionState: {} },
+    effect('0/model'),
+    { type: 'intent', key: '0/call/a', kind: 'tool' },
+    step(0),
+    effect('10/model'),
+    effect('1/model'),
+    { type: 'intent', key: '1/call/b', kind: 'tool' },
+  ]);
+  const takenUp = toTakenUp(log);
+  expect(takenUp).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
+  expect(Object.keys(takenUp.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
+  // As it comes from a file.
+  const again = fromTakenUp(JSON.parse(JSON.stringify(takenUp)) as typeof takenUp, log.events);
+  const { metadata: _metadata, extensionState: _state, ...rest } = step(0);
+  expect(again).toEqual({
+    events: [input],
+    inputId: 'i',
+    effects: new Map(Object.entries(takenUp.effects)),
+    intents: new Set(['1/call/b']),
+    steps: [{ ...rest, metadata: {}, extensionState: {} }],
+    restorePoint: { metadata: { step: 0 }, extensionState: { memory: { step: 0 } } },
+    resumes: 0,
+  });
+});
+
+test('a turn that never got into its steps begins with the first, and has nothing to go back to', () => {
+  const log = readTurnLog([{ type: 'message', event: input, author: { kind: 'input' } }]);
+  expect(toTakenUp(log)).toEqual({ events: 1, inputId: 'i', effects: {}, intents: [], nextStep: 0, steps: [] });
+  expect(fromTakenUp(toTakenUp(log), log.events).restorePoint).toBeUndefined();
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemFs } from '../../ports/fs.ts';
+import { readTraceLines } from './read-trace-file.ts';
+
+test('half a line that a crash left says that something is missing there; one that is being written does not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
+  try {
+    const path = join(folder, 'turn.jsonl');
+    writeFileSync(
+      path,
+      '{"type":"cut"}\n{"type":"chain","n":\n{"type":"of a later version"}\n{"type":"cut"}\n{"type":"cha',
+    );
+    expect(await readTraceLines(systemFs, path)).toEqual([
+      { type: 'cut' },
+      { type: 'dropped', count: 1 },
+      { type: 'cut' },
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
