@@ -13,15 +13,9 @@ export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | u
   return assembleTurn(decode(await fs.read(path)));
 }
 
-/** What is left of a line that a crash cut off is one that could not be written: it says where something is missing. */
+/** For a replay: of a line that a crash cut off it counts that it is missing. */
 export async function readTraceLines(fs: Fs, path: string): Promise<TraceLine[]> {
-  const texts = new TextDecoder().decode(await fs.read(path)).split('\n');
-  return texts.flatMap((text, index): TraceLine[] => {
-    const line = decodeTraceLine(text);
-    if (line !== undefined) return [line];
-    // The last one may be on its way.
-    return isTorn(text) && index < texts.length - 1 ? [{ type: 'dropped', count: 1 }] : [];
-  });
+  return decodeTraceLines(new TextDecoder().decode(await fs.read(path)), { countsLeft: true });
 }
 
 /** Reads its two ends. */
@@ -33,16 +27,6 @@ export async function readTraceSummary(fs: Fs, path: string): Promise<TurnSummar
   const last = decode(await fs.read(path, stat.size - END_BYTES));
   // A run that began in between is not seen; the last one ended in `last`, or is in it.
   return summarise([...(first === undefined ? [] : [first]), ...last]);
-}
-
-function isTorn(text: string): boolean {
-  if (text === '') return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 function decode(bytes: Uint8Array | undefined): TraceLine[] {
