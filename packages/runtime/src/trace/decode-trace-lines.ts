@@ -4,17 +4,13 @@ import { isTraceLine } from './check-trace-line.ts';
 import type { TraceLine } from './trace-lines.ts';
 
 /**
- * Of a whole file or of a part. The half line that a crash leaves, last or before the start of another run, is no damage:
- * it is known that the end of that run is missing. With `countsLeft` the one before another start counts all the same,
- * for whoever needs every line of a run. What a later version adds is left alone.
+ * Of a whole file or of a part. The last line may be on its way. What a later version adds is left alone.
  */
-export function decodeTraceLines(text: string, { countsLeft = false } = {}): TraceLine[] {
+export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
   return decoded.flatMap((line, index) => {
     if (line !== 'damaged') return line ?? [];
-    const next = decoded[index + 1];
-    const isLeft = next === undefined || (!countsLeft && next !== 'damaged' && next.type === 'start');
-    return isLeft ? [] : { type: 'dropped', count: 1 };
+    return index === decoded.length - 1 ? [] : { type: 'dropped', count: 1 };
   });
 }
 

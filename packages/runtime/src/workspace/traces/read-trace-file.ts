@@ -10,12 +10,11 @@ const END_BYTES = 16 * 1024;
 
 /** `undefined` when it is gone, or says nothing. */
 export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | undefined> {
-  return assembleTurn(decode(await fs.read(path)));
+  return assembleTurn(await readTraceLines(fs, path));
 }
 
-/** For a replay: of a line that a crash cut off it counts that it is missing. */
 export async function readTraceLines(fs: Fs, path: string): Promise<TraceLine[]> {
-  return decodeTraceLines(new TextDecoder().decode(await fs.read(path)), { countsLeft: true });
+  return decode(await fs.read(path));
 }
 
 /** Reads its two ends. */
