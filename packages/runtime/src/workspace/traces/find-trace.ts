@@ -33,8 +33,8 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
   );
 }
 
-/** The latest turn that no other agent asked for, else the latest of all; `undefined` when there is none. */
-export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace | undefined> {
+/** The latest turn that no other agent asked for, else the latest of all. **Errors** — `E_TRACE_UNKNOWN`. */
+export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace> {
   let latest: FoundTrace | undefined;
   for (const { path, trace } of files.slice(0, MOST_OPENED)) {
     const turn = await readTraceSummary(fs, path);
@@ -43,8 +43,11 @@ export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promi
     if (!isOfAgent(turn)) return found;
     latest ??= found;
   }
+  if (latest === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.', { suggestion });
   return latest;
 }
+
+const suggestion = 'Ask the swarm something. Nothing is recorded where `policy.trace` or `GOONDAN_TRACE` says `off`.';
 
 /** Another agent asked for it. */
 export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {

@@ -62,7 +62,6 @@ interface FoundTurn {
 
 async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  if (found === undefined) throw unknown(id);
   const turns: FoundTurn[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
     const turn = await readTraceSummary(fs, file.path);
@@ -73,7 +72,7 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
   // Its file may have gone since it was found.
-  if (wanted === undefined) throw unknown(id);
+  if (wanted === undefined) throw unknown(id ?? 'last');
   return wanted;
 }
 
@@ -111,10 +110,8 @@ function storedEvent(event: MessageEvent): StoredMessageEvent {
   return { ...event, message: { ...message, createdAt: createdAt.toISOString() } };
 }
 
-function unknown(id: string | undefined): GoondanError {
-  const message =
-    id === undefined ? 'There are no recorded turns.' : `Nothing is recorded of a turn or a trace "${id}".`;
-  return new GoondanError('E_TRACE_UNKNOWN', message);
+function unknown(id: string): GoondanError {
+  return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 
 function unusable(turnId: string, problem: string, isUnfinished: boolean): GoondanError {

@@ -79,6 +79,7 @@ describe('the latest turn', () => {
     expect(await rejectionOf(readTurnTrace(write()))).toMatchObject({
       code: 'E_TRACE_UNKNOWN',
       message: 'There are no recorded turns.',
+      suggestion: expect.stringContaining('GOONDAN_TRACE'),
     });
   });
 });

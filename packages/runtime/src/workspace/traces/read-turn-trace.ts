@@ -56,7 +56,6 @@ const MOST_TURNS = 500;
 export async function readTurnTrace(place: TracePlace, id?: string): Promise<ReadTrace> {
   const { fs, files } = await open(place);
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  if (found === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   const ofTrace = files.filter(({ trace }) => trace === found.trace).toReversed();
   const turns: TurnTrace[] = [];
   for (const { path } of ofTrace.slice(0, MOST_TURNS)) {
