@@ -1,6 +1,6 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { describeStatus } from '../sidebar/conversation-list.tsx';
-import { counted } from '../text/counted.ts';
+import { describeParts } from '../text/describe-parts.ts';
 import type { ShownConversation } from './shown-conversation.ts';
 
 interface ConversationHeadProps {
@@ -26,7 +26,7 @@ export function ConversationHead({ view, shown: { agent, key }, isWorking }: Con
           {[
             status,
             ...(made?.model === undefined ? [] : [made.model]),
-            ...(made === undefined ? [] : [counted(made.tools.length, 'tool'), counted(made.layers.length, 'layer')]),
+            ...(made === undefined ? [] : describeParts(made)),
           ].join(' · ')}
         </p>
       </div>

@@ -40,7 +40,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
   const talk = useConversation({ view, shown, at, heard: live, commits: version, last });
   const { running, approvals, earlier } = talk;
   const isNow = at === undefined;
-  const { box, content } = useStickToEnd(isNow);
+  const { box, content } = useStickToEnd(at);
   const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === key);
 
   return (
@@ -83,7 +83,12 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
                 <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
               ))}
               <DeadLetters letters={deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
-              {talk.isEmpty && <p className="quiet centred-note">Nothing has been said here yet.</p>}
+              {talk.isEmpty && (
+                <p className="quiet centred-note">
+                  Nothing has been said here yet.
+                  {view.isRunning && ` Write to ${agent} below.`}
+                </p>
+              )}
             </>
           )}
         </div>

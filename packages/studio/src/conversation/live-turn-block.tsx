@@ -64,6 +64,9 @@ export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
       {reasoning !== '' && text === '' && <p className="text quiet">{reasoning}</p>}
       {text !== '' && (
         <article className="message is-assistant is-streaming">
+          <header>
+            <span className="author">{agent}</span>
+          </header>
           {splitText(isCut ? `… ${text}` : text).map((piece, index) => (
             <PieceOfMessage key={index} piece={piece} />
           ))}
