@@ -45,7 +45,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
 
   return (
     <main className="middle">
-      <ConversationHead view={view} shown={shown} isWorking={running !== undefined} />
+      <ConversationHead view={view} shown={shown} isWorking={running !== undefined} isWaiting={approvals.length > 0} />
       {talk.timeline !== undefined && talk.timeline.last > 0 && (
         <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
       )}
@@ -78,7 +78,9 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
           {isNow && (
             <>
               <PendingInputs inputs={talk.pending} />
-              {running !== undefined && <LiveTurnBlock live={running} workspaceId={workspaceId} show={show} />}
+              {running !== undefined && (
+                <LiveTurnBlock live={running} isWaiting={approvals.length > 0} workspaceId={workspaceId} show={show} />
+              )}
               {approvals.map((approval) => (
                 <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
               ))}
