@@ -48,6 +48,7 @@ export { connectControl, type ControlClientOptions, type ControlPlace } from './
 export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export type { SwarmGreeting } from './control/endpoints.ts';
+export { type BodyBounds, readJsonBody, type RefuseBody } from './control/read-json-body.ts';
 export type {
   Acceptance,
   ApprovalAnswerOptions,
@@ -74,6 +75,7 @@ export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';
 export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
+export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
@@ -82,6 +84,7 @@ export {
   type DivergenceCause,
   type ExplainedDivergence,
   type ReplayOptions,
+  type ReplayedRun,
   replayRecording,
   type ReplayReport,
 } from './orchestrator/replay-recording.ts';

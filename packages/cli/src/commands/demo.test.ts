@@ -135,9 +135,11 @@ describe('gdn demo', () => {
     expect(stdout).not.toContain(escape);
   });
 
-  test('GOONDAN_TRACE=off: the answer alone', async () => {
-    const { stdout, exitCode } = await place.runWith({ env: { TMPDIR: temporary, GOONDAN_TRACE: 'off' } }, 'demo');
+  test('GOONDAN_TRACE=off: the answer alone, and why', async () => {
+    const env = { TMPDIR: temporary, GOONDAN_TRACE: 'off' };
+    const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo');
     expect(stdout).toEndWith(`Agent  ${answer}\n`);
+    expect(stderr).toContain('\nNothing was recorded of it: GOONDAN_TRACE is off.\n');
     expect(exitCode).toBe(0);
   });
 

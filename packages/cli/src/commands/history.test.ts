@@ -88,7 +88,9 @@ describe('gdn history', () => {
         '',
       ].join('\n'),
     );
-    expect(page.stderr).toBe('There are earlier events: `gdn history host default --before 5`.\n');
+    expect(page.stderr).toBe(
+      'There are earlier events: `gdn history host default --before 5 --limit 5 --bundle bundle`.\n',
+    );
     expect(await json('history host default --before 5 --json')).toEqual({ ...asleep, last: 9 });
     expect((await json('history host default --at 6 --json')).messages).toHaveLength(6);
     expect((await json('history host default --at 7 --json')).messages).toEqual([]);

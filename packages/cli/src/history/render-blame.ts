@@ -1,5 +1,6 @@
 /** Who put each message of a conversation there, for people: two or three lines for each. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime';
+import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
@@ -42,7 +43,7 @@ function renderReplaced({ count, messages }: ReplacedMessages, columns: number):
   const shown = messages.map((each) => {
     const who = `${each.message.data.role}, ${harmlessText(describeAuthor(each.author))}`;
     const start = `      #${each.seq} ${who}${alsoReplaced(each)}: `;
-    return `${start}${describeMessage(each.message, Math.max(LEAST_WORDS, columns - start.length))}`;
+    return `${start}${describeMessage(each.message, Math.max(LEAST_WORDS, columns - widthOf(start)))}`;
   });
   const more = count - messages.length;
   return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;

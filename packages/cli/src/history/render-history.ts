@@ -1,6 +1,8 @@
 /** A page of a history for people: a line for each turn, and below it one for each of its events. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
 import { harmlessText } from '../harmless-text.ts';
+import { widthOf } from '../graphemes.ts';
+import { padToWidth } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
 import type { Colors } from '../terminal.ts';
 import { describeAuthor } from './describe-author.ts';
@@ -11,14 +13,17 @@ export interface HistoryLook {
   readonly columns: number;
 }
 
-const WIDEST_AUTHOR = 36;
+/** Columns; with fewer, less is said of when and who, so that there is room for what. */
+const NARROW = 100;
+/** `03:04:05Z` */
+const CLOCK = 9;
 
 export function renderHistory({ first, last, turns }: HistoryPage, { colors, columns }: HistoryLook): string {
   const events = turns.flatMap((turn) => turn.events);
-  const widths = {
-    seq: String(last).length,
-    author: Math.min(WIDEST_AUTHOR, Math.max(0, ...events.map(({ author }) => describeAuthor(author).length))),
-  };
+  const isNarrow = columns < NARROW;
+  const widestAuthor = isNarrow ? 24 : 36;
+  const nameOf = ({ author }: HistoryEvent) => shorten(harmlessText(describeAuthor(author)), widestAuthor);
+  const widths = { seq: String(last).length, author: Math.max(0, ...events.map((row) => widthOf(nameOf(row)))) };
   const isCut = first > 1 && events[0]?.seq === first;
   const gone = isCut ? [`${colors.dim(`Events before ${first} are no longer kept.`)}\n`] : [];
   return [...gone, ...turns.flatMap(renderTurn)].join('');
@@ -29,10 +34,12 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
   }
 
   function renderEvent(row: HistoryEvent): string {
-    const { seq, at, author, event } = row;
-    const who = shorten(harmlessText(describeAuthor(author)), WIDEST_AUTHOR).padEnd(widths.author);
-    const start = `  ${String(seq).padStart(widths.seq)}  ${timeOf(at)}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
-    const words = describeEvent(row, Math.max(LEAST_WORDS, columns - start.length - 2));
+    const { seq, at, event } = row;
+    const who = padToWidth(nameOf(row), widths.author);
+    // Its turn says the day.
+    const time = isNarrow ? timeOf(at).slice(-CLOCK) : timeOf(at);
+    const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
+    const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));
     return `${`${start}  ${words}`.trimEnd()}\n`;
   }
 }

@@ -1,6 +1,6 @@
 /** What came of a replay, for a person. */
 import { relative } from 'node:path';
-import type { Change, ExplainedDivergence, ReplayReport } from '@goondan/runtime';
+import type { Change, ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -11,8 +11,8 @@ export interface RenderReplayOptions {
 }
 
 export function renderReplay(report: ReplayReport, { colors, swap }: RenderReplayOptions): string {
-  const { divergence, without, others, layers, stoppedAt } = report;
-  const lines = [describeTurn(report), colors.dim(describeServed(report))];
+  const { divergence, without, others, layers, stoppedAt, runs = [] } = report;
+  const lines = [describeTurn(report), colors.dim(describeServed(report)), ...runs.map(describeRun).map(colors.dim)];
   if (without !== undefined) lines.push('', 'Without the change already:', ...describe(without, colors, swap));
   if (divergence !== undefined) {
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
@@ -23,6 +23,7 @@ export function renderReplay(report: ReplayReport, { colors, swap }: RenderRepla
     lines.push('', 'Nothing else was done differently, as far as it could be compared.');
   }
   if (stoppedAt !== undefined) lines.push(colors.dim(describeStop(stoppedAt)));
+  if (report.halted?.how === 'cancelled') lines.push(describeCancel(report.halted));
   return `${lines.join('\n')}\n`;
 }
 
@@ -108,6 +109,31 @@ function fromWhere(text: string, other: string): string {
 function describeStop(place: readonly string[]): string {
   const at = place.length === 0 ? 'the turn' : place.map(showText).join(' › ');
   return `It ended at ${at}: the recording has no answer to what is asked there.`;
+}
+
+function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['halted']>): string {
+  const isLate = error.startsWith('E_TURN_TIMEOUT');
+  return `${isLate ? 'Its time was up' : 'It was cancelled'} at ${describePlace(place, layer)}, as it was then.`;
+}
+
+/** Of a turn that went on in another process. */
+function describeRun({ startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun, index: number): string {
+  const run = `run ${index + 1}, ${startedAt}, from step ${fromStep}${endings[how]}`;
+  if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;
+  return `${run}: ${count(outcome.layers, 'layer')} compared${divergence === undefined ? '' : ', with a divergence'}`;
+}
+
+const endings: Readonly<Record<ReplayedRun['how'], string>> = {
+  finished: ' to its end',
+  cancelled: ' until it was cancelled',
+  left: ' until its process was stopped',
+  crashed: ' until its process was gone',
+};
+
+function describePlace(place: readonly string[], layer: { extension: string; name: string } | undefined): string {
+  const within = place.length === 0 && layer === undefined ? ['the turn'] : place.length === 0 ? ['turn'] : [...place];
+  if (layer !== undefined) within.push(layerTitle(layer.extension, layer.name));
+  return within.map(showText).join(' › ');
 }
 
 function layerTitle(extension: string, layer: string): string {

@@ -1,25 +1,27 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime';
 import { showText } from '../approval/show-text.ts';
+import { widthOf } from '../graphemes.ts';
+import { cutToWidth, padToWidth } from '../fit-width.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
   const rows = turns.map((turn) => [
     timeOf(turn.startedAt),
     showText(turn.agentName),
-    cut(showText(turn.instanceKey), 20),
+    cutToWidth(showText(turn.instanceKey), 20),
     shortId(turn, turns),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
     showText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
   ]);
   const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
-  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)));
+  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => widthOf(row[index] ?? ''))));
   const last = heads.length - 1;
   const rest = Math.max(10, (columns ?? PIPED) - widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0));
   const lineOf = (cells: readonly string[]) =>
     cells
-      .map((cell, index) => (index === last ? cut(cell, rest) : cell.padEnd(widths[index] ?? 0)))
+      .map((cell, index) => (index === last ? cutToWidth(cell, rest) : padToWidth(cell, widths[index] ?? 0)))
       .join('  ')
       .trimEnd();
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
@@ -63,8 +65,4 @@ function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {
 
 function describeDuration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-}
-
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }

@@ -30,7 +30,7 @@ export class Effects {
   constructor(
     private readonly before: Pick<TurnLog, 'effects' | 'intents'>,
     private readonly writer: TurnLogWriter,
-    private readonly observer?: Pick<TurnObserver, 'effect'> | undefined,
+    private readonly observer?: Pick<TurnObserver, 'asked' | 'effect'> | undefined,
     private readonly replay?: TurnReplay | undefined,
   ) {}
 
@@ -41,6 +41,7 @@ export class Effects {
     const { observer } = this;
     if (observer?.effect === undefined) return act();
     const watched = { key, kind, asked: asked() };
+    observer.asked?.(key);
     try {
       const value = await outsideLayers(act);
       observer.effect({ ...watched, outcome: { ok: true, value: snapshotJson(value) } });

@@ -190,8 +190,11 @@ export interface SwarmControl {
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
   /** Returns what ends it. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void;
-  /** Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none. */
-  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): boolean;
+  /**
+   * Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none.
+   * Resolves when that is durable: the turn ends as cancelled, also when the swarm dies before it has.
+   */
+  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): Promise<boolean>;
   status(): SwarmStatus;
   /** Those that sleep, too. */
   instances(): Promise<readonly InstanceStatus[]>;
@@ -230,6 +233,8 @@ export interface SwarmControl {
 
 export interface AskOptions {
   readonly signal?: AbortSignal;
+  /** Told once, after `signal` has aborted: that it is durable, so that the turn does not go on whatever happens now. */
+  readonly onCancelled?: () => void;
   /** Told once, before anything else, when the event is on disk. */
   readonly onAccepted?: (acceptance: Acceptance) => void;
   /** Hears only of this turn. */

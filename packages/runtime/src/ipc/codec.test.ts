@@ -166,6 +166,12 @@ const fromAgent: Samples<FromAgent> = {
         steps: 1,
         served: { model: 1, tool: 1, agent: 0, approval: 0 },
         stoppedAt: [],
+        halted: {
+          how: 'cancelled',
+          place: ['step 0'],
+          layer: { extension: 'guard', name: 'limit' },
+          error: 'E_CANCELLED: no',
+        },
       },
     },
     {

@@ -10,8 +10,10 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { maskSecrets } from '../log/mask-secrets.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Divergence, ReplayOutcome, ReplayStart } from '../trace/replay.ts';
+import type { RecordedRun } from '../trace/assemble-recording.ts';
+import type { RecordedHalt, Recording } from '../trace/recording.ts';
 import type { TurnSummary } from '../trace/turn-trace.ts';
-import type { KeptRecording } from '../workspace/traces/read-recording.ts';
+import type { KeptRecording, KeptRun } from '../workspace/traces/read-recording.ts';
 import { changeExtensions, type ExtensionChanges } from './change-extensions.ts';
 import { runLoneAgent } from './lone-agent.ts';
 
@@ -42,7 +44,24 @@ export interface ReplayReport extends Omit<ReplayOutcome, 'first'> {
   readonly divergence?: ExplainedDivergence;
   /** With other extensions: what did something else without them already. It is not their doing. */
   readonly without?: ExplainedDivergence;
+  /** Of a turn that another process went on with: what came of each of its runs. The other fields are of all of them. */
+  readonly runs?: readonly ReplayedRun[];
 }
+
+/** A turn as one process ran it. */
+export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'> {
+  /** How it ended then. */
+  readonly how: 'finished' | RecordedHalt['how'];
+  readonly divergence?: ExplainedDivergence;
+  readonly without?: ExplainedDivergence;
+  /** Absent when it was not replayed. */
+  readonly outcome?: Omit<ReplayOutcome, 'first'>;
+  /** Why not. */
+  readonly problem?: string;
+}
+
+/** Of a turn that was interrupted again and again the last ones are replayed. */
+const MOST_RUNS = 8;
 
 /**
  * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`, those of
@@ -56,43 +75,105 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
   if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}" any more.`);
   refuseUnknownStates(kept, agent);
   const changed = changeExtensions(agent, { swap, without }, plan.agents);
-  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, ignored, { ...options, plan });
-  const edited = editedExtensions(kept, agent);
+  const runs: ReplayedRun[] = [];
+  for (const [index, run] of kept.runs.entries()) {
+    const about = { startedAt: run.startedAt, fromStep: run.fromStep };
+    const { problem = kept.runs.length - index > MOST_RUNS ? `only the last ${MOST_RUNS} are` : undefined } = run;
+    const { recording } = run;
+    if (recording === undefined || problem !== undefined) {
+      runs.push({ ...about, how: recording?.halt?.how ?? 'crashed', ...(problem !== undefined && { problem }) });
+      continue;
+    }
+    const isLast = index === kept.runs.length - 1;
+    const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, agent, changed);
+    runs.push({ ...about, how: recording.halt?.how ?? 'finished', ...replayed });
+  }
+  return reportOf(kept.turn, runs);
+}
+
+interface ReplayableRun extends KeptRun {
+  readonly recording: Recording;
+}
+
+type RunReport = Pick<ReplayedRun, 'divergence' | 'without' | 'outcome'>;
+
+/** As the agent is, and then, if that is another one, as it is changed. */
+async function replayRun(
+  options: ReplayOptions,
+  kept: ReplayableRun,
+  isLast: boolean,
+  agent: DeclaredAgent,
+  changed: DeclaredAgent,
+): Promise<RunReport> {
+  const { swap = {}, without = [] } = options;
+  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, { kept, isLast, ignored }, options);
+  const edited = editedExtensions(kept.recording, agent);
   const before = await run(agent, []);
   const explain = (divergence: Divergence, others: ExtensionChanges): ExplainedDivergence => ({
     ...divergence,
     cause: causeOf(divergence, edited, others),
   });
   const first = before.first && explain(before.first, {});
-  if (changed === agent) return reportOf(kept, before, first);
+  if (changed === agent) return describeRun(before, first);
   const replaced = [...Object.keys(swap), ...without];
   const itself = first?.extension !== undefined && !replaced.includes(first.extension) ? [first.extension] : [];
   const after = await run(changed, itself);
   const divergence = after.first && explain(after.first, { swap, without });
   const known = first !== undefined && (first.extension === undefined || itself.length > 0) ? { without: first } : {};
-  return { ...reportOf(kept, after, divergence), ...known };
+  return { ...describeRun(after, divergence), ...known };
 }
 
-function reportOf(
-  { turn }: KeptRecording,
-  { first: _, ...outcome }: ReplayOutcome,
-  divergence: ExplainedDivergence | undefined,
-): ReplayReport {
-  return { turn, ...outcome, ...(divergence === undefined ? {} : { divergence }) };
+function describeRun({ first: _, ...outcome }: ReplayOutcome, divergence: ExplainedDivergence | undefined): RunReport {
+  return { outcome, ...(divergence === undefined ? {} : { divergence }) };
+}
+
+/** Of all runs; what is told of one alone is told of the first that did something else, or of the last. */
+function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport {
+  const outcomes = runs.flatMap(({ outcome }) => outcome ?? []);
+  const sum = (count: (outcome: Omit<ReplayOutcome, 'first'>) => number) =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0);
+  const differing = runs.filter(({ divergence }) => divergence !== undefined);
+  const told = differing[0] ?? runs.at(-1);
+  const { divergence, outcome } = told ?? {};
+  const without = runs.find((run) => run.without !== undefined)?.without;
+  return {
+    turn,
+    ...(divergence && { divergence }),
+    ...(without && { without }),
+    others: sum(({ others }) => others) + Math.max(0, differing.length - 1),
+    layers: sum(({ layers }) => layers),
+    steps: sum(({ steps }) => steps),
+    served: {
+      model: sum(({ served }) => served.model),
+      tool: sum(({ served }) => served.tool),
+      agent: sum(({ served }) => served.agent),
+      approval: sum(({ served }) => served.approval),
+    },
+    ...(outcome?.stoppedAt && { stoppedAt: outcome.stoppedAt }),
+    ...(outcome?.halted && { halted: outcome.halted }),
+    ...(runs.length > 1 && { runs }),
+  };
 }
 
 /** More than the layers of one replay may take, and its process's start. */
 const LONGEST_MS = 120_000;
 
+interface RunToReplay {
+  readonly kept: ReplayableRun;
+  readonly isLast: boolean;
+  readonly ignored: readonly string[];
+}
+
 function replayAs(
   agent: DeclaredAgent,
-  ignored: readonly string[],
+  { kept: { recording, events, times }, isLast, ignored }: RunToReplay,
   { plan, kept, signal, clock }: ReplayOptions,
 ): Promise<ReplayOutcome> {
-  const { recording, messages, extensionState, stateAfter, times, turn } = kept;
+  const { messages: found, extensionState, turn } = kept;
   const { agentName, instanceKey } = turn;
-  const stored = messages.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
-  const replay: ReplayStart = { recording, messages: stored, extensionState, stateAfter, times, ignored };
+  const messages = found.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
+  const stateAfter = isLast ? kept.stateAfter : {};
+  const replay: ReplayStart = { recording, messages, events, extensionState, stateAfter, times, ignored };
   const start = { address: { agentName, instanceKey }, replay };
   return runLoneAgent({ plan, agent, start, signal, clock, timeoutMs: LONGEST_MS }, (message) =>
     message.type === 'replayed' ? message.outcome : undefined,
@@ -108,7 +189,7 @@ function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extension
 }
 
 /** Extensions that are not what they were when the turn was recorded, those that came and went among them. */
-function editedExtensions({ recording }: KeptRecording, { extensions = [], secrets = [] }: DeclaredAgent): Set<string> {
+function editedExtensions(recording: Recording, { extensions = [], secrets = [] }: DeclaredAgent): Set<string> {
   const mask = maskSecrets(secrets);
   const now = new Map(extensions.map((each) => [each.resource.metadata.name, extensionDigest(each, mask)]));
   const then = new Map(recording.extensions.map(({ name, digest }) => [name, digest]));

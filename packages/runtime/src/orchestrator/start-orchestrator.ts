@@ -11,7 +11,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import type { AgentStart } from '../config/agent-start.ts';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
@@ -23,7 +22,7 @@ import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
-import { namesCollector, showEndpoint } from '../telemetry/telemetry-settings.ts';
+import { namesCollector, showEndpoint, type SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
@@ -236,23 +235,25 @@ function rememberName({ stateRoot, workspaceId, inForce, endings }: Starting, lo
 async function readTelemetry(
   { environment = process.env, inForce }: Starting,
   log: StartLog,
-): Promise<AgentStart['telemetry']> {
+): Promise<SwarmTelemetry | undefined> {
   if (!namesCollector(environment)) return undefined;
-  const { readTelemetrySettings } = await import('../telemetry/read-telemetry-settings.ts');
-  const { settings, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
+  const [{ readTelemetrySettings }, { sampleEvent }] = await Promise.all([
+    import('../telemetry/read-telemetry-settings.ts'),
+    import('../telemetry/sample-event.ts'),
+  ]);
+  const { settings, sampler, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
   for (const warning of warnings) log.report('warn', 'telemetry.settings', warning);
-  if (settings !== undefined) {
-    const contents = settings.hasContent ? ', with the contents of messages' : '';
-    log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
-  }
-  return settings;
+  if (settings === undefined || sampler === undefined) return undefined;
+  const contents = settings.hasContent ? ', with the contents of messages' : '';
+  log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
+  return { settings, sample: (event) => sampleEvent(event, sampler) };
 }
 
 interface SwarmPlaces {
   readonly journal: Journal;
   readonly children: AgentChildren;
   readonly approvals: ApprovalFile;
-  readonly telemetry: AgentStart['telemetry'];
+  readonly telemetry: SwarmTelemetry | undefined;
   readonly log: StartLog;
 }
 

@@ -290,17 +290,18 @@ describe('agents that ask each other', () => {
     const cancelled = Promise.withResolvers<unknown>();
     const { send, swarm, lines } = await openSwarm(async (turn) => {
       if (turn.at.agentName === 'a') {
-        const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', timeoutMs: 30 });
+        const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', timeoutMs: 250 });
         return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : 'answered';
       }
       if (turn.event.input !== 'slow') return 'quick';
-      await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+      // On a busy machine it may have begun late.
+      if (!turn.signal.aborted) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
       cancelled.resolve(turn.signal.reason);
       return 'too late';
     });
     const end = await send('a', 'go');
-    expect(textOf(end)).toBe('E_AGENT_TIMEOUT: Agent "b" did not answer within 30 ms.');
-    expect(await cancelled.promise).toBe('did not answer within 30 ms');
+    expect(textOf(end)).toBe('E_AGENT_TIMEOUT: Agent "b" did not answer within 250 ms.');
+    expect(await cancelled.promise).toBe('did not answer within 250 ms');
     expect(textOf(await send('b', 'next'))).toBe('quick');
     await swarm.instances.until(() => true);
     expect(lines.some(({ event }) => event === 'reply.late')).toBe(true);

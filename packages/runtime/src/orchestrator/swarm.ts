@@ -18,6 +18,7 @@ import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { maskOutput } from './child/mask-output.ts';
 import { drainInstances } from './drain-instances.ts';
 import {
   type AgentChild,
@@ -29,7 +30,9 @@ import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
+import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
+import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
@@ -42,8 +45,7 @@ export interface SwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
-  /** For the processes of agents. */
-  readonly telemetry?: AgentStart['telemetry'];
+  readonly telemetry?: SwarmTelemetry;
   /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
@@ -74,7 +76,7 @@ export class Swarm {
   readonly #soFar = new ToldSoFar();
 
   constructor(parts: SwarmParts) {
-    const { inForce, clock, journal } = parts;
+    const { inForce, clock, journal, telemetry } = parts;
     this.#parts = parts;
     this.watchers = new Watchers(() => this.#soFar.notices());
     this.instances = new Instances({
@@ -122,6 +124,8 @@ export class Swarm {
     this.#mailboxes = new Mailboxes(journal, this.instances, {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
+      sample: telemetry?.sample ?? ((event) => event),
+      report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -147,6 +151,11 @@ export class Swarm {
     const accepted = await this.#mailboxes.accept(to, event, isAwaited);
     this.#remember(to);
     return accepted;
+  }
+
+  /** See `Mailboxes`. */
+  cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#mailboxes.cancel(at, eventId, reason);
   }
 
   /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
@@ -193,10 +202,8 @@ export class Swarm {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const address of await this.#parts.journal.instances()) {
-      if (only?.has(address.agentName) === false) continue;
+    for (const { address, entries: pending } of await readPendingInputs(this.#parts.journal, only)) {
       this.#remember(address);
-      const pending = await this.#parts.journal.pendingEntries(address);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
@@ -261,7 +268,7 @@ export class Swarm {
         store,
         cwd,
         isNew: !hasConversation(store, address),
-        ...(telemetry === undefined ? {} : { telemetry }),
+        ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
       },
       { heartbeat: settings.heartbeat, clock },
       listener,
@@ -377,10 +384,6 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
-  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
-}
 
 function deadLetterText(event: AgentEvent, crashes: number): string {
   return `Event ${event.id} ended its process ${crashes} times and is put aside.`;

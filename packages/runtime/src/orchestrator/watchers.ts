@@ -1,5 +1,6 @@
 /** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
 import type { SwarmNotice, WatchFilter } from '../control/swarm-control.ts';
+import { eventIdOf } from '../ports/ids.ts';
 
 interface Watcher {
   readonly filter: WatchFilter;
@@ -70,9 +71,4 @@ function subjectOf(notice: SwarmNotice): Subject {
     case 'dropped':
       return {};
   }
-}
-
-/** The turn of an event is called after it. */
-function eventIdOf(turnId: string): string {
-  return turnId.replace(/^turn-/, '');
 }

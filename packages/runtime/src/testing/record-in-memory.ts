@@ -5,7 +5,7 @@ import { assembleRecording } from '../trace/assemble-recording.ts';
 import type { Recording } from '../trace/recording.ts';
 import type { ReplayStart } from '../trace/replay.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
-import { decodeTraceLine } from '../trace/trace-lines.ts';
+import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
 import type { AgentPlan } from '../agent/agent-plan.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
@@ -74,15 +74,16 @@ function startOf(
   times: ReadonlyMap<string, string>,
 ): ReplayStart {
   const { messages, extensionState } = before;
-  const start = { recording, messages, extensionState, stateAfter, times: Object.fromEntries(times), ignored: [] };
+  const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
+  const start = { recording, messages, ...rest };
   // As it comes from the other process.
   return JSON.parse(JSON.stringify(start)) as ReplayStart;
 }
 
 function recordingOf(text: string): Recording {
-  const recording = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
+  const recording = assembleRecording(decodeTraceLines(text));
   if ('problem' in recording) throw new Error(recording.problem);
-  return recording;
+  return recording.last.recording;
 }
 
 function noteTimes(store: ConversationStore) {

@@ -48,12 +48,19 @@ const whole: readonly TraceLine[] = [start, beginning, effect, chain, end];
 test('the lines of a turn are its recording', () => {
   const { type: _, ...recorded } = effect;
   expect(assembleRecording(whole)).toMatchObject({
-    turnId: 'turn-1',
-    startedAt: start.time,
-    event: beginning.event,
-    extensions: beginning.extensions,
-    chain: { kind: 'turn', layers: [], inside: [] },
-    effects: [recorded],
+    earlier: [],
+    last: {
+      startedAt: start.time,
+      fromStep: 0,
+      recording: {
+        turnId: 'turn-1',
+        startedAt: start.time,
+        event: beginning.event,
+        extensions: beginning.extensions,
+        chain: { kind: 'turn', layers: [], inside: [] },
+        effects: [recorded],
+      },
+    },
   });
 });
 
@@ -72,11 +79,29 @@ describe('it is said what is missing', () => {
     ],
     ['a long answer', [start, beginning, long, chain, end], 'too long to be kept (model 0/model)'],
     [
-      'where it would have gone',
+      'where it was cancelled, which earlier versions did not keep',
       [start, beginning, chain, { ...end, finishReason: 'error', error: 'E_CANCELLED: no' }],
-      'cancelled',
+      'it was cancelled or out of time, and where was not recorded then',
     ],
-    ['the first run', [...whole.slice(0, -1), { ...start, resumed: true }, end], 'went on in another process'],
+    [
+      'what it went on from, which earlier versions did not keep',
+      [...whole.slice(0, -1), { ...start, resumed: true }, beginning, chain, end],
+      'went on in another process, and from what was not recorded then',
+    ],
+    [
+      'what it went on from, which was too long',
+      [...whole.slice(0, -1), { ...start, resumed: true }, beginning, { type: 'resume' }, chain, end],
+      'from more than can be kept',
+    ],
+    [
+      'any run of it',
+      [
+        ...whole.slice(0, -1),
+        { ...start, resumed: true },
+        { ...end, finishReason: 'error', error: 'E_DEAD_LETTER: no' },
+      ],
+      'put aside as a dead letter',
+    ],
   ])('%s', (_name, lines, problem) => {
     expect(assembleRecording(lines)).toEqual({ problem: expect.stringContaining(problem) });
   });

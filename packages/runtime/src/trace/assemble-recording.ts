@@ -1,8 +1,9 @@
-/** The lines of one turn's file as what a replay needs; or why they are not enough. Pure. */
+/** The lines of one turn's file as what a replay of its runs needs; or why they are not enough. Pure. */
+import { assembleTurn, summarise } from './assemble-turn.ts';
 import type { ChainRecord } from './chain-record.ts';
-import { assembleTurn } from './assemble-turn.ts';
+import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
-import type { BeginningLine, EffectLine, TraceLine } from './trace-lines.ts';
+import type { BeginningLine, EffectLine, ResumeLine, StartLine, TraceLine } from './trace-lines.ts';
 
 /** Why a turn cannot be replayed: `unfinished` may change. */
 export interface NoRecording {
@@ -10,27 +11,105 @@ export interface NoRecording {
   readonly isUnfinished?: true;
 }
 
-export function assembleRecording(lines: readonly TraceLine[]): Recording | NoRecording {
-  const turn = assembleTurn(lines);
-  if (turn === undefined) return { problem: 'its beginning is not there' };
-  const { turnId, startedAt, chain, missing, resumes, finishReason } = turn;
-  if (finishReason === undefined) {
+export interface RecordedRun {
+  readonly startedAt: string;
+  /** The first step it ran. */
+  readonly fromStep: number;
+  /** Absent, with a problem in its place, when this run cannot be replayed. */
+  readonly recording?: Recording;
+  readonly problem?: string;
+}
+
+/** Its runs in order. The last one is there as a whole: that one made the turn what it was. */
+export interface TurnRuns {
+  readonly earlier: readonly RecordedRun[];
+  readonly last: RecordedRun & { readonly recording: Recording };
+}
+
+export function assembleRecording(lines: readonly TraceLine[]): TurnRuns | NoRecording {
+  const runs = splitRuns(lines);
+  const [final, ...before] = runs.toReversed();
+  if (final === undefined) return { problem: 'its beginning is not there' };
+  const recording = assembleRun(final, true);
+  if ('problem' in recording) return recording;
+  const earlier = before.toReversed().map((run): RecordedRun => {
+    const assembled = assembleRun(run, false);
+    const about = { startedAt: startOf(run)?.time ?? '', fromStep: firstStepOf(run) };
+    return 'problem' in assembled ? { ...about, problem: assembled.problem } : { ...about, recording: assembled };
+  });
+  return { earlier, last: { startedAt: recording.startedAt, fromStep: firstStepOf(final), recording } };
+}
+
+function splitRuns(lines: readonly TraceLine[]): readonly (readonly TraceLine[])[] {
+  const runs: TraceLine[][] = [];
+  for (const line of lines) {
+    if (line.type === 'start') runs.push([line]);
+    else runs.at(-1)?.push(line);
+  }
+  return runs;
+}
+
+function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording | NoRecording {
+  const { finishReason, error } = summarise(written) ?? {};
+  if (isLast && finishReason === undefined) {
     return { problem: 'nothing is recorded of its end: it runs, or a crash interrupted it', isUnfinished: true };
   }
-  if (/^(E_CANCELLED|E_TURN_TIMEOUT)\b/.test(turn.error ?? '')) {
-    return { problem: 'it was cancelled or out of time, and nobody knows where its layers would have gone' };
+  const run = haltRun(written, finishReason === undefined ? undefined : (error ?? ''));
+  if ('problem' in run) return run;
+  const { lines, halt } = run;
+  const turn = assembleTurn(lines);
+  if (turn === undefined) return { problem: 'its beginning is not there' };
+  const { turnId, startedAt, chain, missing } = turn;
+  if (error?.startsWith('E_DEAD_LETTER') === true) {
+    return { problem: 'it was put aside as a dead letter, and nothing of it was run again' };
   }
-  if (resumes > 0) return { problem: 'it was interrupted and went on in another process' };
   if (missing.isCut) return { problem: 'its file is full, and what came after is missing' };
-  if (missing.lines > 0) return { problem: `${missing.lines} records could not be written` };
-  if (missing.chains > 0 || hasMoreLayers(chain)) return { problem: 'it had more chains and layers than are recorded' };
+  if (missing.lines > 0) return { problem: `${missing.lines} records are missing or damaged` };
+  if (missing.chains > 0 || hasMoreLayers(chain)) {
+    return { problem: 'it had more chains and layers than are recorded' };
+  }
   const beginning = lines.find((line): line is BeginningLine => line.type === 'beginning');
   if (beginning === undefined) return { problem: 'a version of goondan recorded it that could not replay' };
+  const takenUp = takenUpOf(lines);
+  if ('problem' in takenUp) return takenUp;
   const effects = lines.filter((line): line is EffectLine => line.type === 'effect');
-  const long = effects.find(({ outcome }) => outcome === undefined);
+  const long = effects.find(({ outcome, key }) => outcome === undefined && halt?.asked.includes(key) !== true);
   if (long !== undefined) return { problem: `an answer is too long to be kept (${long.kind} ${long.key})` };
   const { event, extensions } = beginning;
-  return { turnId, startedAt, event, extensions, chain, effects: effects.map(({ type: _, ...effect }) => effect) };
+  return {
+    turnId,
+    startedAt,
+    event,
+    extensions,
+    ...takenUp,
+    chain,
+    effects: effects.map(({ type: _, ...effect }) => effect),
+    ...(halt && { halt: { ...halt, ...placeOfHalt(chain) } }),
+  };
+}
+
+function takenUpOf(lines: readonly TraceLine[]): Pick<Recording, 'takenUp'> | NoRecording {
+  if (startOf(lines)?.resumed !== true) return {};
+  const line = resumeOf(lines);
+  if (line === undefined) {
+    return { problem: 'it was interrupted and went on in another process, and from what was not recorded then' };
+  }
+  if (line.takenUp === undefined) {
+    return { problem: 'it was interrupted and went on in another process, from more than can be kept' };
+  }
+  return { takenUp: line.takenUp };
+}
+
+function firstStepOf(lines: readonly TraceLine[]): number {
+  return resumeOf(lines)?.takenUp?.nextStep ?? 0;
+}
+
+function startOf(lines: readonly TraceLine[]): StartLine | undefined {
+  return lines.find((line): line is StartLine => line.type === 'start');
+}
+
+function resumeOf(lines: readonly TraceLine[]): ResumeLine | undefined {
+  return lines.find((line): line is ResumeLine => line.type === 'resume');
 }
 
 function hasMoreLayers({ layersMore = 0, inside }: ChainRecord): boolean {

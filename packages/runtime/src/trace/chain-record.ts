@@ -12,6 +12,8 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
+  /** Of one that runs: how far it is. */
+  readonly stage?: LayerStage;
   /** Of one that failed: it had not called `next()`. */
   readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
@@ -36,6 +38,9 @@ export interface LayerRecord {
   readonly drewMore?: number;
   readonly error?: string;
 }
+
+/** On its way in, before `next()`; with what is inside it running; on its way out. */
+export type LayerStage = 'in' | 'inside' | 'out';
 
 export interface LayerMarks {
   readonly in: string;

@@ -42,7 +42,7 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     startMs: startedAt - options.turnStartedAt,
     totalMs,
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
-    ...(layersMore === 0 ? {} : { layersMore }),
+    ...(layersMore === undefined ? {} : { layersMore }),
     ...(input === undefined ? {} : { input }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
@@ -60,7 +60,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { drew, drewMore, emittedBefore, hasGoneIn } = recorded;
+  const { drew, drewMore, emittedBefore, hasGoneIn, stage } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -76,6 +76,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ownMs,
     totalMs,
     outcome,
+    ...(stage === undefined ? {} : { stage }),
     ...(!hasGoneIn && (outcome === 'failed' || outcome === 'skipped') ? { isBeforeNext: true } : {}),
     changed: changed.changes,
     resultChanged: resultChanged.changes,

@@ -7,6 +7,7 @@ import type { Mask } from '../log/mask-secrets.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { DrawScope } from './draw-scope.ts';
 import type { SpanIds } from './span-id.ts';
+import type { TakenUp } from './taken-up.ts';
 
 /** The layer as a watcher needs to know it. */
 export interface WatchedLayer {
@@ -42,6 +43,8 @@ export interface WatchedTurn extends AgentAddress {
   readonly mask: Mask;
   /** It goes on from what an interrupted run had recorded. */
   readonly resumed: boolean;
+  /** Of one that does: from what. Made when it is asked for. */
+  takenUp?(): TakenUp;
 }
 
 export interface WatchedEnd {
@@ -65,8 +68,12 @@ export interface TurnObserver {
   started?(turn: WatchedTurn): void;
   /** A chain starts, inside another one unless it is the turn's own. Undefined: this one is not watched. */
   chain(chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined;
+  /** Something of the outside is asked for; `effect` follows under the same key. */
+  asked?(key: string): void;
   /** Something of the outside answered, or failed. Not told of what a resumed turn had recorded. */
   effect?(effect: WatchedEffect): void;
+  /** It is cancelled, or out of time: told before anything of it hears of that. */
+  cancelled?(reason: Error): void;
   /** It is committed. */
   ended?(end: WatchedEnd): void;
 }

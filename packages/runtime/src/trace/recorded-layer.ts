@@ -3,6 +3,7 @@
  * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-chain.ts`.
  */
 import type { MessageEvent } from '@goondan/types';
+import type { LayerStage } from './chain-record.ts';
 import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RecordedChain } from './recorded-chain.ts';
@@ -47,6 +48,13 @@ export class RecordedLayer implements LayerSpan {
 
   get hasGoneIn(): boolean {
     return this.emittedBefore >= 0;
+  }
+
+  /** Undefined when it is over. */
+  get stage(): LayerStage | undefined {
+    if (this.outcome !== 'running') return undefined;
+    if (!this.hasGoneIn) return 'in';
+    return this.chain.active === this ? 'out' : 'inside';
   }
 
   next(): void {

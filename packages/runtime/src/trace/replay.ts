@@ -1,14 +1,18 @@
 /** A replay as the processes speak of it: what one begins with, and what came of it. JSON. */
-import type { JsonValue, Message } from '@goondan/types';
+import type { JsonValue } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
+import type { StoredMessageEvent } from '../workspace/journal/logged-record.ts';
+import type { StoredMessage } from '../workspace/journal/message-text.ts';
 import type { EffectKind } from './effect-record.ts';
-import type { Recording } from './recording.ts';
+import type { Recording, RecordedHalt } from './recording.ts';
 
-/** What an agent's process needs to run one turn again. */
+/** What an agent's process needs to run one turn, or one run of it, again. */
 export interface ReplayStart {
   readonly recording: Recording;
   /** The conversation as the turn found it. */
-  readonly messages: readonly (Omit<Message, 'createdAt'> & { readonly createdAt: string })[];
+  readonly messages: readonly StoredMessage[];
+  /** Of a run that went on with the turn: the turn's message events that counted by then. */
+  readonly events: readonly StoredMessageEvent[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** What the turn left, of the extensions of which that is known. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
@@ -30,7 +34,14 @@ export interface ReplayOutcome {
   readonly served: Readonly<Record<EffectKind, number>>;
   /** Where it ended because the recording has no answer to what was asked there. */
   readonly stoppedAt?: readonly string[];
+  /** Where it ended because it had been halted there then. */
+  readonly halted?: Halted;
 }
+
+export type Halted = Pick<RecordedHalt, 'how' | 'place' | 'layer'> & {
+  /** What it was cancelled with. */
+  readonly error?: string;
+};
 
 export interface Divergence {
   /** From the turn inwards: `step 0`, `toolCall weather__forecast`. */

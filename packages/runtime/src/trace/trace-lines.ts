@@ -6,7 +6,9 @@
 import type { AgentEventSource, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 import type { EffectRecord } from './effect-record.ts';
+import type { HaltRecord } from './halt-record.ts';
 import type { TurnBeginning } from './recording.ts';
+import type { TakenUp } from './taken-up.ts';
 
 export const TRACE_FORMAT = 1;
 
@@ -45,6 +47,18 @@ export interface BeginningLine extends TurnBeginning {
   readonly type: 'beginning';
 }
 
+/** Of a run that goes on with what another one had begun. */
+export interface ResumeLine {
+  readonly type: 'resume';
+  /** Absent when it was too long to be kept. */
+  readonly takenUp?: TakenUp;
+}
+
+/** The run was cancelled, or left. Effects that ended before are in lines before it. */
+export interface HaltLine extends HaltRecord {
+  readonly type: 'halt';
+}
+
 export interface EffectLine extends EffectRecord {
   readonly type: 'effect';
 }
@@ -70,7 +84,8 @@ export interface CutLine {
   readonly type: 'cut';
 }
 
-export type TraceLine = StartLine | BeginningLine | EffectLine | ChainLine | EndLine | DroppedLine | CutLine;
+export type TraceLine =
+  StartLine | BeginningLine | ResumeLine | EffectLine | ChainLine | HaltLine | EndLine | DroppedLine | CutLine;
 
 /** Without what says nothing: most layers change nothing. */
 export function packChain({ layers, ...chain }: Omit<ChainRecord, 'inside'>): StoredChain {
@@ -124,37 +139,4 @@ function packLayer(layer: ChainRecord['layers'][number]): StoredLayer {
 /** To the microsecond. */
 function round(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
-}
-
-/** `undefined` for what a crash left of a line, and for what a later version may add. */
-export function decodeTraceLine(text: string): TraceLine | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return isTraceLine(line) ? line : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What is asked for below the type is what `assemble-turn.ts` leans on. */
-function isTraceLine(line: unknown): line is TraceLine {
-  if (typeof line !== 'object' || line === null || !('type' in line)) return false;
-  const isText = (name: string) => typeof Reflect.get(line, name) === 'string';
-  switch (line.type) {
-    case 'start':
-      return ['time', 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'].every(isText);
-    case 'chain':
-      return 'n' in line && 'chain' in line && typeof line.chain === 'object' && line.chain !== null;
-    case 'beginning':
-      return 'event' in line && typeof line.event === 'object' && line.event !== null && 'extensions' in line;
-    case 'effect':
-      return isText('key') && isText('kind') && 'asked' in line;
-    case 'end':
-      return isText('time') && isText('finishReason');
-    case 'dropped':
-    case 'cut':
-      return true;
-    default:
-      return false;
-  }
 }

@@ -13,7 +13,9 @@ export interface TurnListener {
   started(turn: WatchedTurn, startedAt: number): void;
   /** A chain begins, is over, or there is something new about one that is. Only after `started`. */
   changed(chain: RecordedChain): void;
+  asked?(key: string): void;
   effect?(effect: WatchedEffect): void;
+  cancelled?(reason: Error): void;
   ended(end: WatchedEnd, whole: WholeTurn): void;
 }
 
@@ -49,6 +51,14 @@ class SharedTurn implements TurnObserver {
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
     return this.#keeper.open(chain, parent instanceof RecordedChain ? parent : undefined);
+  }
+
+  asked(key: string): void {
+    for (const listener of this.#listeners) listener.asked?.(key);
+  }
+
+  cancelled(reason: Error): void {
+    for (const listener of this.#listeners) listener.cancelled?.(reason);
   }
 
   effect(effect: WatchedEffect): void {

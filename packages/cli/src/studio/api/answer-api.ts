@@ -1,6 +1,6 @@
 /** Finds what answers an address below `/api`: the table of the contract. */
 import type { StudioHost } from '../studio-host.ts';
-import { readJsonBody } from '../http/read-json-body.ts';
+import { readJson } from '../http/read-json.ts';
 import { readQuery } from '../http/read-query.ts';
 import { StudioRefusal } from '../http/studio-refusal.ts';
 import { answerGet } from './answer-get.ts';
@@ -32,7 +32,7 @@ export async function answerApi(
   if (post !== undefined) {
     checkMethod(request, 'POST', url);
     readQuery(url, []);
-    return Response.json(await post(host, place, await readJsonBody(request, host.clock)));
+    return Response.json(await post(host, place, await readJson(request, host.clock)));
   }
   const get = path.endsWith('/') ? undefined : answerGet.get(what);
   if (get === undefined) throw unknown(url);

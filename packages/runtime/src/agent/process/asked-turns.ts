@@ -7,11 +7,12 @@
 import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
 import { TurnClock } from '../turn/turn-clock.ts';
-import { turnIdOf } from '../turn/turn-id.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
+import { waitAtMost } from '../../ports/clock.ts';
 import type { RunningAgent } from '../start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
@@ -21,6 +22,8 @@ export interface AskedTurnsParts {
   /** Watches the layers of a turn; undefined when nobody does. */
   readonly observe: () => TurnObserver | undefined;
   readonly channel: Channel<FromAgent, ToAgent>;
+  /** Resolves when what was seen of turns is written down. Never rejects. */
+  readonly written: () => Promise<void>;
   /** Nothing runs any more, for now. */
   readonly onIdle: () => void;
   readonly onBroken: (problem: string, thrown: unknown) => void;
@@ -71,7 +74,7 @@ export class AskedTurns {
   }
 
   async #run({ event, deadLetter }: AskedTurn): Promise<void> {
-    const { agent, channel, observe, onBroken } = this.#parts;
+    const { agent, channel, observe, written, onBroken } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -88,9 +91,10 @@ export class AskedTurns {
       const { result, stepCount, usage } = await agent
         .handle(event, options)
         .catch((error: unknown) => forgotten(event, error));
+      if (result.error?.code === 'E_CANCELLED') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
-      onBroken(`${turnIdOf(event)} ended without a result`, error);
+      onBroken(`${turnIdOf(event.id)} ended without a result`, error);
     } finally {
       this.#cancellations.end(event.id);
       this.#clocks.delete(event.id);
@@ -98,10 +102,13 @@ export class AskedTurns {
   }
 }
 
+/** Who cancels a turn often ends its process as soon as it hears of the end, and wants to see later where it was. */
+const LAST_LINES_MS = 500;
+
 /** Handled long ago: whoever asks again is told so. Every other failure is one of this process. */
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!(thrown instanceof GoondanError) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;
-  const result: TurnResult = { turnId: turnIdOf(event), finishReason: 'error', error: { code, message } };
+  const result: TurnResult = { turnId: turnIdOf(event.id), finishReason: 'error', error: { code, message } };
   return { result, stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
 }

@@ -87,6 +87,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     agent,
     channel,
     observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
+    written: async () => traces?.flush(),
     onIdle: () => void replies.acknowledge(),
     onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
   });
@@ -95,6 +96,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   let isLeft = false;
   function leave(): void {
     isLeft = true;
+    traces?.leave();
     approver.close();
     engine.close();
   }
@@ -151,13 +153,13 @@ const LAST_SPANS_MS = 2_000;
 
 /** Nothing of it is even loaded when nobody wants spans. */
 async function startTelemetry(
-  { telemetry, agent: { models } }: AgentStart,
+  { telemetry, agent }: AgentStart,
   { host: { clock }, log }: InstanceParts,
 ): Promise<Telemetry | undefined> {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
-  return openTelemetry(telemetry, { clock, models, report });
+  return openTelemetry(telemetry, { clock, agent, report });
 }
 
 /** Undefined when nobody wants to know. */

@@ -12,6 +12,8 @@ import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-s
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RecordedChain } from '../../trace/recorded-chain.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
+import type { TakenUp } from '../../trace/taken-up.ts';
+import { recordThrown } from '../../trace/thrown-record.ts';
 import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
@@ -29,12 +31,15 @@ export interface TurnTracesParts {
 export interface TurnTraces {
   /** For one turn. */
   listen(): TurnListener;
+  /** The process leaves the turn that runs to the next one. */
+  leave(): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openTurnTraces({ open, clock, extensions, report }: TurnTracesParts): TurnTraces {
   const effects = new EffectRecorder();
+  let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
   const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
     turn,
@@ -50,12 +55,14 @@ export function openTurnTraces({ open, clock, extensions, report }: TurnTracesPa
     report,
     noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
   });
+  const add: AddLine = (turn, isNeeded, line) => {
+    newest = turn;
+    log.add(lineOf(turn, isNeeded, line));
+  };
+  const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
-    listen: () =>
-      new WrittenRun({ clock, extensions, effects }, (turn, isNeeded, line) => {
-        newest = turn;
-        log.add(lineOf(turn, isNeeded, line));
-      }),
+    listen: () => new WrittenRun({ clock, extensions, effects, onRunning }, add),
+    leave: () => running?.halt(),
     flush: () => log.flush(),
     close: () => log.close(),
   };
@@ -64,12 +71,16 @@ export function openTurnTraces({ open, clock, extensions, report }: TurnTracesPa
 /** Characters of the input, so that a list of turns can show the first words. */
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
+/** Characters of what a run goes on from; when it is more, the turn cannot be replayed. */
+const LONGEST_TAKEN_UP = 2_000_000;
 
 type MakeLine = () => TraceLine | undefined;
 type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
 
 interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions'> {
   readonly effects: EffectRecorder;
+  /** Turns run one after the other. */
+  readonly onRunning: (run: WrittenRun | undefined) => void;
 }
 
 /** One turn, from its start in this process to its commit. */
@@ -79,6 +90,11 @@ class WrittenRun implements TurnListener {
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
+  /** Chains that run, and how many there were. */
+  readonly #open = new Set<RecordedChain>();
+  #begun = 0;
+  /** Keys of effects that have not ended. */
+  readonly #asked = new Set<string>();
 
   constructor(parts: RunParts, add: AddLine) {
     this.#parts = parts;
@@ -105,15 +121,45 @@ class WrittenRun implements TurnListener {
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
     this.#addMasked({ type: 'beginning', event: stored, extensions: this.#parts.extensions });
+    if (turn.takenUp !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.takenUp?.()));
+    this.#parts.onRunning(this);
+  }
+
+  asked(key: string): void {
+    this.#asked.add(key);
+  }
+
+  cancelled(reason: Error): void {
+    this.halt(reason);
+  }
+
+  /** It goes no further; without a reason, in this process. */
+  halt(reason?: Error): void {
+    // As they are from now on: those that end have another line, that says so.
+    for (const chain of this.#open) this.changed(chain);
+    this.#addMasked({
+      type: 'halt',
+      ...(reason === undefined ? {} : { error: recordThrown(reason) }),
+      begun: this.#begun,
+      open: [...this.#open].map(({ number, layers }) => ({
+        n: number,
+        stages: layers.map(({ stage = null }) => stage),
+      })),
+      asked: [...this.#asked],
+    });
   }
 
   effect(effect: WatchedEffect): void {
+    this.#asked.delete(effect.key);
     const record = this.#parts.effects.record(effect, this.#mask);
     if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
   changed(chain: RecordedChain): void {
-    const { outcome } = chain;
+    const { outcome, number } = chain;
+    if (number >= this.#begun) this.#begun = number + 1;
+    if (outcome === 'running') this.#open.add(chain);
+    else this.#open.delete(chain);
     // One that is over by the time it would be written has another line, that says so.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
@@ -121,6 +167,7 @@ class WrittenRun implements TurnListener {
 
   ended({ result, stepCount }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
     const { finishReason, error } = result;
+    this.#parts.onRunning(undefined);
     this.#addMasked({
       type: 'end',
       time: this.#parts.clock.now().toISOString(),
@@ -130,6 +177,13 @@ class WrittenRun implements TurnListener {
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(chainsMore === 0 ? {} : { chainsMore }),
     });
+  }
+
+  #resume(takenUp: TakenUp | undefined): TraceLine {
+    const line = { type: 'resume', ...(takenUp === undefined ? {} : { takenUp }) } as const;
+    if (JSON.stringify(line).length > LONGEST_TAKEN_UP) return { type: 'resume' };
+    // A line is JSON, and stays what it is.
+    return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
   }
 
   /** How it began or ended. */

@@ -161,6 +161,12 @@ function outcome(then: LayerRecord, now: string): LayerDifference {
   return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: was, after: now }] };
 }
 
+/** It is over without having called `next()`, which it had. */
+export function didNotGoIn(now: LayerRecord): LayerDifference {
+  const change = { path: 'outcome', before: 'called next()', after: describeOutcome(now) };
+  return { what: 'outcome', message: 'ended otherwise', changes: [change] };
+}
+
 function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
   switch (ended) {
     case 'passed':

@@ -11,6 +11,8 @@ import { throwable } from '../../trace/thrown-record.ts';
 import type { AgentPlan } from '../agent-plan.ts';
 import type { Engine } from '../agents-api/engine.ts';
 import { noEngine } from '../agents-api/no-engine.ts';
+import { reviveEvent } from '../../workspace/journal/logged-record.ts';
+import { fromTakenUp } from '../conversation/take-up.ts';
 import { startAgent } from '../start-agent.ts';
 import { type ReplayStore, replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
@@ -42,13 +44,14 @@ export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: Rep
     logSink: () => undefined,
     drawScopeFor: (extension) => watch.registerDraws(extension),
   });
-  watch.tools = agent.parts.tools;
+  watch.agent = agent;
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
   const callOff = clock.after(LONGEST_MS, () => {
     watch.hang(LONGEST_MS);
     giveUp();
   });
-  const turn = agent.handle(revive(start.recording.event), { observer: watch, replay: replayOf(start, watch) });
+  const options = { observer: watch, replay: replayOf(start, watch), signal: watch.signal };
+  const turn = agent.handle(revive(start.recording.event), options);
   await Promise.race([turn.then(() => compareStates(start, store, watch)), watch.stopped, late]).finally(callOff);
   const outcome = watch.outcome();
   // One that was stopped never ends: it is left where it stands.
@@ -57,17 +60,26 @@ export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: Rep
   return outcome;
 }
 
-function replayOf({ recording, times }: ReplayStart, watch: ReplayWatch): TurnReplay {
+function replayOf({ recording, times, events }: ReplayStart, watch: ReplayWatch): TurnReplay {
+  const { takenUp, startedAt } = recording;
   return {
-    startedAt: new Date(recording.startedAt),
+    startedAt: new Date(startedAt),
+    before: takenUp && fromTakenUp(takenUp, events.map(reviveEvent)),
     timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
     async serve(effect): Promise<JsonValue> {
-      const outcome = watch.serve(effect);
-      if (outcome === undefined) return new Promise<never>(() => undefined);
+      const served = watch.serve(effect);
+      if (served === 'when cancelled') await aborted(watch.signal);
+      const outcome = served === 'when cancelled' ? watch.outcomeOfPending(effect.key) : served;
       if (outcome.ok) return structuredClone(outcome.value);
       throw throwable(outcome.error);
     },
   };
+}
+
+/** Never, when nobody aborts it. */
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** No model is opened, and no tool's module is imported. */
@@ -75,6 +87,8 @@ function withoutTheOutside(plan: AgentPlan): AgentPlan {
   const refuse = () => Promise.reject(new GoondanError('E_CANCELLED', 'A replay reaches nobody.'));
   return {
     ...plan,
+    // How long it may take is said here. One that was out of time then is cancelled where it was.
+    policy: { ...plan.policy, turnTimeoutMs: 2 * LONGEST_MS },
     models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
     ...(plan.tools && {
       tools: plan.tools.map((tool) => ({
@@ -95,6 +109,7 @@ function compareStates(
   { stateAfter: now = {} }: ReplayStore,
   watch: ReplayWatch,
 ): void {
+  if (watch.isHalted) return;
   for (const extension of Object.keys(then)) {
     const { changes } = diffJson(then[extension], now[extension]);
     if (changes.length === 0) continue;

@@ -3,6 +3,7 @@
  * gives the layer's code what it drew then, and compares what it does at the moment it does it. The first difference is
  * the first in the order in which things happen.
  */
+import type { JsonValue, MiddlewareKind } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
 import { type Change, diffJson } from '../../json/diff-json.ts';
 import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
@@ -10,18 +11,27 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
 import { currentScope } from '../../trace/draw-scope.ts';
-import type { EffectRecord, RecordedOutcome } from '../../trace/effect-record.ts';
+import type { EffectKind, EffectRecord, RecordedOutcome } from '../../trace/effect-record.ts';
 import type { ChainSpan, TurnObserver, WatchedChain, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RecordedChain } from '../../trace/recorded-chain.ts';
 import type { Recording } from '../../trace/recording.ts';
 import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
+import { throwable } from '../../trace/thrown-record.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
-import type { ToolRegistry } from '../tool/tool-registry.ts';
+import type { RunningAgent } from '../start-agent.ts';
 import type { LayerDifference } from './compare-layer.ts';
+import { Halting } from './halting.ts';
 import { type Doer, ReplayedChain, whom } from './replayed-chain.ts';
 import { ServedDraws } from './served-draws.ts';
 import type { AskedEffect } from './turn-replay.ts';
+
+/** How it ended then; or that nothing comes before the run is cancelled as it was then, which may be never. */
+export type Served = RecordedOutcome | 'when cancelled';
+
+/** How often it is looked whether layers still run, and how long that is waited for. */
+const LOOK_MS = 50;
+const MOST_LOOKS = 200;
 
 export class ReplayWatch implements TurnObserver {
   readonly #recording: Recording;
@@ -29,13 +39,18 @@ export class ReplayWatch implements TurnObserver {
   readonly #ignored: ReadonlySet<string>;
   readonly #describe = new EffectRecorder();
   readonly #keeper: TurnKeeper;
+  readonly #clock: Clock;
+  /** Present when the run was halted. */
+  readonly #halting: Halting | undefined;
+  #isHalted = false;
+  readonly #cancel = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedChain[] = [];
   /** Keys of effects. */
   readonly #asked = new Set<string>();
   #mask: Mask = noSecrets;
-  #tools: Pick<ToolRegistry, 'get'> | undefined;
+  #agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
   #first: Divergence | undefined;
   /** Whoever did something else, where. */
   readonly #differing = new Set<string>();
@@ -48,15 +63,27 @@ export class ReplayWatch implements TurnObserver {
     this.#recording = recording;
     this.#effects = new Map(recording.effects.map((effect) => [effect.key, effect]));
     this.#ignored = new Set(ignored);
+    this.#clock = clock;
+    this.#halting = recording.halt && new Halting(recording);
     this.#keeper = new TurnKeeper(clock, () => undefined);
   }
 
-  /** The agent's, now that it has started. */
-  set tools(tools: Pick<ToolRegistry, 'get'>) {
-    this.#tools = tools;
+  /** Now that it has started. */
+  set agent(agent: Pick<RunningAgent, 'parts' | 'layers'>) {
+    this.#agent = agent;
   }
 
-  /** The turn cannot go on: the recording has no answer. */
+  /** Cancels the turn where it was cancelled then, with the same reason. */
+  get signal(): AbortSignal {
+    return this.#cancel.signal;
+  }
+
+  /** It is where it was halted then. */
+  get isHalted(): boolean {
+    return this.#isHalted;
+  }
+
+  /** The turn cannot go on: the recording has no answer, or its process had not gone on. */
   get stopped(): Promise<void> {
     return this.#stopped.promise;
   }
@@ -73,9 +100,11 @@ export class ReplayWatch implements TurnObserver {
   started({ mask }: WatchedTurn): void {
     this.#mask = mask;
     this.#keeper.start();
+    this.look();
   }
 
   chain(chain: WatchedChain, parent: ChainSpan | undefined): ReplayedChain | undefined {
+    if (this.#isHalted) return undefined;
     const outer = parent instanceof ReplayedChain ? parent : undefined;
     const now = this.#keeper.open(chain, outer?.now, outer?.activeLayer);
     if (now === undefined) return undefined;
@@ -84,9 +113,35 @@ export class ReplayWatch implements TurnObserver {
     outer?.coreBegins(by);
     const opened = new ReplayedChain(this, now, then, outer, by);
     this.#chains.push(opened);
-    if (then === undefined) this.#tellUnasked(opened, by);
-    else this.#compareAsked(opened, then);
+    if (then !== undefined) this.#compareAsked(opened, then);
+    else if (!opened.isBeyondHalt) this.#tellUnasked(opened, by);
+    if (then !== undefined) this.#halting?.began(then, opened);
+    this.look();
     return opened;
+  }
+
+  chainEnded({ then }: ReplayedChain): void {
+    if (then !== undefined) this.#halting?.ended(then);
+    this.look();
+  }
+
+  /** Something happened: it may be where it was halted then. */
+  look(): void {
+    if (this.#isHalted || this.#halting?.isReached !== true) return;
+    this.#isHalted = true;
+    const { error, layer } = this.#recording.halt ?? {};
+    if (error === undefined) return this.#stopped.resolve();
+    const cancel = () => this.#cancel.abort(throwable(error));
+    // A layer whose own code ran then did not begin with a signal that was aborted.
+    if (layer === undefined) cancel();
+    else setImmediate(cancel);
+  }
+
+  /** Whether the agent still has such a layer. */
+  hasLayer({ kind, extension, name }: LayerRecord): boolean {
+    // The kind of a layer is that of its chain.
+    const layers = this.#agent?.layers(kind as MiddlewareKind) ?? [];
+    return layers.some((each) => each.extension === extension && each.name === name);
   }
 
   /** What code of this layer draws; `then`: the layer as it was. */
@@ -105,10 +160,11 @@ export class ReplayWatch implements TurnObserver {
   }
 
   compared(): void {
-    this.#layers += 1;
+    if (!this.#isHalted) this.#layers += 1;
   }
 
   differs(place: readonly string[], doer: Doer, difference: LayerDifference): void {
+    if (this.#isHalted) return;
     const layer = JSON.stringify([place, doer?.extension, doer?.name]);
     if (this.#differing.has(layer)) return;
     this.#differing.add(layer);
@@ -119,28 +175,68 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /** See `TurnReplay`. */
-  serve({ key, kind, asked }: AskedEffect): RecordedOutcome | undefined {
+  serve(effect: AskedEffect): Served {
+    if (this.#isHalted) return 'when cancelled';
+    const { key, kind, asked } = effect;
     const chain = currentScope();
     const here = chain instanceof ReplayedChain ? chain : undefined;
-    const doer = here?.activeLayer ?? here?.by;
     here?.coreBegins(here.activeLayer);
     const now = this.#describe.describe(kind, asked, this.#mask);
     const then = this.#effects.get(key);
-    if (then?.outcome !== undefined && digestJson(then.asked) === digestJson(now)) {
-      this.#served[kind] += 1;
+    const wasPending = this.#recording.halt?.asked.includes(key) === true;
+    const isSame = then === undefined ? wasPending : digestJson(then.asked) === digestJson(now);
+    const outcome = wasPending ? 'when cancelled' : then?.outcome;
+    if (isSame && outcome !== undefined) {
       this.#asked.add(key);
-      return then.outcome;
+      this.#halting?.asked(key);
+      if (!wasPending) this.#served[kind] += 1;
+      this.look();
+      return outcome;
     }
+    const stop = () => this.#stopAt(here, kind, then, now);
+    // It may have been asked for at the last moment, of which nothing is recorded.
+    if (then === undefined && here?.isAtHalt === true) this.#whenQuiet(stop);
+    else stop();
+    return 'when cancelled';
+  }
+
+  /** When nothing goes on beside it that could still bring the run to where it was halted. */
+  #whenQuiet(stop: () => void, looks = 0): void {
+    this.#clock.after(LOOK_MS, () => {
+      const isBusy = this.#chains.some(({ activeLayer }) => activeLayer !== undefined);
+      if (looks > 0 && (!isBusy || looks >= MOST_LOOKS)) stop();
+      else if (!this.#isHalted) this.#whenQuiet(stop, looks + 1);
+    });
+  }
+
+  #stopAt(here: ReplayedChain | undefined, kind: EffectKind, then: EffectRecord | undefined, now: JsonValue): void {
+    if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
     // After something else was done, it follows that something else is asked.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
-      this.differs(place, doer ?? this.#ownerOf(changes), { what: 'asked', message, changes });
+      const doer = here?.activeLayer ?? here?.by ?? this.#ownerOf(changes);
+      const haltedIn = then === undefined && doer === undefined ? here?.haltedIn : undefined;
+      if (haltedIn === undefined) this.differs(place, doer, { what: 'asked', message, changes });
+      else this.differs(place, haltedIn, this.#goesOn(haltedIn));
     }
     this.#stoppedAt ??= place;
     this.#stopped.resolve();
-    return undefined;
+  }
+
+  /** The run was halted in this layer, and now it is not. */
+  #goesOn(layer: LayerRecord): LayerDifference {
+    if (!this.hasLayer(layer))
+      return { what: 'gone', message: 'is not there; the run had come no further', changes: [] };
+    return { what: 'outcome', message: 'goes on; the run had come no further', changes: [] };
+  }
+
+  /** How what was asked for when the run was cancelled ended then; refused with the same when nothing is known of it. */
+  outcomeOfPending(key: string): RecordedOutcome {
+    const { outcome } = this.#effects.get(key) ?? {};
+    const { error = { message: 'The turn was halted.' }, asked = [] } = this.#recording.halt ?? {};
+    return outcome !== undefined && asked.includes(key) ? outcome : { ok: false, error };
   }
 
   /** What layers of the chain with this span had asked for by themselves and not asked for now. */
@@ -166,7 +262,16 @@ export class ReplayWatch implements TurnObserver {
       steps: this.#chains.filter(({ now }) => now.chain.kind === 'step').length,
       served: { ...this.#served },
       ...(this.#stoppedAt === undefined ? {} : { stoppedAt: this.#stoppedAt }),
+      ...(this.#isHalted ? this.#describeHalt() : {}),
     };
+  }
+
+  #describeHalt(): Pick<ReplayOutcome, 'halted'> {
+    const { halt } = this.#recording;
+    if (halt === undefined) return {};
+    const { how, place, layer, error } = halt;
+    const said = error && (error.code === undefined ? error.message : `${error.code}: ${error.message}`);
+    return { halted: { how, place, ...(layer && { layer }), ...(said === undefined ? {} : { error: said }) } };
   }
 
   get recording(): Recording {
@@ -188,7 +293,7 @@ export class ReplayWatch implements TurnObserver {
     const tool = changes.flatMap(({ path }) => /^tools\.(.+)$/.exec(path)?.[1] ?? [])[0];
     if (tool === undefined) return undefined;
     const owner =
-      this.#tools?.get(tool)?.extension ??
+      this.#agent?.parts.tools.get(tool)?.extension ??
       this.#recording.extensions.find(({ tools = [] }) => tools.includes(tool))?.name;
     return owner === undefined ? undefined : { extension: owner, name: '' };
   }

@@ -14,6 +14,7 @@ import {
   compareWayIn,
   compareWayOut,
   describeGone,
+  didNotGoIn,
   didSomething,
   type LayerDifference,
   type LayerNow,
@@ -35,9 +36,11 @@ export const whom = {
 export class ReplayedChain implements ChainSpan {
   readonly place: readonly string[];
   readonly scope = this;
-  readonly #foundLayers = new Set<LayerRecord>();
+  readonly #foundLayers = new Map<LayerRecord, ReplayedLayer>();
   readonly #foundChains = new Set<ChainRecord>();
   #hasLookedForGone = false;
+  /** It began after the run was halted then: nobody knows what it would have done. */
+  readonly isBeyondHalt: boolean;
   #active: ReplayedLayer | undefined;
 
   constructor(
@@ -50,6 +53,23 @@ export class ReplayedChain implements ChainSpan {
     readonly by: Doer,
   ) {
     this.place = outer === undefined ? [] : [...outer.place, placeOf(now.chain)];
+    this.isBeyondHalt = then === undefined && outer?.isAtHalt === true;
+  }
+
+  /** It ran when the run was halted then, and is where it was, or further. */
+  get isAtHalt(): boolean {
+    if (this.isBeyondHalt) return true;
+    if (this.then?.isUnfinished !== true) return false;
+    return this.then.layers.every((layer) => {
+      const found = this.#foundLayers.get(layer);
+      if (found === undefined) return !this.watch.hasLayer(layer);
+      return rank(found.now.stage) >= rank(layer.stage);
+    });
+  }
+
+  /** The layer whose code ran when the run was halted. */
+  get haltedIn(): LayerRecord | undefined {
+    return this.then?.layers.findLast(({ stage }) => stage === 'in' || stage === 'out');
   }
 
   get activeLayer(): WatchedLayer | undefined {
@@ -80,10 +100,14 @@ export class ReplayedChain implements ChainSpan {
     const then = this.then?.layers.find(
       (each) => each.extension === layer.extension && each.name === layer.name && !this.#foundLayers.has(each),
     );
-    if (then !== undefined) this.#foundLayers.add(then);
+    // It began after the run was halted: only what was there then is compared.
+    const isBeyondHalt = then === undefined && this.isAtHalt;
     const draws = this.watch.drawsFor(this.now, layer, then, this.now.layers.length);
-    this.active = new ReplayedLayer(this, now, then, draws);
-    return this.#active;
+    const entered = new ReplayedLayer(this, now, then, draws, isBeyondHalt);
+    if (then !== undefined) this.#foundLayers.set(then, entered);
+    this.active = entered;
+    this.watch.look();
+    return entered;
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
@@ -93,11 +117,13 @@ export class ReplayedChain implements ChainSpan {
   end(result: unknown): void {
     this.now.end(result);
     this.#over();
+    this.watch.chainEnded(this);
   }
 
   fail(error: unknown, retryMs?: number): void {
     this.now.fail(error, retryMs);
     this.#over();
+    this.watch.chainEnded(this);
   }
 
   differs(doer: Doer, difference: LayerDifference): void {
@@ -150,18 +176,25 @@ class ReplayedLayer implements LayerSpan {
     /** As it was. Undefined: it was not there. */
     private readonly then: LayerRecord | undefined,
     readonly draws: ServedDraws,
+    private readonly isBeyondHalt: boolean,
   ) {}
 
   next(): void {
     this.now.next();
     this.chain.active = undefined;
-    const described = this.#describe();
-    this.#tell(compareWayIn(this.then ?? asIfItDidNothing(described.record), described));
+    if (!this.isBeyondHalt && this.then?.stage !== 'in') {
+      const described = this.#describe();
+      this.#tell(compareWayIn(this.then ?? asIfItDidNothing(described.record), described));
+      // All that is compared of it.
+      if (this.then?.stage !== undefined) this.chain.watch.compared();
+    }
+    this.chain.watch.look();
   }
 
   innerSettled(result: unknown): void {
     this.chain.active = this;
     this.now.innerSettled(result);
+    this.chain.watch.look();
   }
 
   emitted(event: MessageEvent): void {
@@ -184,8 +217,19 @@ class ReplayedLayer implements LayerSpan {
 
   #over(): void {
     this.chain.active = undefined;
-    this.chain.watch.compared();
+    this.#compareEnd();
+    this.chain.watch.look();
+  }
+
+  #compareEnd(): void {
+    if (this.isBeyondHalt || this.then?.stage === 'in') return;
     const described = this.#describe();
+    // It ran when the run was halted: that it had gone in is all that is known of its end.
+    if (this.then?.stage !== undefined) {
+      if (!this.now.hasGoneIn) this.#tell(didNotGoIn(described.record));
+      return;
+    }
+    this.chain.watch.compared();
     const then = this.then ?? { ...asIfItDidNothing(described.record), ...passedOn(described.record) };
     this.#tell(compareWayOut(then, described, this.now.hasGoneIn));
   }
@@ -198,6 +242,11 @@ class ReplayedLayer implements LayerSpan {
   #tell(difference: LayerDifference | undefined): void {
     if (difference !== undefined) this.chain.differs(this.now.layer, difference);
   }
+}
+
+/** How far a layer is; the last when it is over. */
+function rank(stage: LayerRecord['stage']): number {
+  return stage === undefined ? 3 : ['in', 'inside', 'out'].indexOf(stage);
 }
 
 /** A layer that was not there then and lets an error from inside pass has done nothing. */

@@ -12,6 +12,7 @@ import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
+import { toTakenUp } from '../conversation/take-up.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../replay/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
@@ -57,6 +58,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     if ('finished' in run) return run.finished;
     agent.activity.begin(run.log);
     run.observer?.started?.(watched(run));
+    tellWhenCancelled(run, deadline);
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
     run.observer?.ended?.(outcome);
@@ -66,6 +68,13 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     deadline.over();
     agent.activity.end();
   }
+}
+
+function tellWhenCancelled({ observer, signal }: TurnRun, deadline: TurnDeadline): void {
+  if (observer?.cancelled === undefined) return;
+  // Its reason is an error: `TurnDeadline` makes it one.
+  if (signal.aborted) observer.cancelled(signal.reason as Error);
+  else deadline.onAbort = (reason) => observer.cancelled?.(reason);
 }
 
 async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promise<TurnResult> {
@@ -111,6 +120,8 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
 function refuseDeadLetter(run: TurnRun, isDeadLetter: boolean): void {
+  // What is replayed was run.
+  if (run.replay !== undefined) return;
   const crashes = run.resumed ? run.before.resumes + 1 : 0;
   if (crashes < run.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // Whoever supervises the process may have seen crashes that left nothing in the log.
@@ -161,6 +172,8 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
 
 function failed(run: TurnRun, error: unknown): TurnResult {
   const { turnId, agent } = run;
+  // A layer that hangs keeps its step from ending.
+  run.deltas.brokenOff();
   return { turnId, finishReason: 'error', error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask) };
 }
 
@@ -210,8 +223,9 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
   agent.bus.tell('turn.failed', () => ({ ...named(run), stepCount, duration, error }));
 }
 
-function watched({ agent, turnId, event, spanIds, turn, resumed }: TurnRun): WatchedTurn {
-  return { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask: agent.mask, resumed };
+function watched({ agent, turnId, event, spanIds, turn, resumed, before }: TurnRun): WatchedTurn {
+  const about = { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask: agent.mask, resumed };
+  return resumed ? { ...about, takenUp: () => toTakenUp(before) } : about;
 }
 
 function named(run: TurnRun) {

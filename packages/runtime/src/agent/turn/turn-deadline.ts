@@ -7,9 +7,11 @@ export class TurnDeadline {
   private readonly controller = new AbortController();
   private readonly abandoned = Promise.withResolvers<never>();
   private callOff: () => void;
+  /** Told before anybody else hears of it, while the chain runs. */
+  onAbort: ((reason: Error) => void) | undefined = undefined;
   private readonly onCancel = () => {
     const reason: unknown = this.cancel?.reason;
-    const says = reason instanceof GoondanError && reason.code === 'E_CANCELLED';
+    const says = reason instanceof GoondanError && ENDS.includes(reason.code);
     this.abort(says ? reason : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason }));
   };
 
@@ -39,6 +41,8 @@ export class TurnDeadline {
       return value;
     } catch (error) {
       throw this.signal.aborted ? this.signal.reason : error;
+    } finally {
+      this.onAbort = undefined;
     }
   }
 
@@ -52,6 +56,10 @@ export class TurnDeadline {
     this.callOff();
     // Not on the clock of the turn, which may stand still.
     this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
+    this.onAbort?.(reason);
     this.controller.abort(reason);
   }
 }
+
+/** With which a turn ends so. A replay of one that was out of time is cancelled with that. */
+const ENDS: readonly string[] = ['E_CANCELLED', 'E_TURN_TIMEOUT'];

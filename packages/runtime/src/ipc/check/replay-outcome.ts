@@ -1,5 +1,5 @@
 import type { Change } from '../../json/diff-json.ts';
-import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
+import type { Divergence, Halted, ReplayOutcome } from '../../trace/replay.ts';
 import { type Check, count, type FieldsOf, listOf, name, object, oneOf, optional, text } from './shape.ts';
 
 const change: Check<Change> = object({
@@ -17,6 +17,13 @@ const divergence: Check<Divergence> = object({
   changes: listOf(change),
 } satisfies FieldsOf<Divergence>);
 
+const halted: Check<Halted> = object({
+  how: oneOf('cancelled', 'left', 'crashed'),
+  place: listOf(text),
+  layer: optional(object({ extension: name, name: text })),
+  error: optional(text),
+} satisfies FieldsOf<Halted>);
+
 export const replayOutcome: Check<ReplayOutcome> = object({
   first: optional(divergence),
   others: count,
@@ -24,4 +31,5 @@ export const replayOutcome: Check<ReplayOutcome> = object({
   steps: count,
   served: object({ model: count, tool: count, agent: count, approval: count }),
   stoppedAt: optional(listOf(text)),
+  halted: optional(halted),
 } satisfies FieldsOf<ReplayOutcome>);

@@ -9,7 +9,6 @@ import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-i
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../ask-agent.ts';
-import { cancelTurn } from '../cancel-turn.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import { refuseKey } from '../find-key-problem.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -93,10 +92,11 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return acceptanceOf(to, event, duplicate);
   }
 
-  async function ask(delivery: Delivery, { signal, onAccepted, onNotice }: AskOptions = {}): Promise<TurnEnd> {
+  async function ask(delivery: Delivery, options: AskOptions = {}): Promise<TurnEnd> {
+    const { signal, ...told } = options;
     signal?.throwIfAborted();
     const { to, event } = open(delivery);
-    return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onNotice });
+    return askAgent(swarm, to, event, { ...told, cancel: signal, reason: BY_A_CLIENT });
   }
 
   async function answer(
@@ -121,13 +121,13 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return makeEvent(delivery, parts.entryAgent(), parts);
   }
 
-  function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): boolean {
+  async function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): Promise<boolean> {
     const address = checkAddress({
       agentName: at.agent ?? parts.entryAgent(),
       instanceKey: at.instanceKey ?? 'default',
     });
     const eventId = at.eventId ?? swarm.instances.find(address)?.running?.id;
-    return eventId !== undefined && cancelTurn(swarm, address, eventId, reason);
+    return eventId !== undefined && swarm.cancel(address, eventId, reason);
   }
 
   async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {

@@ -2,30 +2,38 @@
  * A turn with all that a replay of it needs: its recording, the conversation and the states of extensions as the turn
  * found them, what it left. Running or not, no lock; nothing is changed.
  */
-import { GoondanError, type JsonValue, type Message } from '@goondan/types';
+import { GoondanError, type JsonValue, type Message, type MessageEvent } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
-import { assembleRecording } from '../../trace/assemble-recording.ts';
-import type { Recording } from '../../trace/recording.ts';
+import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import type { HistorySource } from '../history/read-history.ts';
+import type { StoredMessageEvent } from '../journal/logged-record.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { codedFs } from '../lines/coded-fs.ts';
-import { findTrace, type FoundTrace } from './find-trace.ts';
+import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 import type { TracePlace } from './read-turn-trace.ts';
 
 export interface KeptRecording {
   readonly turn: TurnSummary;
-  readonly recording: Recording;
+  /** In order. The last one made the turn what it was, and can be replayed. */
+  readonly runs: readonly KeptRun[];
   readonly messages: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** Extensions whose state before the turn was too long to be kept. */
   readonly unknownStates: readonly string[];
   /** Of the extensions of which it is known. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
-  /** When each message of the turn was made, by id. */
+}
+
+/** The turn as one process ran it. Most turns have one run. */
+export interface KeptRun extends RecordedRun {
+  /** The turn's message events that counted when it began. */
+  readonly events: readonly StoredMessageEvent[];
+  /** When it made each message, by id. */
   readonly times: Readonly<Record<string, string>>;
 }
 
@@ -40,9 +48,11 @@ export async function readRecording(place: TracePlace, history: HistorySource, i
   const fs = codedFs(given);
   const files = await listTraceFiles(fs, workspaceFolder(stateRoot, workspaceId));
   const { file, turn } = await findTurn(fs, files, id);
-  const recording = assembleRecording(await readTraceLines(fs, file.path));
-  if ('problem' in recording) throw unusable(turn.turnId, recording.problem, recording.isUnfinished === true);
-  return { turn, recording, ...(await readAround(history, turn)) };
+  const recorded = assembleRecording(await readTraceLines(fs, file.path));
+  if ('problem' in recorded) throw unusable(turn.turnId, recorded.problem, recorded.isUnfinished === true);
+  const { archived, ...around } = await readAround(history, turn);
+  const runs = [...recorded.earlier, recorded.last];
+  return { turn, ...around, runs: runs.map((run, index) => keptRun(run, runs[index + 1], archived)) };
 }
 
 interface FoundTurn {
@@ -51,9 +61,8 @@ interface FoundTurn {
 }
 
 async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
-  const [newest] = files;
-  if (newest === undefined) throw unknown(id);
-  const found: FoundTrace = id === undefined ? { trace: newest.trace } : await findTrace(fs, files, id);
+  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
+  if (found === undefined) throw unknown(id);
   const turns: FoundTurn[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
     const turn = await readTraceSummary(fs, file.path);
@@ -68,15 +77,10 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
   return wanted;
 }
 
-/** Another agent asked for it. */
-function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
-  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
-}
-
 async function readAround(
   history: HistorySource,
   turn: TurnSummary,
-): Promise<Omit<KeptRecording, 'turn' | 'recording'>> {
+): Promise<Omit<KeptRecording, 'turn' | 'runs'> & { readonly archived: ArchivedTurn }> {
   const { start, turns } = await history.history(turn);
   const fold = new HistoryFold(start);
   for await (const archived of turns) {
@@ -87,11 +91,24 @@ async function readAround(
     const messages = fold.messages();
     const { known, unknown: unknownStates } = fold.states();
     fold.apply(archived);
-    const made = archived.events.flatMap(({ event }) => ('message' in event ? [event.message] : []));
-    const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
-    return { messages, extensionState: known, unknownStates, stateAfter: fold.states().known, times };
+    return { messages, extensionState: known, unknownStates, stateAfter: fold.states().known, archived };
   }
   throw unusable(turn.turnId, 'the conversation before it is no longer kept', false);
+}
+
+function keptRun(run: RecordedRun, after: RecordedRun | undefined, { events }: ArchivedTurn): KeptRun {
+  const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.takenUp?.events ?? 0);
+  const end = after === undefined ? Number.POSITIVE_INFINITY : Date.parse(after.startedAt);
+  // A message that a later run made again has the id it had: the one counts that was there by then.
+  const made = events.flatMap(({ event, at }) => (at.getTime() <= end && 'message' in event ? [event.message] : []));
+  const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
+  return { ...run, events: counted.map(({ event }) => storedEvent(event)), times };
+}
+
+function storedEvent(event: MessageEvent): StoredMessageEvent {
+  if (!('message' in event)) return event;
+  const { createdAt, ...message } = event.message;
+  return { ...event, message: { ...message, createdAt: createdAt.toISOString() } };
 }
 
 function unknown(id: string | undefined): GoondanError {

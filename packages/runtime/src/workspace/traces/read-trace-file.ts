@@ -1,7 +1,8 @@
 /** One turn's file: all of it, or only how it began and ended. Also while it is being written. */
 import type { Fs } from '../../ports/fs.ts';
 import { assembleTurn, summarise } from '../../trace/assemble-turn.ts';
-import { decodeTraceLine, type TraceLine } from '../../trace/trace-lines.ts';
+import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
 
 /** The first line, and the last ones, are shorter. */
@@ -28,8 +29,5 @@ export async function readTraceSummary(fs: Fs, path: string): Promise<TurnSummar
 }
 
 function decode(bytes: Uint8Array | undefined): TraceLine[] {
-  return new TextDecoder()
-    .decode(bytes)
-    .split('\n')
-    .flatMap((text) => decodeTraceLine(text) ?? []);
+  return decodeTraceLines(new TextDecoder().decode(bytes));
 }

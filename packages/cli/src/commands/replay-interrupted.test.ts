@@ -1,0 +1,198 @@
+// Real processes: `gdn replay` of turns that were cancelled, and of turns that another process went on with.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectControl, type ReplayReport } from '@goondan/runtime';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle', '--trust');
+const swarm = async (...args: string[]) =>
+  expect(await place.run(...args, '--bundle', 'bundle')).toMatchObject({ exitCode: 0 });
+const mark = () => join(place.folder, 'mark');
+
+async function replayJson(...args: string[]): Promise<ReplayReport & { readonly exitCode: number }> {
+  const { stdout, stderr, exitCode } = await gdn('replay', ...args, '--json');
+  expect(stderr).toBe('');
+  return { ...(JSON.parse(stdout) as ReplayReport), exitCode };
+}
+
+const script = [
+  `- { when: 'put', call: { tool: shelf__put, args: { what: a book } } }`,
+  `- { when: 'wait', call: { tool: shelf__wait } }`,
+  `- { afterTool: shelf__put, say: 'Put.' }`,
+  `- { say: 'You said: {{input}}' }`,
+].join('\n');
+
+const names = ['ask', 'tag', 'greet', 'crash'];
+
+const says = (kind: 'turn' | 'step', text: string) => `
+  import { createSystemMessage } from '@goondan/types';
+  export function register(api) {
+    api.pipeline.register('${kind}', async (ctx) => {
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('${text} ' + crypto.randomUUID()) });
+      return ctx.next();
+    });
+  }`;
+
+/** Asks a person before anything is put on the shelf. */
+const ask = (reason: string) => `
+  export function register(api) {
+    api.pipeline.register('toolCall', async (ctx) => {
+      if (ctx.toolName === 'shelf__put' && ${reason !== ''}) await ctx.approval.ask({ reason: '${reason}' });
+      return ctx.next();
+    });
+  }`;
+
+async function writeBundle({ policy = '', crash = 'export const register = () => undefined;' } = {}): Promise<void> {
+  const tool =
+    'kind: Tool\nmetadata: { name: shelf }\nspec:\n  entry: ./shelf.ts\n  exports:\n    - { name: put, description: Puts., parameters: { type: object } }\n    - { name: wait, description: Waits., parameters: { type: object } }\n';
+  const extensions = names.map(
+    (name) => `apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }`,
+  );
+  const agent = `tools: [Tool/shelf]\nextensions: [${names.map((name) => `Extension/${name}`).join(', ')}]`;
+  await place.write('bundle', {
+    'goondan.yaml': sampleBundle({ script, agent, swarm: policy, more: [tool, ...extensions].join('\n---\n') }),
+    'shelf.ts': `
+      import { writeFileSync } from 'node:fs';
+      export const handlers = {
+        put() { writeFileSync(${JSON.stringify(mark())}, ''); return 'put'; },
+        wait() { writeFileSync(${JSON.stringify(mark())}, ''); return new Promise(() => undefined); },
+      };`,
+    'ask.ts': ask('May it?'),
+    'tag.ts': says('step', 'be kind'),
+    'greet.ts': says('turn', 'hello'),
+    'crash.ts': crash,
+  });
+  await place.write('other', {
+    'tag.ts': says('step', 'be unkind'),
+    'greet.ts': says('turn', 'good-bye'),
+  });
+}
+
+async function isMarked(): Promise<void> {
+  while (!existsSync(mark())) await Bun.sleep(20);
+}
+
+describe('gdn replay of a turn that was cancelled', () => {
+  test('with Ctrl-C: until there, and it says where; what was before is compared', async () => {
+    await writeBundle();
+    const running = place.start('run', '--bundle', 'bundle', '--trust', '--input', 'wait');
+    await isMarked();
+    running.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+    const { stdout, stderr, exitCode } = await gdn('replay');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout.split('\n').slice(2)).toEqual([
+      '1 step, 1 model reply, 0 tool results served from the recording, 0 called',
+      '',
+      'No divergence: 3 layers did what they did.',
+      'It was cancelled at step 0 › toolCall shelf__wait, as it was then.',
+      '',
+    ]);
+    expect(await replayJson('--swap', 'Extension/tag=other/tag.ts')).toMatchObject({
+      exitCode: 1,
+      divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'], what: 'message' },
+    });
+  });
+
+  test('because its time was up', async () => {
+    await writeBundle({ policy: 'policy: { turnTimeoutMs: 700 }' });
+    expect((await gdn('run', '--input', 'wait')).exitCode).toBe(1);
+    const { exitCode, divergence, halted } = await replayJson();
+    expect({ exitCode, divergence }).toEqual({ exitCode: 0, divergence: undefined });
+    expect(halted).toMatchObject({ how: 'cancelled', error: expect.stringMatching(/^E_TURN_TIMEOUT: /) });
+  });
+});
+
+describe('gdn replay of a turn that another process went on with', () => {
+  test('after gdn stop, while it waited for a person: both runs, and who does something else in which', async () => {
+    await writeBundle();
+    const start = () => place.run('run', 'bundle', '--trust', '--detach');
+    expect((await start()).exitCode).toBe(0);
+    await swarm('send', '--input', 'put');
+    const id = await waiting();
+    await swarm('stop');
+    expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED/);
+    expect((await start()).exitCode).toBe(0);
+    await swarm('approve', id);
+    await isMarked();
+    await swarm('stop');
+
+    const { stdout, stderr, exitCode } = await gdn('replay');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout.split('\n').slice(2)).toEqual([
+      "3 steps, 2 model replies, 1 tool result, 1 person's answer served from the recording, 0 called",
+      expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 2 layers compared$/),
+      expect.stringMatching(/^run 2, 20\S+, from step 0 to its end: 4 layers compared$/),
+      '',
+      'No divergence: 6 layers did what they did.',
+      '',
+    ]);
+    // What a turn layer says on its way in was in the log when the turn went on: there it is not heard.
+    const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
+    expect(await replayJson(...swaps)).toMatchObject({
+      exitCode: 1,
+      divergence: { cause: 'swapped', extension: 'greet', place: [] },
+      runs: [
+        { how: 'left', fromStep: 0, divergence: { extension: 'greet' } },
+        { how: 'finished', fromStep: 0, divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'] } },
+      ],
+    });
+  });
+
+  test('after its process was killed between two steps', async () => {
+    const crash = `
+      import { existsSync, writeFileSync } from 'node:fs';
+      const killed = ${JSON.stringify(mark())} + '-killed';
+      export function register(api) {
+        api.pipeline.register('step', async (ctx) => {
+          if (ctx.stepIndex === 1 && !existsSync(killed)) {
+            writeFileSync(killed, '');
+            await Bun.sleep(150);
+            process.kill(process.pid, 'SIGKILL');
+          }
+          return ctx.next();
+        });
+      }`;
+    await writeBundle({ crash });
+    await place.write('bundle', { 'ask.ts': ask('') });
+    const { stdout, exitCode } = await gdn('run', '--input', 'put', '--json');
+    expect(exitCode).toBe(0);
+    const { turnId } = JSON.parse(stdout) as { turnId: string };
+    const unchanged = await replayJson();
+    expect(unchanged).toMatchObject({
+      exitCode: 0,
+      turn: { turnId, resumes: 1 },
+      runs: [
+        { how: 'crashed', fromStep: 0, outcome: { others: 0, served: { model: 1, tool: 1 } } },
+        { how: 'finished', fromStep: 1, outcome: { others: 0, steps: 1, served: { model: 1, tool: 0 } } },
+      ],
+    });
+    expect(unchanged.divergence).toBeUndefined();
+    expect(await replayJson('--swap', 'Extension/tag=other/tag.ts')).toMatchObject({
+      exitCode: 1,
+      divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'] },
+      runs: [{ divergence: { extension: 'tag' } }, { divergence: { extension: 'tag', place: ['step 1'] } }],
+    });
+  });
+});
+
+/** The id of what waits for a person. */
+async function waiting(): Promise<string> {
+  const workspaces = join(place.stateRoot, 'workspaces');
+  for (;;) {
+    const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
+    const control = await connectControl({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
+    const [first] = (await control?.approvals()) ?? [];
+    if (first !== undefined) return first.id;
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,330 @@
+// Turns that did not come to their end in the process that began them: cancelled, out of time, left, crashed.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goondan/types';
+import { extension, fakeApprover } from '../../testing/index.ts';
+import { recordRuns } from '../../testing/record-runs.ts';
+import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { AgentPlan } from '../agent-plan.ts';
+import { watchDraws } from '../draws/watch-draws.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { replayTurn } from './replay-turn.ts';
+
+let unwatch: () => void;
+beforeAll(() => {
+  unwatch = watchDraws();
+});
+afterAll(() => unwatch());
+
+const script = [
+  { when: 'look', call: { tool: 'place__look', args: { city: 'Bonn' } } },
+  {
+    when: 'both',
+    calls: [
+      { tool: 'place__look', args: { n: 1 } },
+      { tool: 'place__wait', args: { n: 2 } },
+    ],
+  },
+  { when: 'wait', call: { tool: 'place__wait', args: { city: 'Bonn' } } },
+  { when: 'busy', fail: { message: 'overloaded', retryable: true, times: 9 } },
+  { afterTool: 'place__look', call: { tool: 'place__wait', args: {} } },
+  { say: 'done' },
+];
+
+type Handler = () => string | Promise<string>;
+type Layers = Readonly<Record<string, ExtensionRegister>>;
+
+function planOf(layers: Layers, wait: Handler = forEver, more: Partial<AgentPlan> = {}): AgentPlan {
+  const place: ToolDeclaration = {
+    name: 'place',
+    exports: ['look', 'wait'].map((name) => ({
+      name,
+      description: name,
+      parameters: { type: 'object' },
+      effects: 'none',
+      parallel: true,
+    })),
+    handlers: { look: () => 'a town', wait },
+  };
+  return {
+    agentName: 'helper',
+    models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } },
+    tools: [place],
+    extensions: Object.entries(layers).map(([name, register]) => extension(name, register)),
+    ...more,
+  };
+}
+
+function forEver(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+/** What somebody waits for, and what says that it is there. */
+function moment() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const hang = () => {
+    resolve();
+    return forEver();
+  };
+  return { promise, resolve, hang };
+}
+
+/** A little later: by then what the turn did is written down. */
+const onDisk = ({ promise }: { promise: Promise<void> }) => promise.then(() => Bun.sleep(20));
+
+const saying =
+  (text: string): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('step', (ctx) => {
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
+      return ctx.next();
+    });
+
+const remembering =
+  (text: string): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('turn', (ctx) => {
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
+      return ctx.next();
+    });
+
+const guarding =
+  (days: number): ExtensionRegister =>
+  ({ pipeline }) =>
+    pipeline.register('toolCall', (ctx) => {
+      ctx.args = { ...ctx.args, days, at: Date.now() };
+      return ctx.next();
+    });
+
+const counting: ExtensionRegister = ({ pipeline, state }) =>
+  pipeline.register('turn', async (ctx) => {
+    const before = Math.random();
+    await state.set({ before });
+    ctx.metadata['count'] = 1;
+    const result = await ctx.next();
+    await state.set({ before, after: Math.random(), metadata: ctx.metadata });
+    return result;
+  });
+
+const idle: ExtensionRegister = ({ pipeline }) => {
+  pipeline.register('turn', (ctx) => ctx.next());
+  pipeline.register('step', (ctx) => ctx.next());
+  pipeline.register('toolCall', (ctx) => ctx.next());
+};
+
+const layers = {
+  say: saying('be kind'),
+  remember: remembering('you know me'),
+  guard: guarding(3),
+  count: counting,
+  idle,
+};
+
+const cancelled = () => new GoondanError('E_CANCELLED', 'The turn was cancelled: no more.');
+
+/** The turn cancelled when `wait` is reached, and a replay of it with other layers. */
+async function cancel(input: string, then: Layers, wait: { promise: Promise<void>; hang: Handler }) {
+  const controller = new AbortController();
+  void wait.promise.then(() => controller.abort(cancelled()));
+  const { result, starts } = await recordRuns(input, [{ plan: planOf(then, wait.hang), signal: controller.signal }]);
+  expect(result.error?.code).toBe('E_CANCELLED');
+  return (now: Layers) => replayTurn(planOf(now), starts[0] as ReplayStart);
+}
+
+const nothing = { model: 0, tool: 0, agent: 0, approval: 0 };
+
+describe('a turn that was cancelled', () => {
+  test('in a tool call is replayed until there: what was over is compared, what was asked is aborted as it was', async () => {
+    const replay = await cancel('look', layers, moment());
+    const outcome = await replay(layers);
+    expect(outcome).toEqual({
+      others: 0,
+      layers: 11,
+      steps: 2,
+      served: { ...nothing, model: 2, tool: 1 },
+      halted: {
+        how: 'cancelled',
+        place: ['step 1', 'toolCall place__wait'],
+        error: 'E_CANCELLED: The turn was cancelled: no more.',
+      },
+    });
+    const guard = await replay({ ...layers, guard: guarding(7) });
+    expect(guard.first).toMatchObject({ place: ['step 0', 'toolCall place__look'], extension: 'guard', what: 'field' });
+    expect(guard.halted).toBeUndefined();
+    expect((await replay({ ...layers, remember: remembering('who are you') })).first).toMatchObject({
+      place: [],
+      extension: 'remember',
+      what: 'message',
+    });
+    const { idle: _, ...busy } = layers;
+    expect(await replay(busy)).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
+    const { say: _say, ...unkind } = layers;
+    expect((await replay(unkind)).first).toMatchObject({ extension: 'say', what: 'gone' });
+  });
+
+  test('layers that ran then get the same signal, and no effect of theirs is done', async () => {
+    const heard: unknown[] = [];
+    const hearing: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        try {
+          return await ctx.next();
+        } finally {
+          if (ctx.signal.aborted) heard.push((ctx.signal.reason as GoondanError).message);
+        }
+      });
+    const replay = await cancel('wait', { hear: hearing }, moment());
+    expect(await replay({ hear: hearing })).toMatchObject({ others: 0, layers: 1, halted: { how: 'cancelled' } });
+    expect(heard).toEqual(Array.from({ length: 2 }, () => 'The turn was cancelled: no more.'));
+  });
+
+  test('in a layer that waited for something of its own', async () => {
+    const reached = moment();
+    let aborts = 0;
+    const waiting: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => {
+        expect(ctx.signal.aborted).toBe(false);
+        reached.resolve();
+        await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
+        aborts += 1;
+        return ctx.next();
+      });
+    const then = { say: saying('be kind'), wait: waiting };
+    const replay = await cancel('look', then, reached);
+    const halted = { how: 'cancelled', place: ['step 0'], layer: { extension: 'wait', name: 'step' } };
+    expect(await replay(then)).toMatchObject({ others: 0, steps: 1, served: nothing, halted });
+    expect(aborts).toBe(2);
+    expect((await replay({ ...then, say: saying('be unkind') })).first).toMatchObject({ extension: 'say' });
+    // The layer it stood in is gone: what was before it is compared.
+    expect(await replay({ say: then.say })).toMatchObject({ others: 0, halted });
+  });
+
+  test('beside a call that was over', async () => {
+    const waits = moment();
+    const hang = () => Bun.sleep(30).then(waits.hang);
+    const replay = await cancel('both', { guard: guarding(3) }, { promise: waits.promise, hang });
+    expect(await replay({ guard: guarding(3) })).toMatchObject({ others: 0, layers: 2, served: { tool: 1 } });
+    expect((await replay({ guard: guarding(4) })).first).toMatchObject({ extension: 'guard' });
+  });
+
+  test('while it waited to try a step again, and before it had begun', async () => {
+    const policy = { policy: { retryBaseMs: 60_000, retryMaxMs: 60_000 } };
+    const controller = new AbortController();
+    const watching: ExtensionRegister = ({ events }) =>
+      void events.on('step.failed', () => void setTimeout(() => controller.abort(cancelled()), 10));
+    const plan = planOf({ watching, say: saying('be kind') }, undefined, policy);
+    const busy = await recordRuns('busy', [{ plan, signal: controller.signal }]);
+    const replayed = await replayTurn(
+      planOf({ watching, say: saying('be kind') }, undefined, policy),
+      busy.starts[0] as ReplayStart,
+    );
+    expect(replayed).toMatchObject({ others: 0, steps: 1, layers: 1, halted: { how: 'cancelled', place: [] } });
+
+    const early = await recordRuns('look', [{ plan: planOf(layers), signal: AbortSignal.abort(cancelled()) }]);
+    const nothingRan = await replayTurn(planOf(layers), early.starts[0] as ReplayStart);
+    expect(nothingRan).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
+  });
+
+  test('because its time was up; how long it may take now does not matter', async () => {
+    const policy = { policy: { turnTimeoutMs: 60 } };
+    const { result, starts } = await recordRuns('look', [{ plan: planOf(layers, forEver, policy) }]);
+    expect(result.error?.code).toBe('E_TURN_TIMEOUT');
+    const slow: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('turn', async (ctx) => {
+        await Bun.sleep(100);
+        return ctx.next();
+      });
+    const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplayStart);
+    expect(outcome).toMatchObject({
+      others: 0,
+      halted: { how: 'cancelled', error: expect.stringMatching(/^E_TURN_TIMEOUT/) },
+    });
+  });
+});
+
+describe('a turn that went on in another process', () => {
+  const first = (outcomes: readonly ReplayOutcome[]) => outcomes.map((outcome) => outcome.first?.extension);
+
+  async function replayAll(starts: readonly (ReplayStart | undefined)[], now: Layers): Promise<ReplayOutcome[]> {
+    const outcomes: ReplayOutcome[] = [];
+    for (const start of starts) outcomes.push(await replayTurn(planOf(now), start as ReplayStart));
+    return outcomes;
+  }
+
+  test('after a crash between two steps: each run by itself, from the step it began with', async () => {
+    const stuck = moment();
+    const then = { ...layers };
+    const { result, runs, starts } = await recordRuns('look', [
+      { plan: planOf(then, stuck.hang), interrupted: { when: onDisk(stuck), how: 'crashed' } },
+      { plan: planOf(then, () => 'waited') },
+    ]);
+    expect(result.finishReason).toBe('text_response');
+    expect([...runs.earlier, runs.last].map(({ fromStep }) => fromStep)).toEqual([0, 1]);
+    const [crashed, finished] = await replayAll(starts, then);
+    expect(crashed).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
+    // The tool call was begun, and its end is not known: that is told to the model.
+    expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1 } });
+
+    expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
+    expect(first(await replayAll(starts, { ...then, say: saying('be unkind') }))).toEqual(['say', 'say']);
+    // What a turn layer says on its way in is in the log already, and muted in the run that goes on.
+    const remember = remembering('who are you');
+    expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
+  });
+
+  test('that was stopped while it waited for a person', async () => {
+    const asking: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => {
+        await ctx.approval.ask({ reason: 'May it?' });
+        return ctx.next();
+      });
+    const asked = moment();
+    const then = { ...layers, ask: asking };
+    const nobody = { approver: { ask: asked.hang, taken: () => undefined } };
+    const somebody = { approver: fakeApprover(() => ({ decision: 'approved' })) };
+    const { starts, runs } = await recordRuns('look', [
+      { plan: planOf(then), ports: nobody, interrupted: { when: asked.promise, how: 'left' } },
+      { plan: planOf(then, () => 'waited'), ports: somebody },
+    ]);
+    expect([...runs.earlier, runs.last].map(({ fromStep }) => fromStep)).toEqual([0, 0]);
+    const [left, finished] = await replayAll(starts, then);
+    const place = ['step 0', 'toolCall place__look'];
+    expect(left).toEqual({
+      others: 0,
+      layers: 7,
+      steps: 1,
+      served: { ...nothing, model: 1 },
+      halted: { how: 'left', place, layer: { extension: 'ask', name: 'toolCall' } },
+    });
+    // The reply was in the log: no model was asked for it again.
+    expect(finished).toMatchObject({ others: 0, steps: 3, served: { ...nothing, model: 2, tool: 2, approval: 2 } });
+
+    expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
+    const remember = remembering('who are you');
+    expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
+    const { ask: _, ...free } = then;
+    expect(first(await replayAll(starts, free))).toEqual(['ask', 'ask']);
+  });
+
+  test('and was cancelled there', async () => {
+    const [stuck, again] = [moment(), moment()];
+    const controller = new AbortController();
+    void again.promise.then(() => controller.abort(cancelled()));
+    const idempotent = (plan: AgentPlan): AgentPlan => ({
+      ...plan,
+      tools: (plan.tools ?? []).map((tool) => ({
+        ...tool,
+        exports: tool.exports.map((each) => ({ ...each, idempotent: true })),
+      })),
+    });
+    const { result, starts } = await recordRuns('look', [
+      { plan: idempotent(planOf(layers, stuck.hang)), interrupted: { when: onDisk(stuck), how: 'crashed' } },
+      { plan: idempotent(planOf(layers, again.hang)), signal: controller.signal },
+    ]);
+    expect(result.error?.code).toBe('E_CANCELLED');
+    const outcome = await replayTurn(idempotent(planOf(layers)), starts[1] as ReplayStart);
+    expect(outcome).toMatchObject({
+      others: 0,
+      served: nothing,
+      halted: { place: ['step 1', 'toolCall place__wait'] },
+    });
+  });
+});

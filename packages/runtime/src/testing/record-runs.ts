@@ -1,0 +1,121 @@
+/** Runs one turn of an agent in this process, interrupted again and again, and gives the recordings of its runs, for tests. */
+import type { TurnResult } from '@goondan/types';
+import { type TurnRuns, assembleRecording } from '../trace/assemble-recording.ts';
+import type { ReplayStart } from '../trace/replay.ts';
+import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
+import { watchTurn } from '../trace/watch-turn.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { TurnLine } from '../workspace/traces/trace-files.ts';
+import type { AgentPlan } from '../agent/agent-plan.ts';
+import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
+import { memoryStore } from '../agent/conversation/memory-store.ts';
+import { readTurnLog } from '../agent/conversation/turn-log.ts';
+import { RegisterDraws } from '../agent/draws/register-draws.ts';
+import { openTurnTraces } from '../agent/process/turn-traces.ts';
+import { type AgentPorts, startAgent } from '../agent/start-agent.ts';
+
+export interface RunOfTurn {
+  readonly plan: AgentPlan;
+  readonly ports?: AgentPorts;
+  readonly signal?: AbortSignal;
+  /** When its process is gone; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
+  readonly interrupted?: { readonly when: Promise<unknown>; readonly how: 'left' | 'crashed' };
+}
+
+export interface RecordedRuns {
+  readonly result: TurnResult;
+  readonly runs: TurnRuns;
+  /** Of each run; undefined where it cannot be replayed. */
+  readonly starts: readonly (ReplayStart | undefined)[];
+  /** As it is on disk. */
+  readonly text: string;
+}
+
+const event = {
+  id: 'event-0',
+  type: 'test',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace-1',
+} as const;
+
+export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Promise<RecordedRuns> {
+  const lines: string[] = [];
+  const { store, found, times } = noteLog(memoryStore());
+  const asked = { ...event, createdAt: new Date(), input };
+  let result: TurnResult = { turnId: '', finishReason: 'error' };
+  const timesOf: Record<string, string>[] = [];
+  for (const { plan, ports, signal, interrupted } of runs) {
+    const draws = new RegisterDraws();
+    const isGone = { now: false };
+    const agent = await startAgent(plan, {
+      logSink: () => undefined,
+      ...ports,
+      store,
+      drawScopeFor: (extension) => draws.scopeFor(extension),
+    });
+    const extensions = (plan.extensions ?? []).map(({ resource: { metadata } }) => ({
+      name: metadata.name,
+      digest: metadata.name,
+      drew: draws.of(metadata.name),
+    }));
+    const append = async (given: readonly TurnLine[]) =>
+      void (isGone.now ? 0 : lines.push(...given.flatMap((line) => line.text() ?? [])));
+    const writer = { append, close: async () => undefined };
+    const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
+    const observer = watchTurn(systemClock, [traces.listen()]);
+    const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
+    if (interrupted === undefined) ({ result } = await turn);
+    else {
+      turn.catch(() => undefined);
+      await interrupted.when;
+      if (interrupted.how === 'left') traces.leave();
+    }
+    await traces.flush();
+    isGone.now = interrupted !== undefined;
+    timesOf.push(Object.fromEntries(times));
+    if (interrupted === undefined) await agent.close();
+  }
+  const text = lines.join('\n');
+  const recorded = assembleRecording(decodeTraceLines(text));
+  if ('problem' in recorded) throw new Error(recorded.problem);
+  const { extensionState: after } = await store.read({
+    agentName: runs[0]?.plan.agentName ?? '',
+    instanceKey: 'default',
+  });
+  const starts = [...recorded.earlier, recorded.last].map(({ recording }, index): ReplayStart | undefined => {
+    if (recording === undefined) return undefined;
+    const isLast = recording === recorded.last.recording;
+    const events = readTurnLog(found[index] ?? []).events;
+    const rest = { extensionState: {}, stateAfter: isLast ? after : {}, times: timesOf[index] ?? {}, ignored: [] };
+    // As it comes from the other process.
+    return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplayStart;
+  });
+  return { result, runs: recorded, starts, text };
+}
+
+/** Notes what each run found of the turn, and when messages were made. */
+function noteLog(store: ConversationStore) {
+  const times = new Map<string, string>();
+  const found: (readonly Parameters<ConversationStore['append']>[3][number][])[] = [];
+  const noting: ConversationStore = {
+    ...store,
+    async open(instance, turnId) {
+      const opened = await store.open(instance, turnId);
+      found.push(opened.log);
+      return opened;
+    },
+    async append(instance, epoch, at, records) {
+      for (const record of records) {
+        if (record.type !== 'message' || !('message' in record.event)) continue;
+        times.set(record.event.message.id, record.event.message.createdAt.toISOString());
+      }
+      await store.append(instance, epoch, at, records);
+    },
+  };
+  return { store: noting, found, times };
+}
+
+function fail(problem: string): never {
+  throw new Error(problem);
+}

@@ -1,0 +1,91 @@
+/**
+ * The lines of a run as it was when it went no further: what came after is left out, and what ran is unfinished. Those of
+ * one that came to its end stay as they are. Pure.
+ */
+import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import type { HaltRecord } from './halt-record.ts';
+import type { RecordedHalt } from './recording.ts';
+import { type ChainLine, type HaltLine, packChain, type TraceLine, unpackChain } from './trace-lines.ts';
+
+export interface HaltedRun {
+  readonly lines: readonly TraceLine[];
+  readonly halt?: Omit<RecordedHalt, 'place' | 'layer'>;
+}
+
+/** `error`: how it ended; undefined when it has no end: another process went on with it. */
+export function haltRun(
+  lines: readonly TraceLine[],
+  error: string | undefined,
+): HaltedRun | { readonly problem: string } {
+  const at = lines.findIndex(({ type }) => type === 'halt');
+  const halt = lines[at] as HaltLine | undefined;
+  if (error === undefined) return halt === undefined ? crashed(lines) : halted(lines, at, halt, 'left');
+  if (!/^(E_CANCELLED|E_TURN_TIMEOUT)\b/.test(error)) return { lines };
+  if (halt?.error === undefined) return { problem: 'it was cancelled or out of time, and where was not recorded then' };
+  return halted(lines, at, halt, 'cancelled');
+}
+
+function halted(
+  lines: readonly TraceLine[],
+  at: number,
+  { error, begun, open, asked }: HaltRecord,
+  how: 'cancelled' | 'left',
+): HaltedRun {
+  const stages = new Map(open.map((each) => [each.n, each.stages]));
+  const kept = lines.flatMap((line, index): TraceLine[] => {
+    // What had been asked for ended later, because it was halted.
+    if (line.type === 'effect') return index < at || asked.includes(line.key) ? [line] : [];
+    if (line.type !== 'chain') return [line];
+    if (line.n >= begun) return [];
+    const ofLayers = stages.get(line.n);
+    return [
+      ofLayers === undefined ? line : stopped(line, (_layer, place) => ofLayers[place] ?? undefined, ofLayers.length),
+    ];
+  });
+  return { lines: kept, halt: { how, ...(error === undefined ? {} : { error }), hasBegun: begun > 0, asked } };
+}
+
+/** What is written of a chain that ran is as it was at some moment: its layers were at least so far. */
+function crashed(lines: readonly TraceLine[]): HaltedRun {
+  // Earlier versions did not write down how far one was: it had begun.
+  const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
+  const kept = lines.map((line) =>
+    line.type === 'chain' && line.chain.isUnfinished === true ? stopped(line, stageOf) : line,
+  );
+  return { lines: kept, halt: { how: 'crashed', hasBegun: lines.some(({ type }) => type === 'chain'), asked: [] } };
+}
+
+type StageOf = (layer: LayerRecord, place: number) => LayerRecord['stage'];
+
+/** `most`: so many of its layers had begun. */
+function stopped(line: ChainLine, stageOf: StageOf, most?: number): ChainLine {
+  const { outcome: _outcome, error: _error, retryMs: _retry, tokens: _tokens, ...chain } = unpackChain(line.chain);
+  const layers = chain.layers.slice(0, most).map((layer, place) => asItWas(layer, stageOf(layer, place)));
+  return { ...line, chain: packChain({ ...chain, layers, isUnfinished: true }) };
+}
+
+/** Without what it did after that; of one on its way in, nothing is known for good. */
+function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
+  if (stage === undefined) return layer;
+  const { error: _error, isBeforeNext: _before, emittedAfter = 0, ...rest } = layer;
+  const isIn = stage === 'in';
+  const emitted = isIn ? [] : layer.emitted.slice(0, layer.emitted.length - emittedAfter);
+  const running = { ...rest, outcome: 'running', stage, resultChanged: [], emitted } as const;
+  if (!isIn) return running;
+  const { marks: _marks, isCut: _isCut, ...begun } = running;
+  return { ...begun, changed: [], messages: [], emittedMore: 0 };
+}
+
+/** The innermost chain that ran; of several, the one that began last. */
+export function placeOfHalt(turn: ChainRecord): Pick<RecordedHalt, 'place' | 'layer'> {
+  const place: string[] = [];
+  let at = turn;
+  for (;;) {
+    const inner = at.inside.findLast(({ isUnfinished }) => isUnfinished === true);
+    if (inner === undefined) break;
+    place.push(`${inner.kind} ${inner.label}`);
+    at = inner;
+  }
+  const active = at.layers.findLast(({ stage }) => stage === 'in' || stage === 'out');
+  return { place, ...(active && { layer: { extension: active.extension, name: active.name } }) };
+}
