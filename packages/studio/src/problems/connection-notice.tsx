@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { InlineText } from '../text/inline-text.tsx';
 
 interface ConnectionNoticeProps {
   /** Why notices do not come, as far as the server said; `undefined` when they do. */
@@ -24,7 +25,7 @@ export function ConnectionNotice({ streamProblem, error }: ConnectionNoticeProps
       {!isFine && isLate && (
         <p>
           <strong>{error?.message ?? (streamProblem || 'The connection to Studio is gone.')}</strong> What you see may
-          be old. {error?.suggestion ?? 'It is tried again.'}
+          be old. <InlineText text={error?.suggestion ?? 'It is tried again.'} />
         </p>
       )}
     </div>
