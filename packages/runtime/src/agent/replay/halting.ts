@@ -3,6 +3,7 @@
  * for, what was over is over, and the layers that ran are as far as they were. Nothing is compared from there on.
  */
 import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { EffectRecord } from '../../trace/effect-record.ts';
 import type { Recording } from '../../trace/recording.ts';
 import type { ReplayedChain } from './replayed-chain.ts';
 
@@ -17,7 +18,10 @@ export class Halting {
 
   /** `halt` is there. */
   constructor({ chain, effects, halt }: Pick<Recording, 'chain' | 'effects' | 'halt'>) {
-    this.#unasked = new Set([...effects.map(({ key }) => key), ...(halt?.asked ?? [])]);
+    this.#unasked = new Set([
+      ...effects.filter(isAskedByLayers).map(({ key }) => key),
+      ...outermost(halt?.asked ?? []),
+    ]);
     const chains = halt?.hasBegun === true ? allIn(chain) : [];
     this.#running = new Set(chains.filter(({ isUnfinished }) => isUnfinished !== true));
     this.#open = chains.filter(({ isUnfinished }) => isUnfinished === true);
@@ -39,6 +43,16 @@ export class Halting {
     if (this.#unasked.size > 0 || this.#running.size > 0) return false;
     return this.#open.every((then) => this.#found.get(then)?.isAtHalt === true);
   }
+}
+
+/** What a tool asked other agents for is not asked for when the tool is not run. */
+function isAskedByLayers({ kind, by }: EffectRecord): boolean {
+  return kind !== 'agent' || by !== undefined;
+}
+
+/** Without what a tool asked for that had not ended itself. */
+function outermost(keys: readonly string[]): readonly string[] {
+  return keys.filter((key) => !keys.some((other) => key.startsWith(`${other}/`)));
 }
 
 function allIn(chain: ChainRecord): ChainRecord[] {

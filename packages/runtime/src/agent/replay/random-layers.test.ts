@@ -72,7 +72,7 @@ const model: Model = {
     const call = (toolName: string) =>
       ({ type: 'tool-call', toolCallId: `call-${crypto.randomUUID()}`, toolName, input: { n: Date.now() } }) as const;
     return {
-      content: [call('dice__throw'), call('dice__throw'), call('dice__slow')],
+      content: [call('dice__throw'), call('dice__ask'), call('dice__throw'), call('dice__slow')],
       finishReason: 'tool-calls',
       usage,
     };
@@ -84,12 +84,14 @@ const dice: ToolDeclaration = {
   exports: [
     { name: 'throw', description: 'Throws.', parameters: { type: 'object' }, parallel: true },
     { name: 'slow', description: 'Throws.', parameters: { type: 'object' } },
+    { name: 'ask', description: 'Asks another agent.', parameters: { type: 'object' }, parallel: true },
   ],
   handlers: {
     throw: async () => {
       await Bun.sleep(Math.random() * 2);
       return { points: Math.random(), at: Date.now() };
     },
+    ask: async ({ agents }) => (await agents.request({ target: 'other', input: 'again?' })).response,
     slow: () => ({ points: crypto.randomUUID() }),
   },
 };
@@ -98,11 +100,14 @@ const engine: Engine = {
   ...noEngine,
   catalog: () => [{ name: 'other' }],
   list: async () => [{ agentName: 'other', instanceKey: `${Math.random()}`, status: 'idle' }],
-  request: async (_to, event) => ({
-    turnId: event.id,
-    finishReason: 'text_response',
-    responseMessage: createAssistantMessage(`heard ${Math.random()}`),
-  }),
+  request: async (_to, event) => {
+    await Bun.sleep(Math.random() * 2);
+    return {
+      turnId: event.id,
+      finishReason: 'text_response',
+      responseMessage: createAssistantMessage(`heard ${Math.random()}`),
+    };
+  },
 };
 
 const approver: Approver = {
