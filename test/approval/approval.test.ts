@@ -194,7 +194,7 @@ describe('an approval', () => {
     const control = await start();
     const turn = control.ask({ id: 'e1', input: 'put a book' });
     const [question] = await asked(control);
-    expect(control.cancel({ eventId: 'e1' })).toBe(true);
+    expect(await control.cancel({ eventId: 'e1' })).toBe(true);
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(await control.approvals()).toEqual([]);
     expect(await control.approve(question?.id ?? '')).toBe(false);
@@ -360,7 +360,7 @@ describe('when there are more instances than processes', () => {
     await asked(control);
     const busy = control.ask({ instanceKey: 'two', input: 'put a lamp' });
     await asked(control, 2);
-    expect(control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
+    expect(await control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
     expect((await asking).result.error?.code).toBe('E_CANCELLED');
     const [left] = await asked(control);
     await control.deny(left?.id ?? '');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
+import { connectControl, type SwarmNotice } from '../../packages/runtime/src/index.ts';
 import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
 import { canaries, type CanaryName, findCanaries, names } from './canaries.ts';
@@ -136,6 +137,34 @@ describe('twenty planted secrets', () => {
     for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
     expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
   }, 120_000);
+
+  test('X-15 do not reach those who watch when a model streams them in pieces', async () => {
+    const workspaceId = readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '';
+    const control = await connectControl({ stateRoot: place.stateRoot, workspaceId });
+    const notices: SwarmNotice[] = [];
+    const watch = await control.watch({ instanceKey: 'streamed' }, (notice) => void notices.push(notice));
+    // Those of the agent whose model writes: nobody else's can come from there.
+    const told = [
+      ...(['TOOL_KEY', 'EXTENSION_OVER', 'FROM_FILE', 'OF_LINES', 'AWKWARD'] as const).map((name) => canaries[name]),
+      JSON.stringify({ of: canaries.OF_LINES, awkward: canaries.AWKWARD }),
+      encodeURIComponent(canaries.AWKWARD),
+    ];
+    const pieces = told.flatMap((text) => ['It is ', ...(text.match(/[^]{1,3}/g) ?? []), '. ']);
+    model.answer({ reply: { text: [...pieces, 'c'], usage } });
+    const { exitCode, stdout } = await gdn('send', '--wait', '--instance', 'streamed', '--input', 'say it');
+    await until(() => notices.some(({ type }) => type === 'turn.ended'));
+    watch.end();
+    const heard = notices.flatMap((notice) =>
+      notice.type === 'delta' && notice.delta.type === 'text' ? [notice.delta.text] : [],
+    );
+    // It was streamed, and nothing but the secrets is missing.
+    const said =
+      'It is ***. It is ***. It is ***. It is ***. It is ***. It is {"of":"***","awkward":"***"}. It is ***. c';
+    expect(heard.length).toBeGreaterThan(3 * told.length);
+    expect(heard.join('')).toBe(said);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${said}\n` });
+    expect(findCanaries(JSON.stringify(notices))).toEqual([]);
+  }, 60_000);
 
   test('X-15 are in the environment of what they were declared for, and of nobody else', async () => {
     const mark = `7${process.pid}.5`;

@@ -2,13 +2,17 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SwarmNotice } from '@goondan/runtime';
+import { type SwarmNotice, textOf } from '@goondan/runtime';
+import { cancelledAgents, type Situation } from './cancelled-agents.ts';
 import {
   ask,
+  findTagged,
   notesIn,
   openSwarm,
   outcomeOf,
   pidOf,
+  readStore,
+  runTagOf,
   scriptedAgent,
   temporaryFolder,
   TEST_MS,
@@ -38,12 +42,12 @@ describe('a turn that is cancelled', () => {
       const before = pidOf(swarm, 'clerk');
       const next = ask(swarm, 'clerk', 'default', 'hello');
       if (how === 'by whoever asked') asking.abort();
-      else expect(control.cancel(how === 'by its event' ? { eventId: 'long' } : {}, 'enough')).toBe(true);
+      else expect(await control.cancel(how === 'by its event' ? { eventId: 'long' } : {}, 'enough')).toBe(true);
       expect(outcomeOf(await end)).toBe('E_CANCELLED');
       expect(await next).toBe('You said: hello');
       await until(() => notesIn(folder.path).includes('aborted turn-long'), 'the tool was told');
       expect(pidOf(swarm, 'clerk')).toBe(before);
-      expect(control.cancel({ eventId: 'long' })).toBe(false);
+      expect(await control.cancel({ eventId: 'long' })).toBe(false);
     },
     TEST_MS,
   );
@@ -56,7 +60,7 @@ describe('a turn that is cancelled', () => {
       const { end } = await beginLong(swarm, folder.path);
       const waiting = swarm.control.ask({ id: 'waiting', input: 'once wait-for:permission' });
       await until(() => swarm.control.cancel({ eventId: 'waiting' }), 'it is in the queue');
-      expect(swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
+      expect(await swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
       writeFileSync(join(folder.path, 'permission'), '');
       expect(outcomeOf(await end)).toBe('You said: once wait-for:permission');
       expect(outcomeOf(await waiting)).toBe('E_CANCELLED');
@@ -73,12 +77,73 @@ describe('a turn that is cancelled', () => {
       const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
       await until(() => swarm.control.status().instances[0]?.status === 'working', 'it runs');
       const next = ask(swarm, 'clerk', 'default', 'hello');
-      expect(swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
+      expect(await swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
       expect(outcomeOf(await end)).toBe('E_CANCELLED');
       expect(await next).toBe('You said: hello');
     },
     TEST_MS,
   );
+});
+
+/** A swarm in a process of its own; it has cancelled a turn, and nobody has ended it, when this resolves. */
+async function cancelAndDie(folder: string, situation: Situation): Promise<void> {
+  const command = [process.execPath, '--no-install', join(import.meta.dir, 'cancelling-swarm.ts'), folder, situation];
+  const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  try {
+    const { value } = await child.stdout.getReader().read();
+    expect(new TextDecoder().decode(value)).toBe('cancelled\n');
+  } finally {
+    const runTag = await runTagOf(folder);
+    child.kill('SIGKILL');
+    await child.exited;
+    await until(() => findTagged(runTag).length === 0, 'the guardian has ended what was left');
+  }
+}
+
+describe('a turn that was cancelled when its orchestrator is killed', () => {
+  test.each(['running', 'waiting', 'crashed', 'asking'] as const)(
+    'R-02 does not go on with the next one: %s',
+    async (situation) => {
+      await using folder = await temporaryFolder();
+      await cancelAndDie(folder.path, situation);
+      const begun = notesIn(folder.path);
+      writeFileSync(join(folder.path, 'permission'), '');
+      {
+        await using swarm = await openSwarm(folder.path, { agents: cancelledAgents(folder.path) });
+        for (const agent of ['clerk', 'front'])
+          expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
+      }
+      // The turn that was not cancelled is done again.
+      expect(notesIn(folder.path).slice(begun.length)).toEqual(
+        situation === 'waiting' ? ['begin turn-first', 'end turn-first'] : [],
+      );
+      // It was accepted, so it is there: as what it was.
+      await readStore(folder.path, async (journal) => {
+        const found: string[] = [];
+        for (const agentName of ['front', 'clerk']) {
+          for await (const { result, events } of journal.archive({ agentName, instanceKey: 'default' })) {
+            const [first] = events;
+            const input = first?.event.type === 'append' ? textOf(first.event.message) : '';
+            found.push(`${agentName} ${input}: ${typeof result === 'object' ? (result.error?.code ?? 'ok') : result}`);
+          }
+        }
+        expect(found).toEqual(ended[situation]);
+      });
+    },
+    TEST_MS,
+  );
+
+  const ended: Readonly<Record<Situation, string[]>> = {
+    running: ['front hello: ok', 'clerk be deaf: E_CANCELLED', 'clerk hello: ok'],
+    waiting: [
+      'front hello: ok',
+      'clerk again wait-for:permission: ok',
+      'clerk be deaf: E_CANCELLED',
+      'clerk hello: ok',
+    ],
+    crashed: ['front hello: ok', 'clerk be deaf: E_CANCELLED', 'clerk hello: ok'],
+    asking: ['front please: E_CANCELLED', 'front hello: ok', 'clerk be deaf: E_CANCELLED', 'clerk hello: ok'],
+  };
 });
 
 describe('a turn that is watched', () => {

@@ -181,6 +181,23 @@ describe('a request that crosses two agents', () => {
   });
 });
 
+describe('the operator decides which traces are exported', () => {
+  test('R-08 none, whoever asks, of no agent', async () => {
+    const { collector } = await spansOf('ask INPUT-CANARY', { environment: { OTEL_TRACES_SAMPLER: 'always_off' } });
+    expect(collector.requests).toEqual([]);
+  });
+
+  test('R-08 all, also those that whoever asks does not record; what tools pass on says so', async () => {
+    const { spans } = await spansOf('ask INPUT-CANARY', {
+      environment: { OTEL_TRACES_SAMPLER: 'always_on', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
+      headers: { traceparent: `00-${traceId}-${caller}-00` },
+    });
+    find(spans, 'invoke_agent helper');
+    const look = find(spans, 'execute_tool probe__look');
+    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
+  });
+});
+
 describe('what goes wrong', () => {
   test('R-08 a step that is tried again is two spans, each with its call', async () => {
     const { spans } = await spansOf('again');

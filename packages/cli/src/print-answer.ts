@@ -1,5 +1,6 @@
-/** An answer: as it is written when somebody watches, in one piece when nobody does. */
+/** An answer: as it is written when somebody watches, harmless then; in one piece, and as it is, when nobody does. */
 import type { TurnDelta } from '@goondan/types';
+import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface AnswerPrinter {
@@ -10,6 +11,7 @@ export interface AnswerPrinter {
 
 /** `newLine` begins a line that is not the first; `isBegun`: something stands on the first already. */
 export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false): AnswerPrinter {
+  const show = (text: string) => (isWatched ? harmlessLines(text) : text);
   let streamed = '';
   let stepId: string | undefined;
   return {
@@ -21,14 +23,14 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
       if (isOver) streamed = '';
       stepId = delta.stepId;
       if (delta.type !== 'text') return;
-      print(delta.text);
+      print(show(delta.text));
       streamed += delta.text;
     },
     end(response) {
       // A failed turn has no response: what it streamed ends with its line, and nothing is nothing.
       if (streamed === '' && response === '' && !isBegun) return;
       // A layer may have changed what was streamed.
-      const rest = streamed === '' ? response : `${newLine}${response}`;
+      const rest = `${streamed === '' ? '' : newLine}${show(response)}`;
       print(streamed === response || response === '' ? '\n' : `${rest}\n`);
     },
   };

@@ -1,9 +1,10 @@
 import type { LogLine } from '@goondan/runtime';
+import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What somebody should know. Why a turn failed is a command's own last line. */
 export function printLogLine({ level, message, event, agent, connection }: LogLine, terminal: Terminal): void {
   if ((level !== 'warn' && level !== 'error') || event === 'turn.failed') return;
   const who = agent ?? connection;
-  terminal.printError(`${level}: ${who === undefined ? '' : `${who}: `}${message}\n`);
+  terminal.printError(`${level}: ${who === undefined ? '' : `${who}: `}${harmlessLines(message)}\n`);
 }

@@ -43,6 +43,11 @@ describe('reportError', () => {
     expect(printed).toContain('\nE_UNEXPECTED: x is not a function\n');
   });
 
+  test('what it quotes does not drive the terminal', () => {
+    const error = new GoondanError('E_MODEL_FAILED', 'It says:\n\x1b[31mred', { suggestion: 'Wait.\x07' });
+    expect(report(error).printed).toBe('E_MODEL_FAILED: It says:\n␛[31mred\nWait.␇\n');
+  });
+
   test('for programs: one line of JSON', () => {
     const { printed } = report(new GoondanError('E_CANCELLED', 'Two\nlines.', { suggestion: 'None.' }), { json: true });
     expect(printed).toBe('{"error":{"code":"E_CANCELLED","message":"Two\\nlines.","suggestion":"None."}}\n');

@@ -5,6 +5,7 @@
 import { CommanderError } from 'commander';
 import { errorCatalogue, GoondanError, type TurnError } from '@goondan/types';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Prints what a command threw and says how to exit. */
@@ -35,6 +36,7 @@ function printFailure({ code, message, suggestion }: TurnError, terminal: Termin
     terminal.printError(`${JSON.stringify({ error: { code, message, suggestion } })}\n`);
     return;
   }
-  const problem = code === undefined ? message : `${code}: ${message}`;
-  terminal.printError(`${terminal.errorColors.red(problem)}\n${suggestion === undefined ? '' : `${suggestion}\n`}`);
+  const problem = harmlessLines(code === undefined ? message : `${code}: ${message}`);
+  const advice = suggestion === undefined ? '' : `${harmlessLines(suggestion)}\n`;
+  terminal.printError(`${terminal.errorColors.red(problem)}\n${advice}`);
 }

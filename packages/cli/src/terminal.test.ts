@@ -52,6 +52,40 @@ describe('openTerminal', () => {
   });
 });
 
+describe('a terminal obeys nobody but gdn', () => {
+  const hostile = '\x1b]0;title\x07\x1b[2J\x9b8mred\r\n\u202ebad';
+
+  test.each(['print', 'printError', 'write'] as const)('%s', async (name) => {
+    let screen = '';
+    const write = (text: string, taken?: () => void) => ((screen += text), taken?.());
+    const terminal = openTerminal({ stdout: { write, isTTY: true }, stderr: { write, isTTY: true }, env: {} });
+    await terminal[name](`${terminal.colors.red(terminal.colors.bold('mine'))} ${hostile}\n`);
+    expect(screen).toBe('\x1b[31m\x1b[1mmine\x1b[22m\x1b[39m ␛]0;title␇␛[2J\ufffd8mred\r\n\ufffdbad\n');
+  });
+
+  test('what nobody watches is as it is', () => {
+    let piped = '';
+    const write = (text: string) => (piped += text);
+    openTerminal({ stdout: { write }, stderr: { write }, env: {} }).print(hostile);
+    expect(piped).toBe(hostile);
+  });
+
+  test('every colour there is stays: dim in bold, and all that are printed', () => {
+    let screen = '';
+    const stdout = { write: (text: string) => (screen += text), isTTY: true };
+    const { print, colors } = openTerminal({ stdout, stderr: stdout, env: {} });
+    const { bold, dim, red, green, yellow, blue, magenta, cyan } = colors;
+    const text = [bold, dim, red, green, yellow, blue, magenta, cyan].map((paint) => paint(`a${dim('b')}c`)).join(' ');
+    print(text);
+    expect(screen).toBe(text);
+  });
+});
+
+test('a terminal that does not know how wide it is has the usual width', () => {
+  const stdout = { write: () => undefined, isTTY: true, columns: 0 };
+  expect(openTerminal({ stdout, stderr: stdout, env: {} }).columns).toBe(80);
+});
+
 interface Streams {
   readonly stdout: boolean | undefined;
   readonly stderr: boolean | undefined;

@@ -1,5 +1,9 @@
-/** Where `gdn` prints and asks: whether somebody watches, and in which colours. */
+/**
+ * Where `gdn` prints and asks: whether somebody watches, and in which colours. Whatever is printed, a terminal is given
+ * nothing to obey but those colours: models, tools and files say a part of it.
+ */
 import pc from 'picocolors';
+import { harmlessOutput } from './harmless-text.ts';
 
 export interface Terminal {
   /** Standard output: what was asked for. */
@@ -48,23 +52,25 @@ export interface TerminalProcess {
 export function openTerminal({ stdin, stdout, stderr, env, json = false }: TerminalProcess): Terminal {
   // Not picocolors' own guess: that one colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
+  const forPeople = ({ isTTY }: Stream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
   // Of what standard output has on a screen that standard error writes to, too.
   let isMidLine = false;
   return {
     print(text) {
       if (text === '') return;
       isMidLine = stdout.isTTY === true && stderr.isTTY === true && !text.endsWith('\n');
-      stdout.write(text);
+      stdout.write(forPeople(stdout, text));
     },
-    write: (text) => new Promise((resolve) => void stdout.write(text, () => resolve())),
+    write: (text) => new Promise((resolve) => void stdout.write(forPeople(stdout, text), () => resolve())),
     printError(text) {
-      stderr.write(isMidLine ? `\n${text}` : text);
+      stderr.write(forPeople(stderr, isMidLine ? `\n${text}` : text));
       isMidLine = false;
     },
     isWatched: stdout.isTTY === true,
     showsProgress: stderr.isTTY === true,
     isTyped: stdin?.isTTY === true,
-    columns: stdout.isTTY === true ? stdout.columns : undefined,
+    // Some terminals do not know their size, and say 0.
+    columns: stdout.isTTY === true ? stdout.columns || USUAL_COLUMNS : undefined,
     errorsAsJson: json,
     showsStack: Boolean(env.GOONDAN_DEBUG),
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
@@ -72,3 +78,5 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),
   };
 }
+
+const USUAL_COLUMNS = 80;

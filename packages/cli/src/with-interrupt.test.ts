@@ -19,6 +19,33 @@ describe('withInterrupt', () => {
     expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
   });
 
+  test('the second waits for what holds it, for a while', async () => {
+    const program = (hold: string) => `
+      await withInterrupt((signal, holdQuit) => {
+        holdQuit(${hold});
+        console.log('working');
+        return new Promise(() => {});
+      });`;
+    const held = start(program(`Bun.sleep(300).then(() => console.log('written'))`));
+    expect(await held.read()).toBe('working\n');
+    held.interrupt();
+    await Bun.sleep(50);
+    held.interrupt();
+    expect(await held.read()).toBe('written\n');
+    expect(await held.end()).toEqual({ exitCode: 130, signalCode: null });
+
+    // What fails holds nobody, and what never ends holds nobody for ever.
+    for (const hold of [`Promise.reject(new Error('over'))`, `new Promise(() => {})`]) {
+      const child = start(program(hold));
+      expect(await child.read()).toBe('working\n');
+      for (let count = 0; count < 2; count++) {
+        child.interrupt();
+        await Bun.sleep(50);
+      }
+      expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
+    }
+  });
+
   test('when the work is done, Ctrl-C ends the process as it would any other', async () => {
     const child = start(`console.log(await withInterrupt(async () => 'done'));`);
     expect(await child.read()).toBe('done\n');

@@ -1,18 +1,36 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** Runs work that Ctrl-C, or any of `signals`, cancels: once asks it to stop, twice quits without waiting. */
+/** Quitting waits for this promise, too, for as long as `QUIT_MS`. */
+export type HoldQuit = (until: Promise<unknown>) => void;
+
+/** For what a cancel has to write down. */
+const QUIT_MS = 2_000;
+
+/**
+ * Runs work that Ctrl-C, or any of `signals`, cancels: once asks it to stop, twice quits without waiting, but for what
+ * holds it, and a third time at once.
+ */
 export async function withInterrupt<Value>(
-  work: (signal: AbortSignal) => Promise<Value>,
+  work: (signal: AbortSignal, holdQuit: HoldQuit) => Promise<Value>,
   signals: readonly NodeJS.Signals[] = ['SIGINT'],
 ): Promise<Value> {
   const controller = new AbortController();
+  const held = new Set<Promise<unknown>>();
+  let isQuitting = false;
+  const quit = () => process.exit(exitCodes.interrupted);
   const onInterrupt = () => {
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
-    controller.abort();
+    if (!controller.signal.aborted) return controller.abort();
+    if (isQuitting || held.size === 0) return quit();
+    isQuitting = true;
+    void Promise.race([Promise.allSettled(held), Bun.sleep(QUIT_MS)]).then(quit);
+  };
+  const holdQuit: HoldQuit = (until) => {
+    held.add(until);
+    void until.catch(() => undefined).then(() => held.delete(until));
   };
   for (const signal of signals) process.on(signal, onInterrupt);
   try {
-    return await work(controller.signal);
+    return await work(controller.signal, holdQuit);
   } finally {
     for (const signal of signals) process.off(signal, onInterrupt);
   }

@@ -48,6 +48,7 @@ export { connectControl, type ControlClientOptions, type ControlPlace } from './
 export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export type { SwarmGreeting } from './control/endpoints.ts';
+export { type BodyBounds, readJsonBody, type RefuseBody } from './control/read-json-body.ts';
 export type {
   Acceptance,
   ApprovalAnswerOptions,
@@ -57,8 +58,11 @@ export type {
   ConnectionStatus,
   DeadLetterSummary,
   Delivery,
+  DeltaNotice,
   InstanceChoice,
+  InstanceNotice,
   InstanceStatus,
+  RuntimeEventNotice,
   SwarmControl,
   SwarmNotice,
   SwarmStatus,
@@ -67,9 +71,11 @@ export type {
 } from './control/swarm-control.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
+export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';
+export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export { closestName } from './config/closest-name.ts';
-export { type DroppedNotice, EventStream, type EventStreamParts } from './orchestrator/control/event-stream.ts';
+export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
@@ -132,8 +138,9 @@ export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
-export { type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
+export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { readSwarmRecord } from './workspace/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';

@@ -63,9 +63,9 @@ describe('a swarm that runs', () => {
     const swarm = await start();
     await swarm.ask({ input: 'hello' });
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
-    const own = ['control.sock', 'instances', 'layers', 'logs', 'orchestrator.json', 'run'];
-    // Nobody waits for what an agent loaded to be written down.
-    while (!existsSync(join(folder, 'layers'))) await Bun.sleep(5);
+    const own = ['control.sock', 'instances', 'layers', 'logs', 'orchestrator.json', 'run', 'swarm.json'];
+    // Nobody waits for what is only for show to be written down.
+    for (const each of ['layers', 'swarm.json']) while (!existsSync(join(folder, each))) await Bun.sleep(5);
     expect(readdirSync(folder).toSorted()).toEqual(own);
     expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
     expect(await readOwner(place(swarm.stateRoot))).toMatchObject({ pid: process.pid, swarm: 'shop' });

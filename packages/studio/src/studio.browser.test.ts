@@ -180,6 +180,78 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
   });
 
+  test('a reload in the middle of an answer finds all of it that was written', async () => {
+    await send(page, `again ${'blah '.repeat(120)}`);
+    const streaming = page.locator('.is-streaming .text');
+    await page.waitForFunction(() => (document.querySelector('.is-streaming')?.textContent?.length ?? 0) > 60);
+    await page.reload();
+    await streaming.waitFor();
+    expect(await streaming.textContent()).toStartWith('You said: again blah blah');
+    await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
+  });
+
+  test('eight windows of one browser all see the answer that is being written, and can ask for more', async () => {
+    const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
+    const windows = [page, ...others];
+    for (const other of others) {
+      other.setDefaultTimeout(60_000);
+      await other.goto(page.url());
+      await other.getByRole('heading', { name: 'concierge default' }).waitFor();
+    }
+    await page.bringToFront();
+    await send(page, `eight ${'blah '.repeat(200)}`);
+    await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
+    // What is asked for has connections left.
+    await others[6]?.getByRole('link', { name: 'Overview' }).click();
+    await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
+    await Promise.all(
+      windows.slice(0, 7).map((each) => each.locator('.turn:not(.is-live)', { hasText: 'You said: eight' }).waitFor()),
+    );
+    await Promise.all(others.map((each) => each.close()));
+  });
+
+  test('what waits for a person is seen below a long answer, in a small window too', async () => {
+    await send(page, 'Book a picnic in Nairobi');
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await approve.waitFor();
+    await waitUntilSeen(page, '.approval button.primary');
+    await page.setViewportSize({ width: 420, height: 700 });
+    await waitUntilSeen(page, '.approval button.primary');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await waitUntilSeen(page, '.approval button.primary');
+    await page.locator('.turn.is-live').getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.approval, .is-live').first().waitFor({ state: 'detached' });
+  });
+
+  test('who looked up stays there while more comes, and is back at the end when he goes there', async () => {
+    const top = () => page.locator('.messages').evaluate((box) => box.scrollTop);
+    await page.locator('.messages').hover();
+    await page.mouse.wheel(0, -10_000);
+    await page.waitForFunction(() => {
+      const box = document.querySelector('.messages');
+      return box !== null && box.scrollTop === 0 && box.scrollHeight - box.clientHeight > 60;
+    });
+    const before = await top();
+    await send(page, 'What is the weather in Lisbon?');
+    const answered = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).last();
+    await answered.waitFor();
+    expect(await top()).toBe(before);
+    await page.locator('.messages').hover();
+    await page.mouse.wheel(0, 10_000);
+    await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
+  });
+
+  test('the form for a new conversation has its place in the list', async () => {
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    const key = page.getByRole('textbox', { name: 'Key of the conversation' });
+    await key.waitFor();
+    const [box, list] = [await key.boundingBox(), await page.locator('.sidebar').boundingBox()];
+    expect(await page.locator('.sidebar').evaluate((nav) => nav.scrollLeft)).toBe(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan((list?.x ?? 0) + (list?.width ?? 0));
+    await key.press('Escape');
+    await page.getByRole('button', { name: 'New conversation' }).waitFor();
+  });
+
   test('what an agent says is text, whatever it looks like', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
@@ -225,9 +297,31 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).waitFor();
   });
 
+  // Less than it takes until the page looks by itself.
+  const soon = { timeout: 30_000 };
+
+  test('a fork that somebody makes is there, and one that somebody begins anew is empty', async () => {
+    await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
+    await page.getByRole('link', { name: /^second/ }).waitFor(soon);
+    await studio.gdn('restart', '--agent', 'concierge', '--fresh', '--bundle', 'swarm');
+    await page
+      .locator('.messages .message')
+      .first()
+      .waitFor({ state: 'detached', ...soon });
+  });
+
   test('a conversation that somebody deletes is not shown on', async () => {
     await studio.gdn('instance', 'delete', 'concierge', 'default', '--bundle', 'swarm', '--yes');
-    await page.getByText('Nothing has been said here yet').waitFor();
+    await page.getByText('Nothing has been said here yet').waitFor(soon);
+  });
+
+  test('and so it is in a swarm that does not run', async () => {
+    await studio.gdn('stop', '--bundle', 'swarm');
+    await page.getByText('The swarm does not run').waitFor(soon);
+    await studio.gdn('instance', 'delete', 'concierge', 'second', '--bundle', 'swarm', '--yes');
+    await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
+    await studio.gdn('run', 'swarm', '--trust', '--detach');
+    await page.locator('.composer textarea').waitFor(soon);
   });
 
   test('and the browser had nothing to complain about', () => {
@@ -293,6 +387,8 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
     const slider = page.getByRole('slider', { name: /after event/ });
     await slider.fill('5000');
     await page.getByText('Message number 5000.').waitFor();
+    // The moment is at the end, and that is what is seen.
+    await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
     await slider.press('ArrowLeft');
     await page.getByText('Message number 5000.').waitFor({ state: 'detached' });
     await page.getByText('Message number 4999.').waitFor();
@@ -318,6 +414,14 @@ async function send(page: Page, text: string): Promise<void> {
 
 async function expectCount(page: Page, count: number): Promise<void> {
   await page.waitForFunction((wanted) => document.querySelectorAll('.messages .message').length === wanted, count);
+}
+
+/** All of it, inside the messages. */
+async function waitUntilSeen(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction((wanted) => {
+    const [box, shown] = ['.messages', wanted].map((each) => document.querySelector(each)?.getBoundingClientRect());
+    return box !== undefined && shown !== undefined && shown.top >= box.top && shown.bottom <= box.bottom;
+  }, selector);
 }
 
 /** In the browser: how long what is being written is, each time it changes. */

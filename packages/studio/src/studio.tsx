@@ -65,7 +65,10 @@ export function Studio() {
         openHelp={() => setHelp(true)}
       />
       <div className="stage">
-        <ConnectionNotice isConnected={swarm.isConnected} error={view === undefined ? undefined : swarm.view.error} />
+        <ConnectionNotice
+          streamProblem={swarm.streamProblem}
+          error={view === undefined ? undefined : swarm.view.error}
+        />
         {middle()}
       </div>
       {workspaceId !== undefined && shown !== undefined && turn !== undefined && (

@@ -67,7 +67,13 @@ export async function runConnector<Config>(
     logger: { ...console, info: log, warn: log, error: log, debug: log },
     signal: stopping.signal,
   };
-  const cleanUp = await connector(ctx);
+  const removeFolder = () => {
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  const cleanUp = await connector(ctx).catch((error: unknown) => {
+    removeFolder();
+    throw error;
+  });
   return {
     events,
     lines,
@@ -80,7 +86,7 @@ export async function runConnector<Config>(
     async stop() {
       stopping.abort();
       await cleanUp?.();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      removeFolder();
     },
   };
 }

@@ -8,7 +8,7 @@ import type { ChatSwarm } from './open-chat-swarm.ts';
 
 /** What takes longer is told. */
 const QUIET_MS = 500;
-/** For a turn that is being cancelled. Killed before it has ended, it would go on at the next start. */
+/** For a turn that is being cancelled. Killed before it has ended, it ends at the next start. */
 const CANCEL_MS = 2_000;
 
 export interface Leaving {

@@ -20,10 +20,13 @@ export function addBlameCommand(program: Command, terminal: Terminal, finish: (c
       'Says for each message of one conversation who put it there: a person, another agent, a model, a tool or an ' +
         'extension; in which turn and step, when, with which event; and which messages it took the place of.',
     )
-    .option('--at <event>', 'at an earlier moment: after the event of this number, or after the turn of this id')
+    .option(
+      '--at <event>',
+      'at an earlier moment: after the event of this number, or after the turn whose id begins so',
+    )
     .option('--show-replaced', 'print the messages that others took the place of, too');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn blame helper default --show-replaced --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn blame assistant default --show-replaced --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: BlameOptions) => {
       await showBlame({ agentName, instanceKey }, options, terminal);
       finish(exitCodes.ok);

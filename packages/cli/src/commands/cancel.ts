@@ -22,7 +22,7 @@ export function addCancelCommand(program: Command, terminal: Terminal, finish: (
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
     .option('--id <id>', 'the id of the input, as `gdn send` printed it');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn cancel --bundle my-swarm --agent helper')
+    .addHelpText('after', '\nExample:\n  $ gdn cancel --bundle my-swarm --agent assistant')
     .action(async (options: CancelOptions) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const { agent, instance, id } = options;

@@ -110,7 +110,7 @@ describe('gdn instance delete', () => {
     const silent = await gdn('instance delete host default');
     expect(silent.stderr).toBe(
       'E_USAGE: To delete conversation "default" of host (2 messages) for good, say so.\n' +
-        'Type `gdn instance delete host default --yes`.\n',
+        'Type `gdn instance delete host default --yes --bundle bundle`.\n',
     );
     expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
     const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];

@@ -27,7 +27,7 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
     .option('--agent <name>', 'only those of one agent')
     .option('--instance <key>', 'only those of this conversation');
   addBundleOptions(list)
-    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent helper')
+    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent assistant')
     .action(async (options: ListOptions) => {
       await showLetters(options, terminal);
       finish(exitCodes.ok);
@@ -55,7 +55,7 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       .summary(summary)
       .description(description);
     addBundleOptions(command)
-      .addHelpText('after', `\nExample:\n  $ gdn deadletter ${name} helper default mail-17 --bundle my-swarm`)
+      .addHelpText('after', `\nExample:\n  $ gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
       .action(async (agentName: string, instanceKey: string, id: string, options: BundleOptions) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];

@@ -135,9 +135,11 @@ describe('gdn demo', () => {
     expect(stdout).not.toContain(escape);
   });
 
-  test('GOONDAN_TRACE=off: the answer alone', async () => {
-    const { stdout, exitCode } = await place.runWith({ env: { TMPDIR: temporary, GOONDAN_TRACE: 'off' } }, 'demo');
+  test('GOONDAN_TRACE=off: the answer alone, and why', async () => {
+    const env = { TMPDIR: temporary, GOONDAN_TRACE: 'off' };
+    const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo');
     expect(stdout).toEndWith(`Agent  ${answer}\n`);
+    expect(stderr).toContain('\nNothing was recorded of it: GOONDAN_TRACE is off.\n');
     expect(exitCode).toBe(0);
   });
 
@@ -145,7 +147,8 @@ describe('gdn demo', () => {
     const { screen, exitCode, pieces } = await gdnOnTerminal(['demo'], [], { NO_COLOR: '' });
     expect(screen).toContain(`${escape}[1mAgent${escape}[22m  ${answer}\n`);
     expect(screen).toContain(`${escape}[33m~ args.days: 30 → 3${escape}[39m`);
-    expect(pieces).toContain('days: ');
+    // However busy the machine is, it is not all of the answer that comes at once.
+    expect(pieces.filter((piece) => piece.includes(answer))).toEqual([]);
     expect(exitCode).toBe(0);
   });
 

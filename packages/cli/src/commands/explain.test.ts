@@ -199,6 +199,8 @@ Tools:      clock__now, agents__request, agents__send, agents__list, agents__cat
     const { stderr, exitCode } = await place.run('explain', '--trust');
     expect(stderr).toStartWith("E_USAGE: option '--trust' needs option '--load'");
     expect(exitCode).toBe(2);
-    expect((await place.run('explain', '--help')).stdout).toEndWith('  $ gdn explain my-swarm --agent helper --load\n');
+    expect((await place.run('explain', '--help')).stdout).toEndWith(
+      '  $ gdn explain my-swarm --agent assistant --load\n',
+    );
   });
 });

@@ -18,8 +18,8 @@ const description =
 
 const examples = `
 Examples:
-  $ gdn explain my-swarm --agent helper
-  $ gdn explain my-swarm --agent helper --load`;
+  $ gdn explain my-swarm --agent assistant
+  $ gdn explain my-swarm --agent assistant --load`;
 
 export function addExplainCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program

@@ -24,10 +24,10 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
     .requiredOption('--as <key>', 'the key of the new conversation')
     .option(
       '--at <event>',
-      'after the event of this number, or after the turn of this id (default: the newest moment)',
+      'after the event of this number, or after the turn whose id begins so (default: the newest moment)',
     );
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn fork helper default --at 12 --as second-try --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: ForkOptions) => {
       await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal));
       finish(exitCodes.ok);

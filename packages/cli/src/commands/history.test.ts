@@ -88,7 +88,9 @@ describe('gdn history', () => {
         '',
       ].join('\n'),
     );
-    expect(page.stderr).toBe('There are earlier events: `gdn history host default --before 5`.\n');
+    expect(page.stderr).toBe(
+      'There are earlier events: `gdn history host default --before 5 --limit 5 --bundle bundle`.\n',
+    );
     expect(await json('history host default --before 5 --json')).toEqual({ ...asleep, last: 9 });
     expect((await json('history host default --at 6 --json')).messages).toHaveLength(6);
     expect((await json('history host default --at 7 --json')).messages).toEqual([]);
@@ -111,6 +113,8 @@ describe('gdn history', () => {
     expect((await gdn('history host defualt')).stderr).toContain('Did you mean `default`?');
     expect((await gdn('history host default --at 1 --limit 3')).exitCode).toBe(2);
     expect((await gdn('history host default --limit 0')).exitCode).toBe(2);
+    const first = await gdn('history host default --before 1');
+    expect(first).toEqual({ stdout: 'There are no events before 1.\n', stderr: '', exitCode: 0 });
   });
 
   test('a text that would drive the terminal is shown, in one row', async () => {

@@ -22,11 +22,14 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
       'Lists the turns of one conversation and every event that changed it: its number, when, who, and what. With --at ' +
         'it prints the conversation as it was after that event. Whether the swarm runs does not matter.',
     )
-    .option('--at <event>', 'the conversation after the event of this number, or after the turn of this id; 0 is empty')
+    .option(
+      '--at <event>',
+      'the conversation after the event of this number, or after the turn whose id begins so; 0 is empty',
+    )
     .option('--limit <number>', 'how many events at most (default: 50)', readNumber(1000))
     .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn history helper default --at 12 --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' shows one moment: it takes no pages");
@@ -37,8 +40,9 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
 }
 
 async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { withInstance }, { readHistory }, { renderHistory }] = await Promise.all([
+  const [{ placeOfSwarm }, { optionsAgain }, { withInstance }, { readHistory }, { renderHistory }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
+    import('../swarm/options-again.ts'),
     import('../instance/read-instances.ts'),
     import('@goondan/runtime'),
     import('../history/render-history.ts'),
@@ -49,12 +53,17 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
   const { agentName: agent, instanceKey } = at;
   if (json === true) return printJson({ agent, instanceKey, ...page }, terminal);
   if (page.last === 0) return terminal.print('Nothing has happened in this conversation yet.\n');
+  if (page.turns.length === 0) return terminal.print(`There are no events before ${before ?? page.first}.\n`);
   const { colors, columns = WITHOUT_TERMINAL } = terminal;
   terminal.print(renderHistory(page, { colors, columns }));
   const shownFrom = page.turns.flatMap(({ events }) => events)[0]?.seq ?? page.first;
   if (shownFrom <= page.first) return;
-  const earlier = `gdn history ${quoteForShell(agent)} ${quoteForShell(instanceKey)} --before ${shownFrom}`;
-  terminal.printError(`There are earlier events: \`${earlier}\`.\n`);
+  const earlier = [
+    `gdn history ${quoteForShell(agent)} ${quoteForShell(instanceKey)} --before ${shownFrom}`,
+    ...(options.limit === undefined ? [] : [`--limit ${limit}`]),
+    ...optionsAgain(options),
+  ];
+  terminal.printError(`There are earlier events: \`${earlier.join(' ')}\`.\n`);
 }
 
 async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {

@@ -26,7 +26,7 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
     .option('--yes', 'do not ask')
     .option('--force', 'also when accepted inputs are lost with it, or its files are damaged');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn instance delete helper default --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn instance delete assistant default --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: DeleteOptions) => {
       await withInterrupt((signal) => deleteConversation({ agentName, instanceKey }, options, terminal, signal));
       finish(exitCodes.ok);
@@ -45,7 +45,7 @@ async function deleteConversation(at: AgentAddress, options: DeleteOptions, term
   const summary = await describeInstance(place, at, force);
   // Nobody should be asked about what will be refused.
   if (summary !== undefined && summary.pending > 0 && !force) throw pendingInputs(at, summary.pending);
-  if (!yes) await confirm(at, listParts(summary), terminal, signal);
+  if (!yes) await confirm(at, { ...options, parts: listParts(summary) }, terminal, signal);
   const { inputs } = await deleteInstance({ place, at, force, signal });
   const { agentName: agent, instanceKey } = at;
   if (json === true)
@@ -58,14 +58,16 @@ async function deleteConversation(at: AgentAddress, options: DeleteOptions, term
 /** **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
 async function confirm(
   { agentName, instanceKey }: AgentAddress,
-  parts: string,
+  { parts, ...options }: BundleOptions & { readonly parts: string },
   terminal: Terminal,
   signal: AbortSignal,
 ) {
   const what = `conversation "${instanceKey}" of ${agentName} (${parts})`;
   if (!terminal.canAsk) {
-    const again = `gdn instance delete ${quoteForShell(agentName)} ${quoteForShell(instanceKey)} --yes`;
-    throw new GoondanError('E_USAGE', `To delete ${what} for good, say so.`, { suggestion: `Type \`${again}\`.` });
+    const { optionsAgain } = await import('../swarm/options-again.ts');
+    const words = ['gdn instance delete', quoteForShell(agentName), quoteForShell(instanceKey), '--yes'];
+    const suggestion = `Type \`${[...words, ...optionsAgain(options)].join(' ')}\`.`;
+    throw new GoondanError('E_USAGE', `To delete ${what} for good, say so.`, { suggestion });
   }
   const { askYesOrNo } = await import('../ask-yes-or-no.ts');
   const question = `Delete ${what} for good, with its history and its scratch folder?`;

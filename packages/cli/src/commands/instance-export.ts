@@ -25,7 +25,10 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     .option('--force', 'replace that file if it is there')
     .option('--history', 'with every turn: what it changed, who changed it, and how it ended');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn instance export helper default --bundle my-swarm --output helper.json')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ gdn instance export assistant default --bundle my-swarm --output assistant.json',
+    )
     .action(async (agentName: string, instanceKey: string, options: ExportOptions) => {
       if (options.force === true && options.output === undefined) {
         command.error("option '--force' needs option '--output'");

@@ -32,7 +32,7 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.');
   addBundleOptions(show)
-    .addHelpText('after', '\nExample:\n  $ gdn instance show helper default --bundle my-swarm')
+    .addHelpText('after', '\nExample:\n  $ gdn instance show assistant default --bundle my-swarm')
     .action(async (agent: string, instanceKey: string, options: BundleOptions) => {
       await showInstance(agent, instanceKey, options, terminal);
       finish(exitCodes.ok);

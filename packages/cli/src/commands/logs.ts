@@ -27,7 +27,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, finish: (co
     .option('--trace <id>', 'only lines of one trace')
     .option('--last <number>', 'how many lines', readCount, 100);
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent helper -f')
+    .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent assistant -f')
     .action(async (options: LogsOptions) => {
       finish(await withInterrupt((signal) => showLogs(options, terminal, signal)));
     });

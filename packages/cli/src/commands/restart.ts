@@ -22,7 +22,7 @@ export function addRestartCommand(program: Command, terminal: Terminal, finish: 
     .option('--instance <key>', 'only those of this conversation')
     .option('--fresh', 'begin the conversations anew');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn restart --bundle my-swarm --agent helper --fresh')
+    .addHelpText('after', '\nExample:\n  $ gdn restart --bundle my-swarm --agent assistant --fresh')
     .action(async (options: RestartOptions) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const { agent, instance, fresh = false } = options;

@@ -1,6 +1,6 @@
 // Real processes: `gdn run` as npm installs it, on bundles of the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -13,6 +13,17 @@ beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const slow = { script: `- { say: '${'word '.repeat(2_000)}' }`, options: 'tokensPerSecond: 20' };
+
+/** An extension whose step never ends, whoever cancels it, when it is asked to wait. */
+const deaf = (mark: string) => `import { appendFileSync } from 'node:fs';
+export function register({ pipeline }) {
+  pipeline.register('step', async (ctx) => {
+    if (ctx.turn.inputEvent.input !== 'Wait') return ctx.next();
+    appendFileSync(${JSON.stringify(mark)}, 'x');
+    return new Promise(() => undefined);
+  });
+}
+`;
 
 describe('gdn run --input', () => {
   test('prints the answer and nothing else, and leaves nothing running', async () => {
@@ -104,6 +115,33 @@ describe('gdn run --input', () => {
       const inboxes = new Bun.Glob('workspaces/*/instances/*/inbox.jsonl').scanSync(place.stateRoot);
       return [...inboxes].some((file) => Bun.file(join(place.stateRoot, file)).size > 0);
     }
+  });
+
+  test('R-02 Ctrl-C twice: the turn does not go on with the next run, and the history says what became of it', async () => {
+    const mark = join(place.folder, 'begun');
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({
+        agent: 'extensions: [Extension/deaf]',
+        more: 'kind: Extension\nmetadata: { name: deaf }\nspec: { entry: ./deaf.ts }',
+      }),
+      'deaf.ts': deaf(mark),
+    });
+    const child = place.start('run', 'bundle', '--trust', '--input', 'Wait');
+    await until(() => existsSync(mark));
+    for (let count = 0; count < 2; count++) {
+      child.kill('SIGINT');
+      // Two at once would be one.
+      await Bun.sleep(20);
+    }
+    expect(await child.exited).toBe(130);
+    expect(await place.run('run', 'bundle', '--trust', '--input', 'Hello')).toMatchObject({
+      stdout: 'You said: Hello\n',
+      exitCode: 0,
+    });
+    expect(readFileSync(mark, 'utf8')).toBe('x');
+    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
+    expect(stdout).toContain('E_CANCELLED');
+    expect(stdout).toContain('Wait');
   });
 
   test('two at once share one swarm, and both are answered', async () => {

@@ -98,7 +98,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     ...partnerOf({ agent, instance }),
     ...callerTrace(process.env),
   };
-  return withInterrupt((signal) => runOnce(prepared, delivery, terminal, signal));
+  return withInterrupt((signal, holdQuit) => runOnce(prepared, delivery, terminal, signal, holdQuit));
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {

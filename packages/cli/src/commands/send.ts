@@ -28,7 +28,7 @@ export function addSendCommand(program: Command, terminal: Terminal, finish: (co
     .option('--id <id>', 'the same id again is the same input, and handled once')
     .option('--wait', 'wait for the answer');
   addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent helper --input "Good morning" --wait')
+    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
     .action(async (options: SendOptions) => {
       finish(await send(options, terminal));
     });
@@ -55,8 +55,10 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
       import('../approval/with-desk.ts'),
     ]);
     const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
-    return withInterrupt((signal) =>
-      withDesk(desk, terminal, ({ onAccepted }) => askOnce(swarm, { delivery, json, signal, onAccepted }, terminal)),
+    return withInterrupt((signal, holdQuit) =>
+      withDesk(desk, terminal, ({ onAccepted }) =>
+        askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
+      ),
     );
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);

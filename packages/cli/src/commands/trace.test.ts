@@ -78,6 +78,7 @@ describe('gdn trace', () => {
 
     // The trace is the same turn, and so is every short form of its ids.
     for (const id of [
+      'last',
       traceId,
       traceId.slice(0, 9),
       turnId.slice(0, 20),
@@ -119,7 +120,7 @@ describe('gdn trace', () => {
     const [heads, ...rows] = stdout.trimEnd().split('\n');
     expect(heads?.split(/ {2,}/)).toEqual(['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked']);
     expect(rows).toHaveLength(3);
-    expect(rows[0]).toMatch(/two lines\\u001b\[2J!+…$/);
+    expect(rows[0]).toMatch(/two lines␛\[2J!+…$/);
     for (const [index, row] of rows.entries()) {
       expect(row.length).toBeLessThanOrEqual(160);
       const id = row.split(/ {2,}/)[3] ?? '';
@@ -161,8 +162,8 @@ describe('gdn trace', () => {
       [['nothing'], 3, 'E_TRACE_UNKNOWN: Nothing is recorded of a turn or a trace "nothing".\nSee which'],
       [['turn-'], 3, 'E_TRACE_AMBIGUOUS: "turn-" may be '],
       [['x', '--last', '3'], 2, "E_USAGE: option '--last' is for the list of turns: name no id with it\n"],
-      [['--diff'], 2, "E_USAGE: option '--diff' needs the id of a turn or a trace\n"],
-      [['--mermaid'], 2, "E_USAGE: option '--mermaid' needs the id of a turn or a trace\n"],
+      [['--diff'], 2, "E_USAGE: option '--diff' needs the id of a turn or a trace, or `last`\n"],
+      [['--mermaid'], 2, "E_USAGE: option '--mermaid' needs the id of a turn or a trace, or `last`\n"],
       [['x', '--mermaid', '--json'], 2, '{"error":{"code":"E_USAGE",'],
       [['--last', '0'], 2, "E_USAGE: option '--last <number>' argument '0' is invalid."],
     ];

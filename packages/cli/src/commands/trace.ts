@@ -15,17 +15,19 @@ interface TraceOptions extends BundleOptions {
 const description =
   'Shows what every layer of a turn did, in the agent that was asked and in those it called: the time each took itself, ' +
   'what it changed, how it ended. Without an id it lists the latest turns. The id is that of a turn or a trace, as ' +
-  '`gdn run --json` and `gdn send --json` print it, or its beginning. Whether the swarm runs does not matter.';
+  '`gdn run --json` and `gdn send --json` print it, or its beginning; `last` is the latest turn that no other agent ' +
+  'asked for. Whether the swarm runs does not matter.';
 
 const examples = `
 Examples:
   $ gdn trace --bundle my-swarm
+  $ gdn trace last --bundle my-swarm
   $ gdn trace 1f3a9c2b --bundle my-swarm --diff`;
 
 export function addTraceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('trace')
-    .argument('[id]', 'a turn or a trace, or the beginning of its id')
+    .argument('[id]', 'a turn or a trace, or the beginning of its id; `last`')
     .summary('see what every layer of a turn did')
     .description(description)
     .option('--diff', 'every change in full, and what was said')
@@ -49,7 +51,7 @@ function refuseMixture(command: Command, id: string | undefined, options: TraceO
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
   if (forList !== undefined) command.error(`option '--${forList}' is for the list of turns: name no id with it`);
   const forOne = id === undefined ? given(['diff', 'mermaid']) : undefined;
-  if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace`);
+  if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace, or \`last\``);
 }
 
 async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
@@ -58,7 +60,7 @@ async function show(id: string, options: TraceOptions, terminal: Terminal): Prom
     import('@goondan/runtime'),
     import('../trace/print-trace.ts'),
   ]);
-  const trace = await readTurnTrace(await placeOfSwarm(options), id);
+  const trace = await readTurnTrace(await placeOfSwarm(options), id === 'last' ? undefined : id);
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
   printTrace(trace.turns, terminal, { isFull: options.diff === true });

@@ -38,6 +38,13 @@ describe('printAnswer', () => {
     expect(print(false, [], '')).toEqual(['\n']);
   });
 
+  test('what a model says is shown to who watches, not obeyed, and left as it is in a pipe', () => {
+    const deltas = [say('\x1b[31m'), say('red\r\n'), say('one')];
+    expect(print(true, deltas, '\x1b[31mred\r\none')).toEqual(['␛[31m', 'red\n', 'one', '\n']);
+    expect(print(true, [], '\x1b[31mred')).toEqual(['␛[31mred\n']);
+    expect(print(false, deltas, '\x1b[31mred')).toEqual(['\x1b[31mred\n']);
+  });
+
   test('keeps what the model thinks to itself', () => {
     expect(print(true, [{ type: 'reasoning', text: 'Hm.', ...step }, say('Sunny.')], 'Sunny.')).toEqual([
       'Sunny.',

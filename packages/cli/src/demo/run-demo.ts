@@ -62,7 +62,7 @@ async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace
 }
 
 function showTrace(turn: TurnTrace | undefined, terminal: Terminal): void {
-  if (turn === undefined) return;
+  if (turn === undefined) return terminal.printError('\nNothing was recorded of it: GOONDAN_TRACE is off.\n');
   terminal.print('\n');
   printTrace([turn], terminal, { hasHeads: false });
 }

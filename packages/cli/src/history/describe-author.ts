@@ -6,13 +6,19 @@ export function describeAuthor(author: EventAuthor): string {
     case 'input':
       return author.from === undefined ? 'input' : describeSender(author.from);
     case 'model':
-      return author.ref === undefined ? 'model' : `model ${author.ref}`;
+      return inPlace(author, author.ref ?? 'model') ?? (author.ref === undefined ? 'model' : `model ${author.ref}`);
     case 'tool':
+      return inPlace(author, author.name) ?? `tool ${author.name}`;
     case 'extension':
-      return `${author.kind} ${author.name}`;
+      return `extension ${author.name}`;
     case 'runtime':
       return 'runtime';
   }
+}
+
+/** `extension cache for Model/claude`: a layer had the answer, nobody else was asked. */
+function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string | undefined {
+  return answeredBy === undefined ? undefined : `extension ${answeredBy} for ${whom}`;
 }
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {

@@ -1,9 +1,11 @@
 /** Who put each message of a conversation there, for people: two or three lines for each. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime';
+import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
-import { type HistoryLook, timeOf } from './render-history.ts';
+import { showTime } from '../show-time.ts';
+import type { HistoryLook } from './render-history.ts';
 
 const LEAST_WORDS = 24;
 
@@ -30,7 +32,7 @@ function describePut({ author, turnId, stepId, at, message, origin }: BlamedMess
   const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
   const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
   const where = stepId ?? origin?.turnId ?? turnId;
-  return [describeAuthor(author), ...call, where, ...from, timeOf(at)].join(', ');
+  return [describeAuthor(author), ...call, where, ...from, showTime(at)].join(', ');
 }
 
 function describeNumbers({ count, first, last }: Omit<ReplacedMessages, 'messages'>): string {
@@ -42,7 +44,7 @@ function renderReplaced({ count, messages }: ReplacedMessages, columns: number):
   const shown = messages.map((each) => {
     const who = `${each.message.data.role}, ${harmlessText(describeAuthor(each.author))}`;
     const start = `      #${each.seq} ${who}${alsoReplaced(each)}: `;
-    return `${start}${describeMessage(each.message, Math.max(LEAST_WORDS, columns - start.length))}`;
+    return `${start}${describeMessage(each.message, Math.max(LEAST_WORDS, columns - widthOf(start)))}`;
   });
   const more = count - messages.length;
   return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;

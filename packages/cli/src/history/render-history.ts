@@ -1,7 +1,10 @@
 /** A page of a history for people: a line for each turn, and below it one for each of its events. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
 import { harmlessText } from '../harmless-text.ts';
+import { widthOf } from '../graphemes.ts';
+import { padToWidth } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
+import { showTime } from '../show-time.ts';
 import type { Colors } from '../terminal.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
@@ -11,28 +14,33 @@ export interface HistoryLook {
   readonly columns: number;
 }
 
-const WIDEST_AUTHOR = 36;
+/** Columns; with fewer, less is said of when and who, so that there is room for what. */
+const NARROW = 100;
+/** `03:04:05Z` */
+const CLOCK = 9;
 
 export function renderHistory({ first, last, turns }: HistoryPage, { colors, columns }: HistoryLook): string {
   const events = turns.flatMap((turn) => turn.events);
-  const widths = {
-    seq: String(last).length,
-    author: Math.min(WIDEST_AUTHOR, Math.max(0, ...events.map(({ author }) => describeAuthor(author).length))),
-  };
+  const isNarrow = columns < NARROW;
+  const widestAuthor = isNarrow ? 24 : 36;
+  const nameOf = ({ author }: HistoryEvent) => shorten(harmlessText(describeAuthor(author)), widestAuthor);
+  const widths = { seq: String(last).length, author: Math.max(0, ...events.map((row) => widthOf(nameOf(row)))) };
   const isCut = first > 1 && events[0]?.seq === first;
   const gone = isCut ? [`${colors.dim(`Events before ${first} are no longer kept.`)}\n`] : [];
   return [...gone, ...turns.flatMap(renderTurn)].join('');
 
   function renderTurn(turn: HistoryTurn): string[] {
-    const head = [turn.turnId, timeOf(turn.committedAt), describeEnd(turn)].join('  ');
+    const head = [turn.turnId, showTime(turn.committedAt), describeEnd(turn)].join('  ');
     return [`${colors.bold(harmlessText(head))}\n`, ...turn.events.map(renderEvent)];
   }
 
   function renderEvent(row: HistoryEvent): string {
-    const { seq, at, author, event } = row;
-    const who = shorten(harmlessText(describeAuthor(author)), WIDEST_AUTHOR).padEnd(widths.author);
-    const start = `  ${String(seq).padStart(widths.seq)}  ${timeOf(at)}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
-    const words = describeEvent(row, Math.max(LEAST_WORDS, columns - start.length - 2));
+    const { seq, at, event } = row;
+    const who = padToWidth(nameOf(row), widths.author);
+    // Its turn says the day.
+    const time = isNarrow ? showTime(at).slice(-CLOCK) : showTime(at);
+    const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
+    const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));
     return `${`${start}  ${words}`.trimEnd()}\n`;
   }
 }
@@ -52,9 +60,4 @@ function describeEnd({ result, fork }: HistoryTurn): string {
   if (result === 'reset') return 'started anew';
   if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
   return result.finishReason === 'error' ? `failed: ${result.error?.code ?? result.error?.message ?? ''}` : 'answered';
-}
-
-/** To the second, in UTC, as the log has it. */
-export function timeOf(at: Date): string {
-  return `${at.toISOString().slice(0, 19)}Z`;
 }

@@ -14,3 +14,12 @@ test.each([
   printMessages(messages, openTerminal({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } }));
   expect(printed).toBe(expected);
 });
+
+test('an empty conversation is said to be one, beside it', () => {
+  const printed: string[] = [];
+  const said: string[] = [];
+  const stdout = { write: (text: string) => printed.push(text) };
+  const stderr = { write: (text: string) => said.push(text) };
+  printMessages([], openTerminal({ stdout, stderr, env: {} }));
+  expect([printed, said]).toEqual([[], ['There are no messages.\n']]);
+});

@@ -1,11 +1,13 @@
 import type { Message } from '@goondan/types';
-import { harmlessText } from '../harmless-text.ts';
+import { harmlessLines } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** A conversation for people: who speaks, and what they say. At a terminal nothing of it is obeyed, elsewhere it is as it is. */
 export function printMessages(messages: readonly Message[], terminal: Terminal): void {
+  // Not to standard output: what is there is the conversation.
+  if (messages.length === 0) terminal.printError('There are no messages.\n');
   for (const message of messages) {
-    const text = terminal.isWatched ? textIn(message).split('\n').map(harmlessText).join('\n') : textIn(message);
+    const text = terminal.isWatched ? harmlessLines(textIn(message)) : textIn(message);
     terminal.print(`${terminal.colors.bold(message.data.role)}  ${text}\n`);
   }
 }

@@ -1,6 +1,7 @@
 import type { Acceptance, AskOptions, Delivery, TurnEnd } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { goneCodes } from '../swarm/between-swarms.ts';
+import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 /** A swarm in this process, or one that was reached. */
@@ -11,6 +12,8 @@ export interface Askable {
 export interface ReportOptions extends AskOptions {
   /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
   readonly asksAgain?: boolean;
+  /** Of `withInterrupt`: whoever quits does so when it is known that the turn is cancelled. */
+  readonly holdQuit?: HoldQuit | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface ReportOptions extends AskOptions {
 export async function askForReport(
   swarm: Askable,
   delivery: Delivery,
-  { asksAgain = false, ...options }: ReportOptions,
+  { asksAgain = false, holdQuit, ...options }: ReportOptions,
 ): Promise<TurnReport> {
   if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
   let accepted: Acceptance | undefined;
@@ -30,11 +33,15 @@ export async function askForReport(
     accepted = acceptance;
     options.onAccepted?.(acceptance);
   };
+  const safe = Promise.withResolvers<void>();
+  holdQuit?.(safe.promise);
   try {
-    return reportOf(await swarm.ask(delivery, { ...options, onAccepted }));
+    return reportOf(await swarm.ask(delivery, { ...options, onAccepted, onCancelled: safe.resolve }));
   } catch (error) {
     if (accepted === undefined || !(error instanceof GoondanError)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;
     return reportWithoutEnd(accepted, error);
+  } finally {
+    safe.resolve();
   }
 }

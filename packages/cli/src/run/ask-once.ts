@@ -4,6 +4,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
+import type { HoldQuit } from '../with-interrupt.ts';
 import { type Askable, askForReport } from './ask-for-report.ts';
 import { exitAfter } from './turn-report.ts';
 
@@ -12,8 +13,9 @@ export interface Question {
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly onAccepted: (acceptance: Acceptance) => void;
-  /** As `askForReport` takes it. */
+  /** As `askForReport` takes them. */
   readonly asksAgain?: boolean;
+  readonly holdQuit?: HoldQuit;
 }
 
 /**
@@ -23,10 +25,10 @@ export interface Question {
  * **Errors** — those of `askForReport`: nothing is printed then.
  */
 export async function askOnce(swarm: Askable, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, signal, onAccepted, asksAgain = false } = question;
+  const { delivery, json, signal, onAccepted, asksAgain = false, holdQuit } = question;
   const answer = json ? undefined : printAnswer(terminal);
   const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
-  const report = await askForReport(swarm, delivery, { signal, onNotice, onAccepted, asksAgain });
+  const report = await askForReport(swarm, delivery, { signal, onNotice, onAccepted, asksAgain, holdQuit });
   answer?.end(report.response);
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);

@@ -5,6 +5,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
+import type { HoldQuit } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
@@ -16,9 +17,11 @@ export async function runOnce(
   delivery: Delivery,
   terminal: Terminal,
   signal: AbortSignal,
+  holdQuit: HoldQuit,
 ): Promise<ExitCode> {
   // One id for all attempts: whoever has accepted it before it went away has accepted the same.
-  const question = { delivery: { id: randomIds.next('event'), ...delivery }, json: run.json === true, signal };
+  const named = { id: randomIds.next('event'), ...delivery };
+  const question = { delivery: named, json: run.json === true, signal, holdQuit };
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
     if (running === undefined) return runAlone(run, question, terminal);

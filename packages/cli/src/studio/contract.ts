@@ -11,7 +11,7 @@
  * | GET  workspaces/ID/history                 | `HistoryView`      |
  * | GET  workspaces/ID/turns                   | `TurnList`         |
  * | GET  workspaces/ID/trace?id=TURN           | `TraceView`        |
- * | GET  workspaces/ID/events                  | a stream of `StudioNotice`, as server-sent events |
+ * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
  * | POST workspaces/ID/send `SendBody`         | `Acceptance`       |
  * | POST workspaces/ID/cancel `CancelBody`     | `Done`             |
  * | POST workspaces/ID/approval `ApprovalBody` | `Done`             |
@@ -62,6 +62,7 @@ export interface WorkspaceList {
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
+  /** The one that runs, or last ran there. Absent in workspaces that were last used by a version that did not keep it. */
   readonly swarm?: string;
   readonly isRunning: boolean;
   readonly instances: number;
@@ -156,10 +157,12 @@ export interface TurnList {
 export type TraceView = ReadTrace;
 
 /**
- * What happens in the swarm, as it is told to whoever watches. `swarm`: it came up, went away, or is as it is when the
- * stream begins. Each is sent as the event `message`; a comment every 15 seconds says that the stream lives.
+ * What happens in the swarm, as it is told to whoever watches, and first what its turns that run have told so far. `swarm`:
+ * it came up, went away, or is as it is when the stream begins. `conversations`: some came or went while no swarm runs, which
+ * is all that can be said then. Each is a message of its own. A stream that cannot be is closed with a reason for people.
  */
-export type StudioNotice = Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean };
+export type StudioNotice =
+  Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
 
 export interface SendBody {
   readonly agent: string;

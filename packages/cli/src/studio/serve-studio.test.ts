@@ -17,15 +17,17 @@ afterAll(() => place.remove());
 
 const guards = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://127.0.0.1:PORT ws://localhost:PORT; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
 
-function expectGuarded({ headers }: Response): void {
-  for (const [name, value] of Object.entries(guards)) expect({ [name]: headers.get(name) }).toEqual({ [name]: value });
+function expectGuarded({ headers, url }: Response): void {
+  const { port } = new URL(url);
+  for (const [name, value] of Object.entries(guards))
+    expect({ [name]: headers.get(name) }).toEqual({ [name]: value.replaceAll('PORT', port) });
   expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
 }
 

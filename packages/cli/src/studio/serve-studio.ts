@@ -16,6 +16,7 @@ import { protect } from './http/protect.ts';
 import { askForLink } from './http/small-pages.ts';
 import { StudioSession } from './http/studio-session.ts';
 import { refuse, StudioRefusal } from './http/studio-refusal.ts';
+import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import { SharedReads } from './shared-reads.ts';
 import { StreamRoom } from './stream-room.ts';
@@ -57,6 +58,7 @@ export function serveStudio(options: StudioOptions): Studio {
   const warn = warnOnce(report);
   const host: StudioHost = {
     ...{ stateRoot, version, clock, streams, warn, reads: new SharedReads() },
+    upgrade: (request, socket) => server.upgrade(request, { data: socket }),
     ...(opened && { opened }),
   };
   const server = listen(options.port ?? 0, (request) => answer(request));
@@ -74,15 +76,17 @@ export function serveStudio(options: StudioOptions): Studio {
     stop: () => server.stop(true),
   };
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request): Promise<Response | undefined> {
     try {
-      return protect(await find(request));
+      const response = await find(request);
+      return response && protect(response, port);
     } catch (error) {
-      return protect(refuseTo(request, error));
+      return protect(refuseTo(request, error), port);
     }
   }
 
-  async function find(request: Request): Promise<Response> {
+  /** `undefined`: the request is a WebSocket by now. */
+  async function find(request: Request): Promise<Response | undefined> {
     checkSender(request, port);
     const url = checkAddress(request);
     const token = url.pathname === '/' && request.method === 'GET' ? url.searchParams.get('token') : null;
@@ -119,9 +123,9 @@ function wrongMethod(method: string, allowed: string): StudioRefusal {
   return new StudioRefusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
 }
 
-function listen(port: number, fetch: (request: Request) => Promise<Response>) {
+function listen(port: number, fetch: (request: Request) => Promise<Response | undefined>) {
   try {
-    return Bun.serve({
+    return Bun.serve<NoticeSocket>({
       hostname: '127.0.0.1',
       port,
       // A stream may be quiet for hours; bodies have a deadline of their own.
@@ -130,6 +134,15 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       fetch,
+      websocket: {
+        open: (socket) => socket.data.opened(socket),
+        drain: ({ data }) => data.drained(),
+        message: ({ data }) => data.heard(),
+        close: ({ data }) => data.closed(),
+        // A page says nothing; a ping finds out whether it is still there.
+        maxPayloadLength: 1_024,
+        idleTimeout: 60,
+      },
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

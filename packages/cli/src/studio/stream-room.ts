@@ -1,6 +1,6 @@
 import { GoondanError } from '@goondan/types';
 
-const MOST_STREAMS = 32;
+const MOST_STREAMS = 64;
 
 /** How many streams are open. One more than there may be is refused. */
 export class StreamRoom {
@@ -13,7 +13,11 @@ export class StreamRoom {
   /** Returns what gives the place back; to be called once. **Errors** — `E_STUDIO_BUSY`. */
   take(): () => void {
     if (this.#open >= MOST_STREAMS) {
-      throw new GoondanError('E_STUDIO_BUSY', `${MOST_STREAMS} streams are open.`, { retryable: true });
+      throw new GoondanError(
+        'E_STUDIO_BUSY',
+        `Studio is open in ${MOST_STREAMS} windows, and this is one more: close some.`,
+        { retryable: true },
+      );
     }
     this.#open += 1;
     return () => void (this.#open -= 1);

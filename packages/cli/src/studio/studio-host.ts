@@ -1,4 +1,5 @@
 import type { Clock } from '@goondan/runtime';
+import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import type { SharedReads } from './shared-reads.ts';
 import type { StreamRoom } from './stream-room.ts';
@@ -11,6 +12,8 @@ export interface StudioHost {
   readonly opened?: OpenedSwarm;
   readonly reads: SharedReads;
   readonly streams: StreamRoom;
+  /** The request becomes this WebSocket; false when it does not ask for one. */
+  readonly upgrade: (request: Request, socket: NoticeSocket) => boolean;
   readonly clock: Clock;
   /** Hears what is damaged on the disk. */
   readonly warn: (warning: StoreWarning) => void;

@@ -97,12 +97,14 @@ export class StudioPlace {
   }
 
   /** The notices of a stream, as they come. */
-  watch(workspaceId: string): WatchedStream {
-    const leaving = new AbortController();
+  watch(workspaceId: string, headers: Readonly<Record<string, string>> = {}): WatchedStream {
     const notices: StudioNotice[] = [];
-    const opened = this.ask(`/api/workspaces/${workspaceId}/events`, { signal: leaving.signal });
-    void opened.then((response) => readNotices(response, notices)).catch(() => undefined);
-    return { notices, opened, leave: () => leaving.abort() };
+    const closed = Promise.withResolvers<string>();
+    const url = `ws://127.0.0.1:${this.studio.port}/api/workspaces/${workspaceId}/events`;
+    const socket = new WebSocket(url, { headers: { Cookie: this.#cookie, Origin: this.origin, ...headers } });
+    socket.addEventListener('message', ({ data }) => void notices.push(JSON.parse(String(data))));
+    socket.addEventListener('close', ({ reason }) => closed.resolve(reason));
+    return { notices, closed: closed.promise, say: (text) => socket.send(text), leave: () => socket.close() };
   }
 
   async remove(): Promise<void> {
@@ -113,19 +115,10 @@ export class StudioPlace {
 
 export interface WatchedStream {
   readonly notices: readonly StudioNotice[];
-  readonly opened: Promise<Response>;
+  /** With what the server said about it. */
+  readonly closed: Promise<string>;
+  readonly say: (text: string) => void;
   readonly leave: () => void;
-}
-
-async function readNotices({ body }: Response, notices: StudioNotice[]): Promise<void> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    const events = text.split('\n\n');
-    text = events.pop() ?? '';
-    for (const event of events) if (event.startsWith('data: ')) notices.push(JSON.parse(event.slice('data: '.length)));
-  }
 }
 
 /** Resolves when it holds; fails the test when it does not come to that. */

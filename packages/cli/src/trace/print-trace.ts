@@ -1,7 +1,8 @@
 /** A recorded turn on the terminal: the same for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime';
-import { showText } from '../approval/show-text.ts';
+import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { fitTree } from './fit-tree.ts';
 
 const legend =
   'Outer layers hold inner ones. own: its own time · ~ changed on the way in · ← on the way out · + message event';
@@ -9,18 +10,19 @@ const legend =
 /** One tree after the other, under what their signs mean. `isFull`: every change in full. `hasHeads`: which turns they are. */
 export function printTrace(
   turns: readonly TurnTrace[],
-  { print, colors }: Terminal,
+  { print, colors, columns }: Terminal,
   { isFull = false, hasHeads = true }: { readonly isFull?: boolean; readonly hasHeads?: boolean } = {},
 ): void {
   const styles = { kind: colors.cyan, name: colors.bold, time: colors.dim, change: colors.yellow, error: colors.red };
   const trees = turns.map((turn) => {
-    const tree = renderTrace(turn, { paint: (style, text) => styles[style](text), isFull });
+    const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), isFull });
+    const tree = columns === undefined ? whole : fitTree(whole, columns);
     return hasHeads ? `${colors.dim(describeTurn(turn))}\n${tree}` : tree;
   });
   print(`${colors.dim(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
 }
 
 function describeTurn({ turnId, traceId, startedAt, input = '' }: TurnTrace): string {
-  const asked = input === '' ? '' : `\nasked: ${showText(input.replaceAll(/\s+/g, ' '))}`;
-  return `${showText(turnId)} of trace ${showText(traceId)}, ${startedAt}${asked}`;
+  const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;
+  return `${harmlessText(turnId)} of trace ${harmlessText(traceId)}, ${startedAt}${asked}`;
 }

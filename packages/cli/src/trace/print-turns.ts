@@ -1,25 +1,28 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime';
-import { showText } from '../approval/show-text.ts';
+import { harmlessText } from '../harmless-text.ts';
+import { widthOf } from '../graphemes.ts';
+import { cutToWidth, padToWidth } from '../fit-width.ts';
+import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
   const rows = turns.map((turn) => [
-    timeOf(turn.startedAt),
-    showText(turn.agentName),
-    cut(showText(turn.instanceKey), 20),
+    showTime(new Date(turn.startedAt)),
+    harmlessText(turn.agentName),
+    cutToWidth(harmlessText(turn.instanceKey), 20),
     shortId(turn, turns),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
-    showText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
+    harmlessText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
   ]);
   const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
-  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)));
+  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => widthOf(row[index] ?? ''))));
   const last = heads.length - 1;
   const rest = Math.max(10, (columns ?? PIPED) - widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0));
   const lineOf = (cells: readonly string[]) =>
     cells
-      .map((cell, index) => (index === last ? cut(cell, rest) : cell.padEnd(widths[index] ?? 0)))
+      .map((cell, index) => (index === last ? cutToWidth(cell, rest) : padToWidth(cell, widths[index] ?? 0)))
       .join('  ')
       .trimEnd();
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
@@ -46,14 +49,6 @@ function ownPart(turnId: string): string | undefined {
   return /^turn-event-([0-9a-f]{8}-[0-9a-f-]+)$/.exec(turnId)?.[1];
 }
 
-/** In this place's own time, to the second. */
-function timeOf(startedAt: string): string {
-  const date = new Date(startedAt);
-  if (Number.isNaN(date.getTime())) return startedAt;
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19).replace('T', ' ');
-}
-
 function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {
   const after = resumes === 0 ? '' : ', resumed';
   if (finishReason === undefined) return `unfinished${after}`;
@@ -63,8 +58,4 @@ function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {
 
 function describeDuration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-}
-
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }

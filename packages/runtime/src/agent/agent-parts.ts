@@ -9,7 +9,7 @@ import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
-import type { Mask } from '../log/mask-secrets.ts';
+import type { SecretMask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
 import type { CleanMessages } from './secrets/mask-model-call.ts';
 import type { LayerRegistry } from './pipeline/layer-registry.ts';
@@ -42,7 +42,7 @@ export interface AgentParts {
   readonly approver: Approver;
   readonly activity: Activity;
   readonly clock: Clock;
-  readonly mask: Mask;
+  readonly mask: SecretMask;
   /** What models are shown of a conversation. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;

@@ -28,8 +28,8 @@ import { defaultPolicy } from '../config/turn-policy.ts';
 import { CleanMessages } from './secrets/mask-model-call.ts';
 import { ToolRegistry } from './tool/tool-registry.ts';
 import type { TurnOptions, TurnOutcome } from './turn/run-turn.ts';
-import { turnIdOf } from './turn/turn-id.ts';
 import { TurnQueue } from './turn-queue.ts';
+import { turnIdOf } from '../ports/ids.ts';
 
 /** What the world gives an agent; each has a default that needs nothing. */
 export interface AgentPorts {
@@ -197,7 +197,7 @@ function logFor(
       agent: address.agentName,
       instance: address.instanceKey,
       ...(about.extension === undefined ? {} : { extension: about.extension }),
-      ...(event === undefined ? {} : { turnId: turnIdOf(event), traceId: event.traceId }),
+      ...(event === undefined ? {} : { turnId: turnIdOf(event.id), traceId: event.traceId }),
       ...(about.event === undefined ? {} : { event: about.event }),
       ...(about.data === undefined ? {} : { data: maskJson(about.data, mask) }),
     });

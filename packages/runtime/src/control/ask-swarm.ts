@@ -11,14 +11,14 @@ import type { Acceptance, Delivery, TurnEnd } from './swarm-control.ts';
 export async function askSwarm(
   socket: ControlSocket,
   delivery: Delivery,
-  { signal, onAccepted, onNotice, cancelOnDisconnect = false }: RemoteAskOptions = {},
+  { signal, onAccepted, onCancelled, onNotice, cancelOnDisconnect = false }: RemoteAskOptions = {},
 ): Promise<TurnEnd> {
   if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
   const query = cancelOnDisconnect ? { cancelOnDisconnect: 'true' } : {};
   const { events, end } = await openStream(socket, endpoints.deliver, { query, body: delivery });
   let accepted: Acceptance | undefined;
   const cancel = () => {
-    if (accepted !== undefined) void cancelTurn(socket, accepted);
+    if (accepted !== undefined) void cancelTurn(socket, accepted, onCancelled);
   };
   signal?.addEventListener('abort', cancel, { once: true });
   try {
@@ -40,7 +40,15 @@ export async function askSwarm(
   }
 }
 
-const noticeTypes: readonly string[] = ['delta', 'runtime.event', 'turn.ended', 'log', 'approval', 'dropped'];
+const noticeTypes: readonly string[] = [
+  'delta',
+  'runtime.event',
+  'turn.ended',
+  'log',
+  'approval',
+  'instance',
+  'dropped',
+];
 
 /** A newer server may tell more. */
 export function isNotice(event: string): boolean {
@@ -48,8 +56,11 @@ export function isNotice(event: string): boolean {
 }
 
 /** Whether it worked shows in how the turn ends. */
-async function cancelTurn(socket: ControlSocket, { agent, instanceKey, eventId }: Acceptance): Promise<void> {
-  await callSocket(socket, endpoints.cancel, cancelAnswer, { body: { agent, instanceKey, eventId } }).catch(
-    () => undefined,
-  );
+async function cancelTurn(
+  socket: ControlSocket,
+  { agent, instanceKey, eventId }: Acceptance,
+  onCancelled: (() => void) | undefined,
+): Promise<void> {
+  const answer = callSocket(socket, endpoints.cancel, cancelAnswer, { body: { agent, instanceKey, eventId } });
+  await answer.then(onCancelled).catch(() => undefined);
 }

@@ -32,7 +32,10 @@ import type {
   ApprovalSummary,
   ConnectionStatus,
   DeadLetterSummary,
+  DeltaNotice,
+  InstanceNotice,
   InstanceStatus,
+  RuntimeEventNotice,
   SwarmNotice,
   SwarmStatus,
   TurnEnd,
@@ -85,8 +88,21 @@ const approvalOutcome: Check<ApprovalOutcome> = object({
 } satisfies FieldsOf<ApprovalOutcome>);
 
 export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', {
-  delta: () => object({ type: literal('delta'), at: agentAddress, eventId: name, delta: turnDelta }),
-  'runtime.event': () => object({ type: literal('runtime.event'), at: agentAddress, name, payload: jsonObject }),
+  delta: () =>
+    object({
+      type: literal('delta'),
+      at: agentAddress,
+      eventId: name,
+      delta: turnDelta,
+      soFar: optional(oneOf('all', 'end')),
+    } satisfies FieldsOf<DeltaNotice>),
+  'runtime.event': () =>
+    object({
+      type: literal('runtime.event'),
+      at: agentAddress,
+      name,
+      payload: jsonObject,
+    } satisfies FieldsOf<RuntimeEventNotice>),
   'turn.ended': () => object({ type: literal('turn.ended'), end: turnEnd }),
   log: () => object({ type: literal('log'), line: logLine }),
   approval: () =>
@@ -97,6 +113,12 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
       approval: approvalSummary,
       outcome: optional(approvalOutcome),
     } satisfies FieldsOf<ApprovalNotice>),
+  instance: () =>
+    object({
+      type: literal('instance'),
+      at: agentAddress,
+      change: oneOf('forked', 'reset', 'deleted'),
+    } satisfies FieldsOf<InstanceNotice>),
   dropped: () => object({ type: literal('dropped'), count }),
 });
 

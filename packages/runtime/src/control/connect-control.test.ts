@@ -150,8 +150,9 @@ describe('the client of a control socket', () => {
 
   test('watches until it has enough', async () => {
     const notices: SwarmNotice[] = [];
-    const watch = await client.watch({ agent: 'helper', types: ['delta', 'log'] }, (notice) => notices.push(notice));
-    expect(served.swarm.calls.at(-1)).toEqual(['watch', { agent: 'helper', types: ['delta', 'log'] }]);
+    const filter = { agent: 'helper', types: ['delta', 'log'], soFar: true } as const;
+    const watch = await client.watch(filter, (notice) => notices.push(notice));
+    expect(served.swarm.calls.at(-1)).toEqual(['watch', filter]);
     served.swarm.tell(delta('one'));
     await until(() => notices.length === 1);
     watch.end();

@@ -30,7 +30,7 @@ export interface ControlClient {
   ask(delivery: Delivery, options?: RemoteAskOptions): Promise<TurnEnd>;
   /** Resolves when nothing is missed any more. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
-  cancel(...parameters: Parameters<SwarmControl['cancel']>): Promise<boolean>;
+  readonly cancel: SwarmControl['cancel'];
   status(): Promise<SwarmStatus>;
   instances(): Promise<readonly InstanceStatus[]>;
   deleteInstance(...parameters: Parameters<SwarmControl['deleteInstance']>): Promise<DeletedInstance>;

@@ -61,14 +61,34 @@ export interface TurnEnd {
 
 /** What happens in a swarm, for whoever watches. */
 export type SwarmNotice =
-  | { readonly type: 'delta'; readonly at: AgentAddress; readonly eventId: string; readonly delta: TurnDelta }
-  /** `turn.started`, `step.completed`, `tool.called`, …, as in `runtime-events.jsonl`. */
-  | { readonly type: 'runtime.event'; readonly at: AgentAddress; readonly name: string; readonly payload: JsonObject }
+  | DeltaNotice
+  | RuntimeEventNotice
   | { readonly type: 'turn.ended'; readonly end: TurnEnd }
   | { readonly type: 'log'; readonly line: LogLine }
   | ApprovalNotice
+  | InstanceNotice
   /** The watcher did not keep up: so many notices before this one were let go. */
   | { readonly type: 'dropped'; readonly count: number };
+
+export interface DeltaNotice {
+  readonly type: 'delta';
+  readonly at: AgentAddress;
+  readonly eventId: string;
+  readonly delta: TurnDelta;
+  /**
+   * Present when it stands for all that its step has written before this watcher came: everything, or the `end` of it,
+   * because the beginning is not kept.
+   */
+  readonly soFar?: 'all' | 'end';
+}
+
+/** `turn.started`, `step.completed`, `tool.called`, …, as in `runtime-events.jsonl`. */
+export interface RuntimeEventNotice {
+  readonly type: 'runtime.event';
+  readonly at: AgentAddress;
+  readonly name: string;
+  readonly payload: JsonObject;
+}
 
 /** A tool call waits for a person, or no longer does. Never let go for a watcher that does not keep up. */
 export interface ApprovalNotice {
@@ -79,6 +99,14 @@ export interface ApprovalNotice {
   readonly approval: ApprovalSummary;
   /** Present when it is decided. */
   readonly outcome?: ApprovalOutcome;
+}
+
+/** A conversation changed in a way that is no turn. Never let go for a watcher that does not keep up. */
+export interface InstanceNotice {
+  readonly type: 'instance';
+  readonly at: AgentAddress;
+  /** `forked`: it is a new one; `reset`: it began anew; `deleted`: it is gone. */
+  readonly change: 'forked' | 'reset' | 'deleted';
 }
 
 /** One tool call that a person is asked about. */
@@ -98,6 +126,8 @@ export interface WatchFilter {
   readonly instanceKey?: string;
   readonly eventId?: string;
   readonly types?: readonly SwarmNotice['type'][];
+  /** Begins with what the turns that run have told so far: how they began, their tools, what their step has written. */
+  readonly soFar?: boolean;
 }
 
 export interface InstanceStatus extends AgentInstance {
@@ -160,8 +190,11 @@ export interface SwarmControl {
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
   /** Returns what ends it. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void;
-  /** Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none. */
-  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): boolean;
+  /**
+   * Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none.
+   * Resolves when that is durable: the turn ends as cancelled, also when the swarm dies before it has.
+   */
+  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): Promise<boolean>;
   status(): SwarmStatus;
   /** Those that sleep, too. */
   instances(): Promise<readonly InstanceStatus[]>;
@@ -200,6 +233,8 @@ export interface SwarmControl {
 
 export interface AskOptions {
   readonly signal?: AbortSignal;
+  /** Told once, after `signal` has aborted: that it is durable, so that the turn does not go on whatever happens now. */
+  readonly onCancelled?: () => void;
   /** Told once, before anything else, when the event is on disk. */
   readonly onAccepted?: (acceptance: Acceptance) => void;
   /** Hears only of this turn. */

@@ -11,10 +11,11 @@ import type { SwarmNotice, WatchFilter } from './swarm-control.ts';
 /** `SwarmControl.watch` over a socket. */
 export async function watchSwarm(
   socket: ControlSocket,
-  { types, ...filter }: WatchFilter,
+  { types, soFar, ...filter }: WatchFilter,
   listener: (notice: SwarmNotice) => void,
 ): Promise<SwarmWatch> {
-  const stream = await openStream(socket, endpoints.events, { query: { ...filter, types: types?.join(',') } });
+  const query = { ...filter, types: types?.join(','), soFar: soFar?.toString() };
+  const stream = await openStream(socket, endpoints.events, { query });
   let hasLeft = false;
   const ended = readNotices(socket, stream, listener, () => hasLeft);
   // Whoever wants to know asks for it.

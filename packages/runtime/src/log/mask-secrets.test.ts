@@ -42,6 +42,13 @@ describe('the mask', () => {
     expect(mask('password of mina')).toBe('*** of mina');
   });
 
+  test('X-15 of secrets that overlap nothing is left', () => {
+    const mask = maskSecrets(['password', 'word-of-mina', 'abcabcabc']);
+    expect(mask('my password-of-mina!')).toBe('my ***!');
+    expect(mask('-abcabcabcabc-')).toBe('-***-');
+    expect(mask('passwordpassword')).toBe('******');
+  });
+
   test('X-15 values of fewer than 8 characters are no secrets', () => {
     expect(maskSecrets(['1234567', ''])('1234567 and nothing')).toBe('1234567 and nothing');
     expect(maskSecrets(['12345678'])('12345678')).toBe('***');

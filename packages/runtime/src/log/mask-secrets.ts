@@ -11,21 +11,68 @@ export interface Mask {
   readonly longest?: number;
 }
 
+export interface SecretMask extends Mask {
+  /** All that is replaced. */
+  readonly forms: readonly string[];
+  readonly longest: number;
+}
+
+/** What stands where a secret was. */
+export const MASKED = '***';
+/** Values shorter than this are not secrets: replacing them would maul ordinary text. */
+export const SHORTEST_SECRET = 8;
+
 /** Where there is nothing to hide. */
-export const noSecrets: Mask = (text) => text;
+export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
-const SHORTEST_SECRET = 8;
-
-/** Values shorter than 8 characters are not secrets: replacing them would maul ordinary text. */
-export function maskSecrets(secrets: readonly string[]): Mask {
+export function maskSecrets(secrets: readonly string[]): SecretMask {
   // Printed as part of an object, a text of several lines comes line by line.
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
-  const forms = new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf));
-  if (forms.size === 0) return noSecrets;
-  // Longest first, so that a secret that contains another one goes as a whole.
-  const ordered = [...forms].toSorted((a, b) => b.length - a.length);
-  const mask = (text: string) => ordered.reduce((masked, form) => masked.replaceAll(form, '***'), text);
-  return Object.assign(mask, { longest: ordered[0]?.length ?? 0 });
+  const forms = [...new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf))];
+  if (forms.length === 0) return noSecrets;
+  const mask = (text: string) => replaceRuns(text, findRuns(text, forms));
+  return Object.assign(mask, { forms, longest: Math.max(...forms.map(({ length }) => length)) });
+}
+
+/** A stretch of a text that is hidden as a whole: one occurrence, or several that overlap. */
+interface Run {
+  readonly start: number;
+  end: number;
+}
+
+/** In order. Of secrets that overlap, nothing is left to see of any. */
+function findRuns(text: string, forms: readonly string[]): Run[] {
+  const found = forms.flatMap((form) => occurrencesOf(form, text)).toSorted((a, b) => a.start - b.start);
+  const runs: Run[] = [];
+  for (const run of found) addRun(runs, run);
+  return runs;
+}
+
+/** A form may overlap itself. */
+function occurrencesOf(form: string, text: string): Run[] {
+  const found: Run[] = [];
+  for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1)) {
+    addRun(found, { start, end: start + form.length });
+  }
+  return found;
+}
+
+/** One that does not start before those that are there. */
+function addRun(runs: Run[], run: Run): void {
+  const last = runs.at(-1);
+  if (last !== undefined && run.start < last.end) last.end = Math.max(last.end, run.end);
+  else runs.push(run);
+}
+
+function replaceRuns(text: string, runs: readonly Run[]): string {
+  if (runs.length === 0) return text;
+  let shown = '';
+  let from = 0;
+  for (const { start, end } of runs) {
+    shown += text.slice(from, start) + MASKED;
+    from = end;
+  }
+  return shown + text.slice(from);
 }
 
 /** How a text looks after what usually happens to it before it is written. */

@@ -4,14 +4,16 @@
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../control/swarm-control.ts';
-import { cancelTurn } from './cancel-turn.ts';
 import type { Swarm } from './swarm.ts';
+import { turnIdOf } from '../ports/ids.ts';
 
 export interface AskAgentOptions {
   /** Aborting it cancels the turn, whose end is still waited for. */
   readonly cancel?: AbortSignal | undefined;
   /** Why it was cancelled. */
   readonly reason: string;
+  /** Told when a cancel is durable, or there was nothing to cancel any more. */
+  readonly onCancelled?: (() => void) | undefined;
   /** Aborting it gives up waiting: rejects with its reason. */
   readonly left?: AbortSignal | undefined;
   /** Told once, before anything else, when the event is on disk. */
@@ -27,7 +29,7 @@ export async function askAgent(
   swarm: Swarm,
   to: AgentAddress,
   event: AgentEvent,
-  { cancel, reason, left, onAccepted, onNotice, types }: AskAgentOptions,
+  { cancel, reason, left, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
 ): Promise<TurnEnd> {
   // Before it is accepted: its turn may be over when that is known.
   const waiter = swarm.waiters.wait(to, event.id);
@@ -37,7 +39,7 @@ export async function askAgent(
   // Who left before it was accepted does not want to hear of it.
   gone.promise.catch(() => undefined);
   const leave = () => gone.reject(left?.reason);
-  const giveUp = () => void cancelTurn(swarm, to, event.id, reason);
+  const giveUp = () => void swarm.cancel(to, event.id, reason).then(() => onCancelled?.());
   left?.addEventListener('abort', leave, { once: true });
   try {
     const { duplicate } = await swarm.accept(to, event, true);
@@ -60,7 +62,7 @@ export function acceptanceOf(to: AgentAddress, event: AgentEvent, duplicate: boo
     eventId: event.id,
     agent: to.agentName,
     instanceKey: to.instanceKey,
-    turnId: `turn-${event.id}`,
+    turnId: turnIdOf(event.id),
     traceId: event.traceId,
     duplicate,
   };

@@ -11,7 +11,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import type { AgentStart } from '../config/agent-start.ts';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
@@ -23,7 +22,7 @@ import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ports/spawn.ts';
-import { namesCollector, showEndpoint } from '../telemetry/telemetry-settings.ts';
+import { namesCollector, showEndpoint, type SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/agent-descriptions.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
@@ -33,6 +32,7 @@ import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
+import { recordSwarm } from '../workspace/swarm-record.ts';
 import { type AgentChildren, agentChildren } from './agent-children.ts';
 import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
@@ -104,6 +104,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const leftOver = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
+
+  rememberName(starting, log);
   const journal = await openJournal(starting, log);
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
@@ -223,26 +225,35 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
 }
 
 /** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
+/** Nobody waits for it: it is for lists of swarms that do not run. */
+function rememberName({ stateRoot, workspaceId, inForce, endings }: Starting, log: StartLog): void {
+  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
+  const written = recordSwarm({ stateRoot, workspaceId, warn }, inForce.current.plan.name);
+  endings.add(() => written);
+}
+
 async function readTelemetry(
   { environment = process.env, inForce }: Starting,
   log: StartLog,
-): Promise<AgentStart['telemetry']> {
+): Promise<SwarmTelemetry | undefined> {
   if (!namesCollector(environment)) return undefined;
-  const { readTelemetrySettings } = await import('../telemetry/read-telemetry-settings.ts');
-  const { settings, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
+  const [{ readTelemetrySettings }, { sampleEvent }] = await Promise.all([
+    import('../telemetry/read-telemetry-settings.ts'),
+    import('../telemetry/sample-event.ts'),
+  ]);
+  const { settings, sampler, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
   for (const warning of warnings) log.report('warn', 'telemetry.settings', warning);
-  if (settings !== undefined) {
-    const contents = settings.hasContent ? ', with the contents of messages' : '';
-    log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
-  }
-  return settings;
+  if (settings === undefined || sampler === undefined) return undefined;
+  const contents = settings.hasContent ? ', with the contents of messages' : '';
+  log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
+  return { settings, sample: (event) => sampleEvent(event, sampler) };
 }
 
 interface SwarmPlaces {
   readonly journal: Journal;
   readonly children: AgentChildren;
   readonly approvals: ApprovalFile;
-  readonly telemetry: AgentStart['telemetry'];
+  readonly telemetry: SwarmTelemetry | undefined;
   readonly log: StartLog;
 }
 

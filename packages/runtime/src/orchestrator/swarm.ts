@@ -14,10 +14,12 @@ import type { ChildOutput } from '../ports/spawn.ts';
 import type { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import type { SwarmNotice } from '../control/swarm-control.ts';
+import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
+import { lineOfOutput } from './child/line-of-output.ts';
+import { maskOutput } from './child/mask-output.ts';
 import {
   type AgentChild,
   type AgentProcess,
@@ -25,11 +27,15 @@ import {
   runAgentProcess,
 } from './instances/agent-process.ts';
 import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
+import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
+import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
+import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
 
@@ -40,8 +46,7 @@ export interface SwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly store: AgentStart['store'];
-  /** For the processes of agents. */
-  readonly telemetry?: AgentStart['telemetry'];
+  readonly telemetry?: SwarmTelemetry;
   /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   /** Secrets are masked already. Must not throw. */
@@ -60,7 +65,7 @@ export interface ChildRequest {
 
 export class Swarm {
   readonly instances: Instances;
-  readonly watchers = new Watchers();
+  readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
   readonly #parts: SwarmParts;
@@ -69,10 +74,12 @@ export class Swarm {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
+  readonly #soFar = new ToldSoFar();
 
   constructor(parts: SwarmParts) {
-    const { inForce, clock, journal } = parts;
+    const { inForce, clock, journal, telemetry } = parts;
     this.#parts = parts;
+    this.watchers = new Watchers(() => this.#soFar.notices());
     this.instances = new Instances({
       clock,
       get policy() {
@@ -89,14 +96,17 @@ export class Swarm {
       spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
       turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
       requestsFailed: ({ address }, error) => this.failRequests(address, error),
-      deadLettered: (instance, event, crashes) =>
-        this.report('error', 'event.dead_lettered', deadLetterText(event, crashes), instance.address),
+      deadLettered: ({ address }, { id }, crashes) => {
+        const message = `Event ${id} ended its process ${crashes} times and is put aside.`;
+        this.report('error', 'event.dead_lettered', message, address);
+      },
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
       processGone: ({ address }) => {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
         this.#held.processGone(address);
+        this.#soFar.over(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -117,6 +127,8 @@ export class Swarm {
     this.#mailboxes = new Mailboxes(journal, this.instances, {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
+      sample: telemetry?.sample ?? ((event) => event),
+      report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
     const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
     this.#calls = new AgentCalls(callRules, this.instances, {
@@ -144,6 +156,11 @@ export class Swarm {
     return accepted;
   }
 
+  /** See `Mailboxes`. */
+  cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#mailboxes.cancel(at, eventId, reason);
+  }
+
   /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
@@ -153,6 +170,7 @@ export class Swarm {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      this.#tellChange(address, 'deleted');
       return removed;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
@@ -163,9 +181,20 @@ export class Swarm {
     const takeIn = async () => {
       const made = await make();
       this.#remember(address);
+      this.#tellChange(address, 'forked');
       return made;
     };
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
+  /** The instance begins anew: `reset` makes it so while it has no process. */
+  async renew(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+    await this.instances.whileAsleep(address, grace, async () => {
+      await reset();
+      // A turn that begins again asks again.
+      this.approvals.turnFinished(address);
+      this.#tellChange(address, 'reset');
+    });
   }
 
   /**
@@ -176,10 +205,8 @@ export class Swarm {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const address of await this.#parts.journal.instances()) {
-      if (only?.has(address.agentName) === false) continue;
+    for (const { address, entries: pending } of await readPendingInputs(this.#parts.journal, only)) {
       this.#remember(address);
-      const pending = await this.#parts.journal.pendingEntries(address);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
@@ -195,48 +222,13 @@ export class Swarm {
     return woken;
   }
 
-  /**
-   * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
-   * within `graceMs` is killed; its events are there at the next start.
-   */
+  /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
     this.#mailboxes.close();
-    let deadline = clock.elapsed() + graceMs;
-    /** What each was told: may it finish its turn, or not even that? */
-    const told = new Map<Instance, 'go' | 'end'>();
-    const isOver = () => {
-      const rest = Math.max(0, deadline - clock.elapsed());
-      const word = rest === 0 ? 'end' : 'go';
-      const left = [...this.instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
-      for (const instance of left) {
-        if (told.get(instance) === word || (word === 'go' && this.#isAwaitedBySomebody(instance))) continue;
-        told.set(instance, word);
-        this.instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
-      }
-      return left.length === 0;
-    };
-    const endNow = () => {
-      deadline = clock.elapsed();
-      this.instances.replan();
-    };
-    const callOff = clock.after(graceMs, endNow);
-    hurry.addEventListener('abort', endNow, { once: true });
-    if (hurry.aborted) endNow();
-    await this.instances.until(isOver);
-    // What is still on its way to the disk is there at the next start.
-    this.instances.close();
-    callOff();
+    const callersOf = (address: AgentAddress) => this.#calls.callersOf(address);
+    await drainInstances(this.instances, { clock: this.#parts.clock, callersOf }, graceMs, hurry);
     this.#calls.close();
     this.approvals.close();
-  }
-
-  /** One that has left its turn no longer waits; the next start asks again. */
-  #isAwaitedBySomebody({ address }: Instance): boolean {
-    return this.#calls.callersOf(address).some((caller) => {
-      const waiting = this.instances.find(caller);
-      return waiting !== undefined && waiting.state.phase.name !== 'stopped';
-    });
   }
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
@@ -279,7 +271,7 @@ export class Swarm {
         store,
         cwd,
         isNew: !hasConversation(store, address),
-        ...(telemetry === undefined ? {} : { telemetry }),
+        ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
       },
       { heartbeat: settings.heartbeat, clock },
       listener,
@@ -309,8 +301,10 @@ export class Swarm {
           instances: this.list().slice(0, MOST_LISTED),
         });
       case 'delta':
+        this.#soFar.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
+        this.#soFar.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -338,6 +332,7 @@ export class Swarm {
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
     this.approvals.turnFinished(address, event.id);
+    this.#soFar.over(address);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -363,18 +358,16 @@ export class Swarm {
 
   /** A line that a child printed; secrets are masked in it. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
-    this.log({
-      time: this.#parts.clock.now().toISOString(),
-      level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
-      message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
-      ...whose,
-      event: `process.${output.stream}`,
-    });
+    this.log(lineOfOutput(output, whose, this.#parts.clock.now()));
   }
 
   log(line: LogLine): void {
     this.#parts.log(line);
     this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
   }
 
   #tell(notice: () => SwarmNotice): void {
@@ -388,11 +381,3 @@ function eventKey(at: AgentAddress, eventId: string): string {
 
 /** A list for a model to read, and for a frame to carry. */
 const MOST_LISTED = 1_000;
-
-function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
-  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
-}
-
-function deadLetterText(event: AgentEvent, crashes: number): string {
-  return `Event ${event.id} ended its process ${crashes} times and is put aside.`;
-}

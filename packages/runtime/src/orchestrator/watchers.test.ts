@@ -30,7 +30,7 @@ test.each([
   [{ types: ['delta', 'log'] as const }, 2],
   [{ types: ['turn.ended'] as const, eventId: '1' }, 1],
 ])('whoever watches with %j hears of %d of four', (filter, count) => {
-  const watchers = new Watchers();
+  const watchers = new Watchers(() => []);
   const heard: SwarmNotice[] = [];
   const stop = watchers.add(filter, (notice) => void heard.push(notice));
   expect(watchers.isWatched).toBe(true);
@@ -40,4 +40,15 @@ test.each([
   for (const notice of notices) watchers.tell(notice);
   expect(heard).toHaveLength(count);
   expect(watchers.isWatched).toBe(false);
+});
+
+test.each([
+  [{}, 0],
+  [{ soFar: true }, 4],
+  [{ soFar: true, types: ['delta'] as const }, 1],
+  [{ soFar: true, agent: 'b' }, 0],
+])('whoever comes late and watches with %j is told %d of four that were before', (filter, count) => {
+  const heard: SwarmNotice[] = [];
+  new Watchers(() => notices).add(filter, (notice) => void heard.push(notice));
+  expect(heard).toHaveLength(count);
 });

@@ -1,5 +1,6 @@
 /** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
 import type { SwarmNotice, WatchFilter } from '../control/swarm-control.ts';
+import { eventIdOf } from '../ports/ids.ts';
 
 interface Watcher {
   readonly filter: WatchFilter;
@@ -8,14 +9,21 @@ interface Watcher {
 
 export class Watchers {
   readonly #watchers = new Set<Watcher>();
+  readonly #soFar: () => Iterable<SwarmNotice>;
+
+  /** `soFar`: for whoever wants to know what he missed. */
+  constructor(soFar: () => Iterable<SwarmNotice>) {
+    this.#soFar = soFar;
+  }
 
   get isWatched(): boolean {
     return this.#watchers.size > 0;
   }
 
-  /** Returns what ends it. */
+  /** Returns what ends it. What was told so far is told before it returns. */
   add(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void {
     const watcher = { filter, listener };
+    if (filter.soFar === true) for (const notice of this.#soFar()) if (fits(filter, notice)) listener(notice);
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -58,12 +66,9 @@ function subjectOf(notice: SwarmNotice): Subject {
       const { agent, instanceKey, eventId } = notice.approval;
       return { agent, instanceKey, eventId };
     }
+    case 'instance':
+      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey };
     case 'dropped':
       return {};
   }
-}
-
-/** The turn of an event is called after it. */
-function eventIdOf(turnId: string): string {
-  return turnId.replace(/^turn-/, '');
 }

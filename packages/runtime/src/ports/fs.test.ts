@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 const folder = mkdtempSync(join(tmpdir(), 'goondan-fs-'));
 const path = join(folder, 'file');
 afterEach(() => rmSync(path, { force: true, recursive: true }));
+afterAll(() => rmSync(folder, { force: true, recursive: true }));
 
 const bytes = (text: string) => Buffer.from(text);
 const textOf = async (...where: Parameters<typeof systemFs.read>) =>

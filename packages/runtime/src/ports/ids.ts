@@ -20,3 +20,17 @@ export function countedIds(): Ids {
     },
   };
 }
+
+/** The same event is the same turn, also after a crash. */
+export function turnIdOf(eventId: string): string {
+  return `turn-${eventId}`;
+}
+
+export function eventIdOf(turnId: string): string {
+  return turnId.replace(/^turn-/, '');
+}
+
+/** What somebody may mean who types an id of a turn: all of it, that of its event, or the part that is different for each. */
+export function typedTurnIds(id: string): string[] {
+  return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
+}

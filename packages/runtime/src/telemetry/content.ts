@@ -2,7 +2,7 @@
  * What was said, as the GenAI conventions have it: messages with parts, as JSON in one attribute. Only where the operator
  * asked for it. Secrets are masked before anything is cut; what is cut stays JSON. Pure.
  */
-import type { ModelReply, ToolCallResult } from '@goondan/types';
+import type { ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import type { Mask } from '../log/mask-secrets.ts';
@@ -34,7 +34,7 @@ export function contentOfModelCall(
     'gen_ai.input.messages': newest(said, (message) => toMessage(message, mask)),
     ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': newest(system, instruction) }),
     // The chain has just checked that it is a reply.
-    ...(reply === undefined ? {} : { 'gen_ai.output.messages': replyText(reply as ModelReply, mask) }),
+    ...(reply === undefined ? {} : replyContent(reply as ModelReply, mask)),
   };
 }
 
@@ -54,19 +54,29 @@ export function contentOfToolCall(
 }
 
 /** What a turn was asked and what it answered. */
-export function contentOfTurn(input: string | undefined, response: unknown, mask: Mask): Attributes {
+export function contentOfTurn(
+  input: string | undefined,
+  { responseMessage, finishReason }: TurnResult,
+  mask: Mask,
+): Attributes {
+  const response = responseMessage?.data;
+  const ended = finishReason === 'text_response' ? 'stop' : finishReason;
   return {
     ...(input === undefined
       ? {}
       : { 'gen_ai.input.messages': `[${toMessage({ role: 'user', content: input }, mask)}]` }),
-    ...(response === undefined ? {} : { 'gen_ai.output.messages': `[${toMessage(response, mask)}]` }),
+    ...(response === undefined ? {} : { 'gen_ai.output.messages': outputText(response, ended, mask) }),
   };
 }
 
-function replyText({ content, finishReason }: ModelReply, mask: Mask): string {
-  return JSON.stringify([
-    { role: 'assistant', parts: partsOf({ content }, mask), finish_reason: finishReason.replaceAll('-', '_') },
-  ]);
+function replyContent({ content, finishReason }: ModelReply, mask: Mask): Attributes {
+  const ended = finishReason === 'tool-calls' ? 'tool_call' : finishReason.replaceAll('-', '_');
+  return { 'gen_ai.output.messages': outputText({ content }, ended, mask) };
+}
+
+/** One that is said has how it ended with it. */
+function outputText(message: unknown, finishReason: string, mask: Mask): string {
+  return JSON.stringify([{ role: 'assistant', parts: partsOf(message, mask), finish_reason: finishReason }]);
 }
 
 function toMessage(message: unknown, mask: Mask): string {

@@ -18,8 +18,8 @@ export interface Telemetry {
 
 export interface TelemetryParts {
   readonly clock: Clock;
-  /** By reference; a spec has more, which is left alone. */
-  readonly models: Readonly<Record<string, ModelName>>;
+  /** Its models by reference; a spec has more, which is left alone. Its own is the first when none is named. */
+  readonly agent: { readonly modelRef?: string; readonly models: Readonly<Record<string, ModelName>> };
   readonly report: (level: 'info' | 'warn', message: string) => void;
 }
 
@@ -27,8 +27,9 @@ export interface TelemetryParts {
 const send = globalThis.fetch;
 const { pid } = process;
 
-export function openTelemetry(settings: TelemetrySettings, { clock, models, report }: TelemetryParts): Telemetry {
+export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryParts): Telemetry {
   const { endpoint, hasContent, resource } = settings;
+  const { models, modelRef = Object.keys(models)[0] ?? '' } = agent;
   const swarm = resource['goondan.swarm'] ?? '';
   const ofProcess = {
     ...resource,
@@ -46,7 +47,7 @@ export function openTelemetry(settings: TelemetrySettings, { clock, models, repo
     report: (level, message) => report(level, `${showEndpoint(endpoint)}: ${message}`),
   });
   return {
-    listen: () => new TurnSpans({ swarm, models, hasContent, add: (source) => exporter.add(source) }),
+    listen: () => new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
     finish: (withinMs) => exporter.finish(withinMs),
   };
 }

@@ -26,11 +26,18 @@ test('R-08 a post is JSON with the headers it should have', async () => {
   const heard: unknown[] = [];
   const url = serve(async (request) => {
     const { headers, method } = request;
-    heard.push(method, headers.get('content-type'), headers.get('api-key'), await request.json());
+    const names = ['content-type', 'api-key', 'user-agent'];
+    heard.push(method, ...names.map((name) => headers.get(name)), await request.json());
     return Response.json({ partialSuccess: {} });
   });
   expect(await post(url)).toMatchObject({ type: 'taken', rejected: 0 });
-  expect(heard).toEqual(['POST', 'application/json', 'one', { resourceSpans: [] }]);
+  expect(heard).toEqual([
+    'POST',
+    'application/json',
+    'one',
+    expect.stringMatching(/^goondan-otlp-exporter-js\/\d/),
+    { resourceSpans: [] },
+  ]);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 /** One post of spans to the collector, and what its answer means. The only place that reaches it. */
+import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 
@@ -15,6 +16,8 @@ export type PostSpans = (body: string, signal: AbortSignal) => Promise<PostOutco
 
 export type SendRequest = (url: string, request: RequestInit) => Promise<Response>;
 
+/** Who sends, in which language and version, as the OTLP specification asks for. */
+const USER_AGENT = `goondan-otlp-exporter-js/${VERSION}`;
 /** As the OTLP specification has it. */
 const LATER: readonly number[] = [429, 502, 503, 504];
 const LONGEST_ANSWER = 64_000;
@@ -31,7 +34,7 @@ export function postSpansTo(
     try {
       const response = await send(endpoint, {
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
+        headers: { 'user-agent': USER_AGENT, ...headers, 'content-type': 'application/json' },
         body,
         signal: given,
         // Another place must not get the headers.

@@ -2,11 +2,15 @@
  * The variables of OpenTelemetry, read once where a swarm starts. They are the operator's: a bundle and its `.env` have no
  * say in them, and agents' processes get the result with their plan, never the variables. Pure.
  */
+import { readSampler } from './read-sampler.ts';
+import type { Sampler } from './sample-event.ts';
 import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from './telemetry-settings.ts';
 
 export interface ReadSettings {
   /** Undefined: no spans are exported. */
   readonly settings: TelemetrySettings | undefined;
+  /** Which of them, when any are. */
+  readonly sampler?: Sampler;
   /** What was said and does not count, for people. Holds no value of a header. */
   readonly warnings: readonly string[];
 }
@@ -27,7 +31,7 @@ export function readTelemetrySettings(environment: Environment, swarm: string): 
     resource: resourceOf(environment, swarm, warn),
     hasContent: wantsContent(environment, warn),
   };
-  return { settings, warnings };
+  return { settings, sampler: readSampler(environment, warn), warnings };
 }
 
 type Warn = (warning: string) => void;

@@ -1,4 +1,5 @@
 /** What has to be looked at the moment a chain ends, because later it may be changed: the rest is put into words when it is sent. */
+import { isPlainObject } from '../json/copy-json.ts';
 import type { RecordedChain } from '../trace/recorded-chain.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
 import type { AttributeValue } from './otlp.ts';
@@ -7,6 +8,8 @@ export interface SeenChain {
   readonly recorded: RecordedChain;
   /** Of a model call: who was asked in the end. */
   readonly modelRef: string;
+  /** Of a model call: with which parameters. */
+  readonly params: Fields;
   readonly content: Readonly<Record<string, AttributeValue>>;
   /** Its turn was given up while it ran: when, on the clock that only grows, and why. */
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
@@ -15,10 +18,11 @@ export interface SeenChain {
 export function seeChain(recorded: RecordedChain, hasContent: boolean, leftAt?: SeenChain['leftAt']): SeenChain {
   const { kind, label } = recorded.chain;
   const fields = kind === 'model' || (kind === 'toolCall' && hasContent) ? fieldsOf(recorded) : {};
-  const { modelRef } = fields;
+  const { modelRef, params } = fields;
   return {
     recorded,
     modelRef: typeof modelRef === 'string' ? modelRef : label,
+    params: paramsOf(params),
     content: hasContent ? contentOf(recorded, fields) : {},
     ...(leftAt === undefined ? {} : { leftAt }),
   };
@@ -30,6 +34,14 @@ type Fields = Readonly<Record<string, unknown>>;
 function fieldsOf({ chain }: RecordedChain): Fields {
   try {
     return chain.inspect?.() ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function paramsOf(params: unknown): Fields {
+  try {
+    return isPlainObject(params) ? { ...params } : {};
   } catch {
     return {};
   }

@@ -6,7 +6,7 @@ import type { RecordedLayer } from '../trace/recorded-layer.ts';
 import { errorType, failedStatus } from './failure.ts';
 import { type AttributeValue, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
 import type { SeenChain } from './seen-chain.ts';
-import { nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
@@ -63,25 +63,37 @@ function describe(seen: SeenChain, place: TurnPlace): { name: string; kind: numb
   }
 }
 
-function describeModelCall({ recorded, modelRef }: SeenChain, place: TurnPlace) {
+function describeModelCall({ recorded, modelRef, params }: SeenChain, place: TurnPlace) {
   const { chain, layers, result, outcome } = recorded;
   const { mask } = chain;
-  const named = Object.hasOwn(place.models, modelRef) ? place.models[modelRef] : undefined;
-  const model = nameText(named?.model ?? modelRef, mask);
+  const named = describeModel(place, modelRef, mask);
   // The chain has checked that it is a reply.
   const reply = outcome === 'ended' ? (result as ModelReply) : undefined;
   const answeredBy = layers.find((layer) => layer.outcome === 'short_circuit')?.layer.extension;
   const attributes = {
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': nameText(providerName(named?.provider), mask),
-    'gen_ai.request.model': model,
+    ...named,
+    ...describeParams(params),
     ...(reply === undefined ? {} : describeReply(reply, mask)),
     ...whose(place),
     'goondan.model_ref': nameText(modelRef, mask),
     // No model was asked: a layer had the answer.
     'goondan.answered_by': answeredBy,
   };
-  return { name: `chat ${model}`, kind: spanKinds.client, attributes };
+  return { name: `chat ${named['gen_ai.request.model']}`, kind: spanKinds.client, attributes };
+}
+
+/** A layer may have put anything there: what is no number is left out, and what stops a reply are words. */
+function describeParams({ temperature, maxTokens, topP, topK, seed }: Readonly<Record<string, unknown>>): Attributes {
+  const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+  const double = (value: unknown) => (typeof value === 'number' ? { double: value } : undefined);
+  return {
+    'gen_ai.request.max_tokens': number(maxTokens),
+    'gen_ai.request.seed': number(seed),
+    'gen_ai.request.temperature': double(temperature),
+    'gen_ai.request.top_k': double(topK),
+    'gen_ai.request.top_p': double(topP),
+  };
 }
 
 function describeReply({ finishReason, usage, response }: ModelReply, mask: Mask): Attributes {
@@ -93,17 +105,14 @@ function describeReply({ finishReason, usage, response }: ModelReply, mask: Mask
   };
 }
 
-export function describeUsage({ inputTokens, outputTokens, cachedInputTokens }: TokenUsage): Attributes {
+export function describeUsage(usage: TokenUsage): Attributes {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
   return {
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
     'gen_ai.usage.cache_read.input_tokens': cachedInputTokens,
+    'gen_ai.usage.reasoning.output_tokens': reasoningTokens,
   };
-}
-
-/** As the conventions spell them; another one is called what the Model calls it. */
-function providerName(provider: string | undefined): string {
-  return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
 }
 
 function describeToolCall({ chain }: RecordedChain, place: TurnPlace) {

@@ -5,7 +5,7 @@ import { contentOfTurn } from './content.ts';
 import { errorType, failedStatus } from './failure.ts';
 import { type OtlpSpan, spanKinds, toAttributes, unixNanos } from './otlp.ts';
 import { describeUsage, spansOfLayers } from './spans-of-chain.ts';
-import { nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 export interface EndedTurn extends WatchedEnd {
   /** Its own chain; undefined when it did not come so far. */
@@ -30,6 +30,7 @@ export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: bool
     endTimeUnixNano: nanosAt(place, endedAt),
     attributes: toAttributes({
       'gen_ai.operation.name': 'invoke_agent',
+      ...describeModel(place, place.modelRef, mask),
       ...whose(place),
       ...describeUsage(usage),
       'goondan.turn_id': nameText(turnId, mask),
@@ -38,7 +39,7 @@ export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: bool
       'goondan.steps': stepCount,
       'goondan.resumed': resumed ? true : undefined,
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
-      ...(hasContent ? contentOfTurn(event.input, result.responseMessage?.data, mask) : {}),
+      ...(hasContent ? contentOfTurn(event.input, result, mask) : {}),
     }),
     status: error === undefined ? {} : failedStatus(error, mask, hasContent),
   };

@@ -1,3 +1,5 @@
+import type { AgentEvent } from '@goondan/types';
+
 /** Where spans go and what is in them, as the operator said it. JSON: it goes to agents' processes with their plan. */
 export interface TelemetrySettings {
   /** The whole URL that spans are posted to. */
@@ -10,6 +12,14 @@ export interface TelemetrySettings {
   readonly resource: Readonly<Record<string, string>>;
   /** Messages, arguments and results are in the spans too. */
   readonly hasContent: boolean;
+}
+
+/** What a swarm that exports spans does about it. */
+export interface SwarmTelemetry {
+  /** For the processes of its agents. */
+  readonly settings: TelemetrySettings;
+  /** An input from outside, with the decision whether its trace is exported. */
+  readonly sample: (event: AgentEvent) => AgentEvent;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -14,6 +14,8 @@ export interface TurnPlace {
   /** On the clock that only grows. */
   readonly startedAt: number;
   readonly swarm: string;
+  /** The agent's own, by reference; a step may ask another. */
+  readonly modelRef: string;
   /** By reference. */
   readonly models: Readonly<Record<string, ModelName>>;
 }
@@ -34,6 +36,20 @@ export function whose({ turn, swarm }: TurnPlace): Readonly<Record<string, Attri
     'gen_ai.agent.name': agentName,
     'gen_ai.conversation.id': nameText(`${agentName}/${instanceKey}`, mask),
   };
+}
+
+/** Who is asked for a reply, as the conventions spell it. */
+export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: string, mask: Mask) {
+  const named = Object.hasOwn(models, modelRef) ? models[modelRef] : undefined;
+  return {
+    'gen_ai.provider.name': nameText(providerName(named?.provider), mask),
+    'gen_ai.request.model': nameText(named?.model ?? modelRef, mask),
+  };
+}
+
+/** One that the conventions do not know is called what the Model calls it. */
+function providerName(provider: string | undefined): string {
+  return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
 }
 
 export function traceIdOf({ turn }: TurnPlace): string {

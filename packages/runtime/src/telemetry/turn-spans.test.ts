@@ -28,7 +28,13 @@ async function spansOf({ register = () => undefined, hasContent = false, signal,
   const { input = 'go', ...agentOptions } = options;
   const agent = await scriptedAgent({ extensions: [extension('tested', register)], ...agentOptions });
   const sources: SpanSource[] = [];
-  const spans = new TurnSpans({ swarm: 'shop', models, hasContent, add: (source) => void sources.push(source) });
+  const spans = new TurnSpans({
+    swarm: 'shop',
+    modelRef: 'Model/scripted',
+    models,
+    hasContent,
+    add: (source) => void sources.push(source),
+  });
   await agent.say(input, {
     observer: watchTurn(systemClock, [spans]),
     ...(signal === undefined ? {} : { signal }),
@@ -60,7 +66,7 @@ describe('a model call', () => {
   const reply: ModelReply = {
     content: [{ type: 'text', text: 'ANSWER' }],
     finishReason: 'content-filter',
-    usage: { inputTokens: 10, outputTokens: 3, totalTokens: 13, cachedInputTokens: 8 },
+    usage: { inputTokens: 10, outputTokens: 3, totalTokens: 13, cachedInputTokens: 8, reasoningTokens: 2 },
     response: { id: 'reply-1', modelId: 'flash-001' },
   };
   const model: Model = { generate: async () => structuredClone(reply) };
@@ -77,10 +83,38 @@ describe('a model call', () => {
       'gen_ai.usage.input_tokens': '10',
       'gen_ai.usage.output_tokens': '3',
       'gen_ai.usage.cache_read.input_tokens': '8',
+      'gen_ai.usage.reasoning.output_tokens': '2',
       'gen_ai.agent.id': 'shop/tested',
       'gen_ai.agent.name': 'tested',
       'gen_ai.conversation.id': 'tested/default',
       'goondan.model_ref': 'Model/scripted',
+    });
+  });
+
+  test('R-08 has the parameters it was asked with, as they were in the end; what is no number is left out', async () => {
+    const register: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('model', (ctx) => {
+        const odd = { topK: 'many', seed: Number.NaN } as unknown as typeof ctx.params;
+        ctx.params = { ...ctx.params, ...odd, temperature: 1, maxTokens: 100, topP: 0.5, stopSequences: ['SECRET'] };
+        return ctx.next();
+      });
+    const { told } = await spansOf({ model, register });
+    const { attributes } = only(told, 'chat flash');
+    const asked = attributes.filter(({ key }) => key.startsWith('gen_ai.request.'));
+    expect(Object.fromEntries(asked.map(({ key, value }) => [key, value]))).toEqual({
+      'gen_ai.request.model': { stringValue: 'flash' },
+      'gen_ai.request.max_tokens': { intValue: '100' },
+      'gen_ai.request.temperature': { doubleValue: 1 },
+      'gen_ai.request.top_p': { doubleValue: 0.5 },
+    });
+  });
+
+  test("R-08 is told of the turn, too: the agent's own model, whichever its layers asked", async () => {
+    const { told } = await spansOf({ model });
+    expect(valuesOf(only(told, 'invoke_agent tested'))).toMatchObject({
+      'gen_ai.provider.name': 'gcp.gemini',
+      'gen_ai.request.model': 'flash',
+      'gen_ai.usage.reasoning.output_tokens': '2',
     });
   });
 
@@ -299,8 +333,12 @@ describe('contents', () => {
       {
         role: 'assistant',
         parts: [{ type: 'tool_call', id: expect.any(String), name: 'tool__run', arguments: { text: 'ARGUMENT' } }],
-        finish_reason: 'tool_calls',
+        finish_reason: 'tool_call',
       },
+    ]);
+    const turn = valuesOf(only(told, 'invoke_agent tested'));
+    expect(JSON.parse(String(turn['gen_ai.output.messages']))).toMatchObject([
+      { role: 'assistant', finish_reason: 'stop' },
     ]);
     const answered: unknown = JSON.parse(String(second?.['gen_ai.input.messages']));
     expect(answered).toContainEqual({

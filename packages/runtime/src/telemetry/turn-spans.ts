@@ -23,7 +23,7 @@ export interface SpanSource {
   spans(): readonly OtlpSpan[];
 }
 
-export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'models'> {
+export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'modelRef' | 'models'> {
   readonly hasContent: boolean;
   readonly add: (source: SpanSource) => void;
 }
@@ -43,8 +43,8 @@ export class TurnSpans implements TurnListener {
   started(turn: WatchedTurn, startedAt: number): void {
     // Whoever began the trace does not record it.
     if (turn.event.isSampled === false) return;
-    const { swarm, models } = this.#parts;
-    this.#place = { turn, startedAt, swarm, models };
+    const { swarm, modelRef, models } = this.#parts;
+    this.#place = { turn, startedAt, swarm, modelRef, models };
   }
 
   changed(chain: RecordedChain): void {

@@ -110,7 +110,7 @@ export function fakeControl(): FakeControl {
       watchers.add(watcher);
       return () => void watchers.delete(watcher);
     },
-    cancel(at, reason) {
+    async cancel(at, reason) {
       enter('cancel', at, ...(reason === undefined ? [] : [reason]));
       const asker = askers.get(at.eventId ?? '');
       if (asker === undefined) return false;

@@ -37,6 +37,8 @@ export interface FakeSwarm {
 
 export interface FakeSwarmOptions {
   readonly policy?: SwarmPolicy;
+  /** Of every agent. */
+  readonly secrets?: readonly string[];
   /** Of an earlier one: this one goes on where that was. */
   readonly stateRoot?: string;
 }
@@ -45,7 +47,7 @@ const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }
 
 /** Agents `a` to `e`; whoever opens it removes its folder. */
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
-  const { policy, stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
+  const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
   const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
@@ -54,7 +56,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
   const plan: SwarmPlan = {
     name: 'test',
-    agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models })),
+    agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models, secrets })),
     policy: { ...quick, ...policy },
   };
   const inForce = new PlanInForce(plan);

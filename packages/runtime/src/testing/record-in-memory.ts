@@ -5,7 +5,7 @@ import { assembleRecording } from '../trace/assemble-recording.ts';
 import type { Recording } from '../trace/recording.ts';
 import type { ReplayStart } from '../trace/replay.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
-import { decodeTraceLine } from '../trace/trace-lines.ts';
+import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
 import type { AgentPlan } from '../agent/agent-plan.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
@@ -81,7 +81,7 @@ function startOf(
 }
 
 function recordingOf(text: string): Recording {
-  const recording = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
+  const recording = assembleRecording(decodeTraceLines(text));
   if ('problem' in recording) throw new Error(recording.problem);
   return recording.last.recording;
 }

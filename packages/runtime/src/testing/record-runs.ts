@@ -2,7 +2,7 @@
 import type { TurnResult } from '@goondan/types';
 import { type TurnRuns, assembleRecording } from '../trace/assemble-recording.ts';
 import type { ReplayStart } from '../trace/replay.ts';
-import { decodeTraceLine } from '../trace/trace-lines.ts';
+import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
@@ -98,7 +98,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     process.isGone = true;
   }
   const text = lines.join('\n');
-  const recorded = assembleRecording(text.split('\n').flatMap((line) => decodeTraceLine(line) ?? []));
+  const recorded = assembleRecording(decodeTraceLines(text));
   if ('problem' in recorded) throw new Error(recorded.problem);
   const { extensionState: after } = await store.read({
     agentName: runs[0]?.plan.agentName ?? '',

@@ -89,7 +89,7 @@ describe('a turn in several runs', () => {
 
   test('one that lost records is not replayed, the others are', () => {
     const runs = assembleRecording([start, beginning, running, { type: 'dropped', count: 2 }, ...last]) as TurnRuns;
-    expect(runs.earlier).toEqual([{ startedAt: start.time, fromStep: 0, problem: '2 records could not be written' }]);
+    expect(runs.earlier).toEqual([{ startedAt: start.time, fromStep: 0, problem: '2 records are missing or damaged' }]);
     expect(runs.last.fromStep).toBe(3);
   });
 });

@@ -64,7 +64,7 @@ function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording 
     return { problem: 'it was put aside as a dead letter, and nothing of it was run again' };
   }
   if (missing.isCut) return { problem: 'its file is full, and what came after is missing' };
-  if (missing.lines > 0) return { problem: `${missing.lines} records could not be written` };
+  if (missing.lines > 0) return { problem: `${missing.lines} records are missing or damaged` };
   if (missing.chains > 0 || hasMoreLayers(chain)) {
     return { problem: 'it had more chains and layers than are recorded' };
   }

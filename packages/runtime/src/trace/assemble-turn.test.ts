@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { assembleTurn } from './assemble-turn.ts';
-import { decodeTraceLine, type StoredChain, type TraceLine } from './trace-lines.ts';
+import type { StoredChain, TraceLine } from './trace-lines.ts';
 
 const start = (second: number, resumed = false): TraceLine => ({
   type: 'start',
@@ -74,8 +74,3 @@ test('what is missing is said: lines, chains, the end', () => {
   expect(turn).not.toHaveProperty('finishReason');
   expect(assembleTurn([chain(0, undefined, 'turn')])).toBeUndefined();
 });
-
-test.each(['', '{', 'null', '7', '{"type":"later"}', '{"type":"start"}', '{"type":"chain","n":1,"chain":null}'])(
-  '%p is no line',
-  (text) => expect(decodeTraceLine(text)).toBeUndefined(),
-);

@@ -42,7 +42,7 @@ export function describeChain(recorded: RecordedChain, options: DescribeOptions)
     startMs: startedAt - options.turnStartedAt,
     totalMs,
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
-    ...(layersMore === 0 ? {} : { layersMore }),
+    ...(layersMore === undefined ? {} : { layersMore }),
     ...(input === undefined ? {} : { input }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),

@@ -28,28 +28,30 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export class RecordedChain implements ChainSpan {
   readonly layers: RecordedLayer[] = [];
-  layersMore = 0;
   totalMs = 0;
   outcome: 'running' | 'ended' | 'failed' = 'running';
   result: unknown = undefined;
-  error: unknown = undefined;
-  retryMs: number | undefined = undefined;
-  /** For whoever keeps all of them. */
-  inside: RecordedChain[] | undefined = undefined;
   /** Whose code runs: of nested layers it is one at a time. Undefined while what is inside them all runs. */
   active: RecordedLayer | undefined = undefined;
-  readonly scope: RecordedChain | undefined;
+  readonly startedAt: number;
+  // Most chains have none of these: they are there when there is something to keep, and cost nothing before.
+  declare layersMore?: number;
+  declare error?: unknown;
+  declare retryMs?: number | undefined;
+  /** For whoever keeps all of them. */
+  declare inside?: RecordedChain[];
+  /** Its own, unless it runs in that of the chain around it. */
+  declare readonly scope?: RecordedChain;
+  /** What a layer asked with, before any layer of this chain. */
+  declare readonly asked?: Fields | undefined;
+  /** Absent: nobody has looked yet. */
+  declare private fields?: Fields | undefined;
   /** The chain in whose scope it runs. */
   private readonly owner: RecordedChain;
   /** Of those in its scope, the one that runs. */
   private running: RecordedChain = this;
-  readonly startedAt: number;
-  /** What a layer asked with, before any layer of this chain. */
-  readonly asked: Fields | undefined;
-  private fields: Fields | undefined = undefined;
-  private hasLooked = false;
   /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
-  private enteredAt = -1;
+  private enteredAt: number;
   private leftAt = -1;
   private keptOf: unknown = undefined;
   private kept: unknown = undefined;
@@ -64,20 +66,20 @@ export class RecordedChain implements ChainSpan {
   ) {
     this.startedAt = keeper.clock.elapsed();
     this.enteredAt = this.startedAt;
-    this.asked = by === undefined ? undefined : this.look();
+    if (by !== undefined) this.asked = this.look();
     const isBeside = parent === undefined || by !== undefined || chain.kind === 'toolCall';
-    this.scope = isBeside ? this : undefined;
+    if (isBeside) this.scope = this;
     this.owner = isBeside ? this : parent.owner;
     this.owner.running = this;
   }
 
   enter(layer: WatchedLayer): RecordedLayer | undefined {
     if (this.keeper.layersLeft <= 0) {
-      this.layersMore++;
+      this.layersMore = (this.layersMore ?? 0) + 1;
       return undefined;
     }
     this.keeper.layersLeft--;
-    if (!this.hasLooked) this.firstLook();
+    if (this.layers.length === 0 && this.chain.inspect !== undefined) this.fields = this.look();
     const now = this.enteredAt >= 0 ? this.enteredAt : this.keeper.clock.elapsed();
     this.enteredAt = -1;
     const entered = new RecordedLayer(layer, this, now);
@@ -108,7 +110,7 @@ export class RecordedChain implements ChainSpan {
   fail(error: unknown, retryMs?: number): void {
     this.outcome = 'failed';
     this.error = error;
-    this.retryMs = retryMs;
+    if (retryMs !== undefined) this.retryMs = retryMs;
     this.settle();
   }
 
@@ -195,11 +197,6 @@ export class RecordedChain implements ChainSpan {
     }
   }
 
-  private firstLook(): void {
-    this.hasLooked = true;
-    this.fields = this.look();
-  }
-
   private look(): Fields | undefined {
     if (this.chain.inspect === undefined) return undefined;
     try {
@@ -226,7 +223,7 @@ export class RecordedChain implements ChainSpan {
     this.totalMs = this.comeOut() - this.startedAt;
     if (this.scope === undefined && this.parent !== undefined) this.owner.running = this.parent;
     this.forgetResult();
-    this.fields = undefined;
+    if (this.fields !== undefined) this.fields = undefined;
     this.keeper.settled(this);
   }
 }

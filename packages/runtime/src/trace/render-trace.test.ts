@@ -57,7 +57,7 @@ test('P-11 P-12 how a layer ended is said when it did not just pass', () => {
   const layers = [
     layer('gate', { outcome: 'short_circuit' }),
     layer('shaky', { outcome: 'skipped', error: 'E_X: no' }),
-    layer('broken', { outcome: 'failed', error: 'boom' }),
+    layer('broken', { outcome: 'failed', error: 'boom', isBeforeNext: true }),
   ];
   const text = renderTrace(chain('step', '0', { layers, error: 'boom' }));
   expect(text.split('\n').slice(1)).toEqual([
@@ -68,6 +68,42 @@ test('P-11 P-12 how a layer ended is said when it did not just pass', () => {
     '│ │ │ skipped: E_X: no',
     '│ │ │ broken own 1.00 ms',
     '│ │ │ │ ✗ boom',
+  ]);
+});
+
+test('what went wrong is said where it began and of the turn; what failed with it is marked', () => {
+  const error = 'E_MODEL_FAILED: no';
+  const failed = (extension: string) => layer(extension, { outcome: 'failed', error });
+  const translated = layer('outer', { outcome: 'failed', error: 'E_X: sorry' });
+  const model = chain('model', 'Model/main', { error, layers: [failed('cache')] });
+  const retried = chain('step', '0', { error, retryMs: 20, layers: [failed('a')], inside: [model] });
+  const last = chain('step', '1', { error, layers: [failed('a')], inside: [model] });
+  const turn = chain('turn', 'host', {
+    error: 'E_X: sorry',
+    layers: [translated, failed('b')],
+    inside: [retried, last],
+  });
+  expect(
+    renderTrace(turn)
+      .replaceAll(/ own \S+ ms| \d\.\d+ ms/g, '')
+      .split('\n'),
+  ).toEqual([
+    'turn host',
+    '│ ✗ E_X: sorry',
+    '│ outer ✗',
+    '│ │ b',
+    `│ │ │ ✗ ${error}`,
+    '│ │ │ step 0 ✗',
+    `│ │ │ │ ✗ ${error} (tried again after 20 ms)`,
+    '│ │ │ │ a ✗',
+    '│ │ │ │ │ model Model/main',
+    `│ │ │ │ │ │ ✗ ${error}`,
+    '│ │ │ │ │ │ cache ✗',
+    '│ │ │ step 1 ✗',
+    '│ │ │ │ a ✗',
+    '│ │ │ │ │ model Model/main',
+    `│ │ │ │ │ │ ✗ ${error}`,
+    '│ │ │ │ │ │ cache ✗',
   ]);
 });
 
@@ -132,7 +168,7 @@ test('what is not there is said: the end, runs before a crash, what was too much
     '│ ✗ E_CANCELLED: no more',
     '│ … went on after 2 crashes: what was not written down before is missing',
     '│ … its file is full: what came after is missing',
-    '│ … 4 records could not be written',
+    '│ … 4 records are missing or damaged',
     '│ … 3 more chains, not recorded',
     '│ slow own 1.00 ms',
     '│ │ … more changes, not recorded',
@@ -183,6 +219,7 @@ test.each([false, true])('nothing of a model or a tool reaches the terminal as i
     emitted: [evil],
     outcome: 'failed',
     error: evil,
+    isBeforeNext: true,
   });
   const text = renderTrace(chain('toolCall', evil, { layers: [busy], error: evil, input: evil, outcome: evil }), {
     isFull,

@@ -47,19 +47,22 @@ class Renderer {
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
     const time = isUnfinished === true ? 'unfinished' : milliseconds(totalMs);
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
-    const inside = [...this.chainNotes(chain), ...notes, ...this.layers(chain.layers, chain, turnStart)];
-    return [`${title}${this.details(chain)}`, ...indent(inside)];
+    const isWith = chain.error !== undefined && chain.inside.some(({ error }) => error === chain.error);
+    const inside = [...this.chainNotes(chain, isWith), ...notes, ...this.layers(chain.layers, chain, turnStart)];
+    return [`${title}${this.details(chain)}${this.mark(isWith)}`, ...indent(inside)];
   }
 
   /** Each layer holds the ones inside it; the innermost holds what the core did. */
   private layers(layers: readonly LayerRecord[], chain: ChainRecord | TracedChain, turnStart: number): string[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
-    const { extension, name, kind, ownMs } = outermost;
+    const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
+    // One that failed before it called `next()` is where it began.
+    const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
     return [
-      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}`,
-      ...indent([...this.layer(outermost), ...this.layers(inner, chain, turnStart)]),
+      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}${this.mark(isWith)}`,
+      ...indent([...this.layer(outermost, isWith), ...this.layers(inner, chain, turnStart)]),
     ];
   }
 
@@ -74,7 +77,12 @@ class Renderer {
     ];
   }
 
-  private layer(layer: LayerRecord): string[] {
+  /** What went wrong is said by the innermost chain; what failed with it is marked. */
+  private mark(isWith: boolean): string {
+    return isWith ? ` ${this.paint('error', '✗')}` : '';
+  }
+
+  private layer(layer: LayerRecord, isWith: boolean): string[] {
     const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome, error = '' } = layer;
     return [
       ...changed.flatMap((change) => this.change('~', change)),
@@ -86,12 +94,13 @@ class Renderer {
       ...(outcome === 'short_circuit' ? [this.paint('change', '⊘ did not call next()')] : []),
       ...(outcome === 'running' ? [this.paint('time', '… was running')] : []),
       ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${shortLine(error)}`)] : []),
-      ...(outcome === 'failed' ? [this.paint('error', `✗ ${shortLine(error)}`)] : []),
+      ...(outcome === 'failed' && !isWith ? [this.paint('error', `✗ ${shortLine(error)}`)] : []),
     ];
   }
 
-  private chainNotes({ error, retryMs }: ChainRecord): string[] {
-    if (error === undefined) return [];
+  /** Of a turn what went wrong is said at its beginning, too, and of a step when it was tried again. */
+  private chainNotes({ kind, error, retryMs }: ChainRecord, isWith: boolean): string[] {
+    if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
     const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
     return [this.paint('error', `✗ ${shortLine(error)}${retried}`)];
   }
@@ -108,7 +117,9 @@ class Renderer {
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
       ...(missing.isCut ? ['its file is full: what came after is missing'] : []),
-      ...(missing.lines === 0 ? [] : [`${missing.lines} records could not be written`]),
+      ...(missing.lines === 0
+        ? []
+        : [`${missing.lines} ${missing.lines === 1 ? 'record is' : 'records are'} missing or damaged`]),
       ...(missing.chains === 0 ? [] : [`${missing.chains} more chains, not recorded`]),
     ];
     // Of one that failed before its first layer, or outside its layers.

@@ -1,6 +1,6 @@
 /**
- * Texts of models, tools and extensions as a terminal may show them: what would move the cursor, or turn the direction of
- * writing, is written out.
+ * Texts of models, tools and extensions as a terminal may show them: what would move the cursor, turn the direction of
+ * writing, or not be seen at all, is written out. Joiners inside words and emoji are part of them.
  */
 
 const LONGEST = 200;
@@ -17,8 +17,11 @@ export function wholeText(sign: string, text: string): string[] {
   return text.split(/\r?\n/).map((line) => `${sign} ${writeOut(line.toWellFormed())}`);
 }
 
+const unseen =
+  /(?!(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}]))[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]/gu;
+
 function writeOut(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]/gu, (character) => {
+  return text.replaceAll(unseen, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
   });

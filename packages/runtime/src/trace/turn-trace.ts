@@ -37,7 +37,7 @@ export interface TracedChain extends ChainRecord {
 export interface MissingRecords {
   /** Chains past the bound of one turn. */
   readonly chains: number;
-  /** Lines that could not be written: the disk failed, or they came too fast. */
+  /** Lines that could not be written, because the disk failed or they came too fast, or that cannot be read. */
   readonly lines: number;
   /** The file was full: what came after is not there. */
   readonly isCut: boolean;

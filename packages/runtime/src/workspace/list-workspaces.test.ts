@@ -24,6 +24,7 @@ test('every workspace is there, with how many conversations it has and when the 
   addInstance('shop', '.draft-2', new Date('2026-03-01T00:00:00.000Z'));
   addInstance('office-0123456789abcdef', 'clerk~a');
   mkdirSync(join(stateRoot, 'workspaces/fresh'));
+  writeFileSync(join(stateRoot, 'workspaces/shop/swarm.json'), '{"formatVersion":1,"swarm":"My Shop"}');
   mkdirSync(join(stateRoot, 'workspaces/.hidden'));
   mkdirSync(join(stateRoot, 'workspaces/Not Ours'));
   writeFileSync(join(stateRoot, 'workspaces/file'), '');
@@ -32,7 +33,7 @@ test('every workspace is there, with how many conversations it has and when the 
   expect(listed).toEqual([
     { workspaceId: 'fresh', instances: 0 },
     { workspaceId: 'office-0123456789abcdef', instances: 1 },
-    { workspaceId: 'shop', instances: 3, updatedAt: late },
+    { workspaceId: 'shop', swarm: 'My Shop', instances: 3, updatedAt: late },
   ]);
   expect(workspaceIds(stateRoot).toSorted()).toEqual(listed.map(({ workspaceId }) => workspaceId));
 });

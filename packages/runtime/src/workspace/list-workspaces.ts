@@ -1,9 +1,12 @@
 /** Which workspaces a state root has, for lists. Takes no lock, and opens no conversation. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { instancesFolder, isAside, pathsIn, workspaceFolder } from './layout/instance-paths.ts';
+import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {
   readonly workspaceId: string;
+  /** The one that last ran there, when that is known. */
+  readonly swarm?: string;
   /** How many conversations it has, damaged ones too. */
   readonly instances: number;
   /** When the newest of them changed; absent when none has. */
@@ -21,13 +24,24 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
     const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
     const names = foldersIn(folder).filter((name) => !isAside(name));
     const newest = names.slice(0, MOST_LOOKED_AT).reduce((latest, name) => Math.max(latest, changed(folder, name)), 0);
-    return { workspaceId, instances: names.length, ...(newest === 0 ? {} : { updatedAt: new Date(newest) }) };
+    return {
+      workspaceId,
+      ...readSwarmRecord({ stateRoot, workspaceId }),
+      instances: names.length,
+      ...(newest === 0 ? {} : { updatedAt: new Date(newest) }),
+    };
   });
 }
 
 /** The same, only which. */
 export function workspaceIds(stateRoot: string): string[] {
   return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
+}
+
+/** When a conversation of it last came or went; another moment, not which. `undefined` when there never was one. */
+export function instancesChangedAt(stateRoot: string, workspaceId: string): number | undefined {
+  const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 /** The replacement of its metadata is what commits a turn. */

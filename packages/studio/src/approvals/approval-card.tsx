@@ -33,7 +33,7 @@ export function ApprovalCard({ approval, workspaceId }: { readonly approval: App
     <section ref={card} className="approval" aria-label={`${toolName} waits for you`}>
       <header>
         <strong>{agent}</strong> wants to run <code className="tool-name">{toolName}</code>
-        <span className="quiet">until {describeMoment(expiresAt)}</span>
+        <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       {reason !== '' && <p>{reason}</p>}
       <pre>{JSON.stringify(args, null, 2)}</pre>
@@ -52,7 +52,7 @@ export function ApprovalCard({ approval, workspaceId }: { readonly approval: App
         <input
           value={note}
           maxLength={1000}
-          placeholder="why not, for the agent to read"
+          placeholder="Why not? The agent reads it."
           aria-label="Why not, for the agent to read"
           readOnly={state !== 'open'}
           onChange={({ target }) => setNote(target.value)}

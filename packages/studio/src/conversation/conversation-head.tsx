@@ -1,18 +1,20 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { describeStatus } from '../sidebar/conversation-list.tsx';
-import { counted } from '../text/counted.ts';
+import { describeParts } from '../text/describe-parts.ts';
 import type { ShownConversation } from './shown-conversation.ts';
 
 interface ConversationHeadProps {
   readonly view: WorkspaceView;
   readonly shown: ShownConversation;
   readonly isWorking: boolean;
+  /** For a person. */
+  readonly isWaiting: boolean;
 }
 
-export function ConversationHead({ view, shown: { agent, key }, isWorking }: ConversationHeadProps) {
+export function ConversationHead({ view, shown: { agent, key }, isWorking, isWaiting }: ConversationHeadProps) {
   const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
   const made = view.agents.find(({ name }) => name === agent);
-  const status = instance === undefined ? 'new' : isWorking ? 'working' : describeStatus(instance);
+  const status = statusOf();
   return (
     <header className="head">
       <div>
@@ -26,7 +28,7 @@ export function ConversationHead({ view, shown: { agent, key }, isWorking }: Con
           {[
             status,
             ...(made?.model === undefined ? [] : [made.model]),
-            ...(made === undefined ? [] : [counted(made.tools.length, 'tool'), counted(made.layers.length, 'layer')]),
+            ...(made === undefined ? [] : describeParts(made)),
           ].join(' · ')}
         </p>
       </div>
@@ -37,4 +39,10 @@ export function ConversationHead({ view, shown: { agent, key }, isWorking }: Con
       )}
     </header>
   );
+
+  function statusOf(): string {
+    if (isWaiting) return 'waits for you';
+    if (instance === undefined) return 'new';
+    return isWorking ? 'working' : describeStatus(instance);
+  }
 }

@@ -40,12 +40,12 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
   const talk = useConversation({ view, shown, at, heard: live, commits: version, last });
   const { running, approvals, earlier } = talk;
   const isNow = at === undefined;
-  const { box, content } = useStickToEnd(isNow);
+  const { box, content } = useStickToEnd(at);
   const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === key);
 
   return (
     <main className="middle">
-      <ConversationHead view={view} shown={shown} isWorking={running !== undefined} />
+      <ConversationHead view={view} shown={shown} isWorking={running !== undefined} isWaiting={approvals.length > 0} />
       {talk.timeline !== undefined && talk.timeline.last > 0 && (
         <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
       )}
@@ -78,12 +78,19 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
           {isNow && (
             <>
               <PendingInputs inputs={talk.pending} />
-              {running !== undefined && <LiveTurnBlock live={running} workspaceId={workspaceId} show={show} />}
+              {running !== undefined && (
+                <LiveTurnBlock live={running} isWaiting={approvals.length > 0} workspaceId={workspaceId} show={show} />
+              )}
               {approvals.map((approval) => (
                 <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
               ))}
               <DeadLetters letters={deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
-              {talk.isEmpty && <p className="quiet centred-note">Nothing has been said here yet.</p>}
+              {talk.isEmpty && (
+                <p className="quiet centred-note">
+                  Nothing has been said here yet.
+                  {view.isRunning && ` Write to ${agent} below.`}
+                </p>
+              )}
             </>
           )}
         </div>

@@ -10,9 +10,9 @@ export function describeAuthor(author: ShownMessage['author'], role?: Role): str
       if (author.from?.kind === 'connector') return `connector ${author.from.name}`;
       return author.from === undefined || role === undefined ? 'input' : 'You';
     case 'model':
-      return author.ref ?? 'model';
+      return inPlace(author, author.ref ?? 'model');
     case 'tool':
-      return author.name;
+      return inPlace(author, author.name);
     case 'extension':
       return `extension ${author.name}`;
     case 'runtime':
@@ -20,4 +20,9 @@ export function describeAuthor(author: ShownMessage['author'], role?: Role): str
     default:
       return 'unknown';
   }
+}
+
+/** A layer may have had the answer itself: nobody else was asked then. */
+function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string {
+  return answeredBy === undefined ? whom : `extension ${answeredBy} for ${whom}`;
 }

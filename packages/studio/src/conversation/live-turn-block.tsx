@@ -9,6 +9,8 @@ import type { Show } from './shown-conversation.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
+  /** For a person. */
+  readonly isWaiting: boolean;
   readonly workspaceId: string;
   readonly show: Show;
 }
@@ -21,7 +23,7 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
 };
 
 /** The turn that runs now, as it is being written. */
-export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
+export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
   const [cancelled, setCancelled] = useState<string>();
   const { agent, key, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
@@ -39,7 +41,8 @@ export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
     <section className="turn is-live" role="group" aria-label="The turn that runs now" aria-busy="true">
       <header className="turn-head">
         <span className="quiet">
-          <span className="pulse" aria-hidden="true" /> {isCancelled ? 'being cancelled' : 'working'}
+          <span className="pulse" aria-hidden="true" />{' '}
+          {isCancelled ? 'being cancelled' : isWaiting ? 'waits for you' : 'working'}
           {stepIndex === undefined ? '' : ` · step ${stepIndex}`}
         </span>
         {turnId !== undefined && (
@@ -64,6 +67,9 @@ export function LiveTurnBlock({ live, workspaceId, show }: LiveTurnBlockProps) {
       {reasoning !== '' && text === '' && <p className="text quiet">{reasoning}</p>}
       {text !== '' && (
         <article className="message is-assistant is-streaming">
+          <header>
+            <span className="author">{agent}</span>
+          </header>
           {splitText(isCut ? `… ${text}` : text).map((piece, index) => (
             <PieceOfMessage key={index} piece={piece} />
           ))}

@@ -25,7 +25,9 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
     <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
       <header>
         <span className="author">{author.kind === 'model' ? agent : describeAuthor(author, message.data.role)}</span>
-        {author.kind === 'model' && author.ref !== undefined && <span className="moment">{author.ref}</span>}
+        {author.kind === 'model' && author.ref !== undefined && (
+          <span className="moment">{describeAuthor(author)}</span>
+        )}
         <button
           type="button"
           className="link moment"

@@ -48,6 +48,19 @@ describe('the pieces of a message', () => {
     });
     expect(outcomesOf([denied]).get('c')).toEqual({ isError: true, text: 'No.' });
   });
+
+  test.each([
+    [{ name: 'GoondanError', code: 'E_TOOL', message: 'It is broken.' }, 'E_TOOL: It is broken.'],
+    [{ message: 'It is broken.' }, 'It is broken.'],
+    [{ code: 'E_TOOL' }, undefined],
+    [{ message: 7 }, undefined],
+    [[1], undefined],
+    [null, undefined],
+  ])('the error %j comes down to %p', (value, brief) => {
+    const output = { type: 'error-json', value } as const;
+    const failed = shown({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'x', output }] });
+    expect(outcomesOf([failed]).get('c')?.brief).toBe(brief);
+  });
 });
 
 describe('code in a text', () => {

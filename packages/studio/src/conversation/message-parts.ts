@@ -9,6 +9,8 @@ type Output = Extract<Part, { type: 'tool-result' }>['output'];
 export interface ToolOutcome {
   readonly isError: boolean;
   readonly text: string;
+  /** What it comes down to, where that is not all of it. */
+  readonly brief?: string;
 }
 
 export type Piece =
@@ -106,10 +108,18 @@ function readOutcome(output: Output): ToolOutcome {
     case 'error-text':
       return { isError: true, text: output.value };
     case 'error-json':
-      return { isError: true, text: showJson(output.value) };
+      return { isError: true, text: showJson(output.value), ...briefOf(output.value) };
     default:
       return { isError: true, text: output.reason ?? 'It was not allowed.' };
   }
+}
+
+/** An error is its code and its message, whatever else it carries. */
+function briefOf(value: unknown): Pick<ToolOutcome, 'brief'> {
+  if (typeof value !== 'object' || value === null || !('message' in value) || typeof value.message !== 'string')
+    return {};
+  const code = 'code' in value && typeof value.code === 'string' ? `${value.code}: ` : '';
+  return { brief: `${code}${value.message}` };
 }
 
 function showJson(value: unknown): string {

@@ -1,11 +1,15 @@
 import type { Piece } from './message-parts.ts';
-import { splitInline } from './split-inline.ts';
+import { InlineText } from '../text/inline-text.tsx';
 import { ToolPiece } from './tool-piece.tsx';
 
 export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
   switch (piece.type) {
     case 'text':
-      return <TextPiece text={piece.text} />;
+      return (
+        <p className="text">
+          <InlineText text={piece.text} />
+        </p>
+      );
     case 'code':
       return (
         <pre className="code" data-language={piece.language}>
@@ -24,15 +28,4 @@ export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
     case 'tool':
       return <ToolPiece piece={piece} />;
   }
-}
-
-function TextPiece({ text }: { readonly text: string }) {
-  return (
-    <p className="text">
-      {splitInline(text).map((inline, index) => {
-        if (inline.type === 'code') return <code key={index}>{inline.text}</code>;
-        return inline.type === 'strong' ? <strong key={index}>{inline.text}</strong> : inline.text;
-      })}
-    </p>
-  );
 }

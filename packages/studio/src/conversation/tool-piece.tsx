@@ -14,7 +14,7 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
         {outcome !== undefined && (
           <span className="tool-line tool-outcome">
             {outcome.isError && <span className="unseen">failed: </span>}
-            {oneLine(outcome.text)}
+            {oneLine(outcome.brief ?? outcome.text)}
           </span>
         )}
       </summary>

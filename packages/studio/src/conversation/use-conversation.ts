@@ -19,7 +19,7 @@ export interface ConversationQuestion {
   readonly at: number | undefined;
   /** The turn that runs, as far as notices told. */
   readonly heard: LiveTurn | undefined;
-  /** Another one with every turn that was committed. */
+  /** Another one when the conversation changed on disk. */
   readonly commits: number;
   /** How many messages, the newest ones. */
   readonly last: number;

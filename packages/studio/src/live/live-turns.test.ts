@@ -57,9 +57,16 @@ describe('the turns that run right now', () => {
     expect(followNotice(running, { type: 'swarm', isRunning: true })).toBe(running);
   });
 
-  test('one that was running when the page was opened is picked up', () => {
-    const picked = follow(text('lo', 2));
-    expect(picked[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'lo', stepIndex: 2, isCut: true });
+  test('one that was running when the page was opened is picked up, with all that it wrote', () => {
+    const picked = follow({ ...text('Hel', 2), soFar: 'all' });
+    expect(picked[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'Hel', stepIndex: 2, isCut: false });
+    expect(followNotice(picked, text('lo', 2))[id]).toMatchObject({ text: 'Hello', isCut: false });
+    // Told again after a gap, it stands for what is there.
+    expect(followNotice(picked, { ...text('Hello', 2), soFar: 'all' })[id]).toMatchObject({ text: 'Hello' });
+  });
+
+  test('one that wrote more than is kept says so, until its next step', () => {
+    const picked = follow({ ...text('lo', 2), soFar: 'end' });
     expect(followNotice(picked, text('!', 2))[id]).toMatchObject({ text: 'lo!', isCut: true });
     expect(followNotice(picked, text('Next', 3))[id]).toMatchObject({ text: 'Next', isCut: false });
     expect(followNotice(picked, event('step.started', { stepIndex: 3 }))[id]).toMatchObject({ isCut: false });
@@ -76,7 +83,8 @@ describe('the turns that run right now', () => {
       turns = followNotice(turns, text('x'.repeat(10_000), 0));
     }
     expect(turns[id]?.tools.length).toBe(100);
-    expect(turns[id]?.text.length).toBe(200_000);
+    expect(turns[id]?.text.length).toBe(256 * 1024);
+    expect(turns[id]?.isCut).toBe(true);
   });
 });
 
@@ -92,7 +100,7 @@ function event(name: string, payload: Record<string, string | number>): StudioNo
   return { type: 'runtime.event', at, name, payload };
 }
 
-function text(written: string, stepIndex: number): StudioNotice {
+function text(written: string, stepIndex: number): Extract<StudioNotice, { readonly type: 'delta' }> {
   const delta = { type: 'text', text: written, turnId: 't1', stepId: `s${stepIndex}`, stepIndex } as const;
   return { type: 'delta', at, eventId: 'e1', delta };
 }

@@ -22,7 +22,7 @@ export interface LiveTurn {
   /** Absent while nothing was heard of one. */
   readonly stepIndex?: number;
   readonly tools: readonly LiveTool[];
-  /** What this step wrote first was not heard. */
+  /** What this step wrote first is not known any more. */
   readonly isCut?: boolean;
   /** See `settleTurns`. */
   readonly isDoubted?: boolean;
@@ -33,7 +33,7 @@ export type LiveTurns = Readonly<Record<string, LiveTurn>>;
 
 /** Of one turn: older ones are let go. */
 const MOST_TOOLS = 100;
-const LONGEST_TEXT = 200_000;
+const LONGEST_TEXT = 256 * 1024;
 
 export function liveKey(agent: string, key: string): string {
   return JSON.stringify([agent, key]);
@@ -47,7 +47,7 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
       return without(turns, notice.end.agent, notice.end.instanceKey);
     case 'delta': {
       const { agentName, instanceKey } = notice.at;
-      return change(turns, agentName, instanceKey, (turn) => write(turn, notice.delta));
+      return change(turns, agentName, instanceKey, (turn) => write(turn, notice));
     }
     case 'runtime.event': {
       const { agentName, instanceKey } = notice.at;
@@ -63,7 +63,7 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
   }
 }
 
-type Delta = Extract<StudioNotice, { type: 'delta' }>['delta'];
+type Delta = Extract<StudioNotice, { type: 'delta' }>;
 type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
 
 function begin(agent: string, key: string, payload: Payload): LiveTurn {
@@ -72,7 +72,7 @@ function begin(agent: string, key: string, payload: Payload): LiveTurn {
 
 /** One whose beginning was not heard. */
 export function emptyTurn(agent: string, key: string): LiveTurn {
-  return { agent, key, text: '', reasoning: '', tools: [], isCut: true };
+  return { agent, key, text: '', reasoning: '', tools: [] };
 }
 
 function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
@@ -80,16 +80,16 @@ function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
   return { ...(turnId === '' ? {} : { turnId }), ...(traceId === '' ? {} : { traceId }) };
 }
 
-function write(turn: LiveTurn, delta: Delta): LiveTurn {
+function write(turn: LiveTurn, { delta, soFar }: Delta): LiveTurn {
   const { turnId, stepIndex } = delta;
   // A new step writes anew: what the one before wrote is a message by now, or was taken back.
   const isNew = stepIndex !== turn.stepIndex;
-  // Whoever comes in the middle of a turn comes in the middle of a step.
-  const isCut = turn.isCut === true && turn.text + turn.reasoning === '';
-  const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '', isCut } : {}) };
-  if (delta.type === 'discard') return { ...current, text: '', reasoning: '' };
-  const written = `${current[delta.type]}${delta.text}`.slice(-LONGEST_TEXT);
-  return { ...current, [delta.type]: written };
+  const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '', isCut: false } : {}) };
+  if (delta.type === 'discard') return { ...current, text: '', reasoning: '', isCut: false };
+  const before = soFar === undefined ? current[delta.type] : '';
+  const written = `${before}${delta.text}`;
+  const isCut = current.isCut === true || soFar === 'end' || written.length > LONGEST_TEXT;
+  return { ...current, [delta.type]: written.slice(-LONGEST_TEXT), isCut };
 }
 
 const toolStates: Readonly<Record<string, LiveTool['state']>> = {

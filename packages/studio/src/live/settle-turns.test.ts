@@ -29,7 +29,7 @@ describe('a turn whose end was not heard', () => {
 
 describe('a turn whose beginning was not heard', () => {
   test('is there when the swarm says that its agent works', () => {
-    expect(pickUpTurns({}, [instance('working')])[id]).toMatchObject({ agent: 'concierge', text: '', isCut: true });
+    expect(pickUpTurns({}, [instance('working')])[id]).toMatchObject({ agent: 'concierge', text: '' });
     expect(pickUpTurns({}, [instance('idle')])).toEqual({});
     expect(pickUpTurns(live, [instance('working')])).toBe(live);
   });

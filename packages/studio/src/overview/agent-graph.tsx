@@ -1,6 +1,7 @@
 import type { AgentView, WorkspaceView } from '@goondan/cli/studio';
 import type { CSSProperties } from 'react';
-import { counted } from '../text/counted.ts';
+import { describeParts } from '../text/describe-parts.ts';
+import { useMedia } from '../theme/use-media.ts';
 import { placeAgents, type PlacedAgent } from './place-agents.ts';
 
 interface AgentGraphProps {
@@ -15,7 +16,8 @@ const MOST_ARROWS = 24;
 /** The agents of a swarm, and who may ask whom. */
 export function AgentGraph({ view, open }: AgentGraphProps) {
   const arrows = view.agents.flatMap(({ name, mayAsk = [] }) => mayAsk.map((other) => ({ from: name, to: other })));
-  if (arrows.length > MOST_ARROWS || view.agents.length > MOST_ARROWS) {
+  const isNarrow = useMedia('(width < 640px)');
+  if (isNarrow || arrows.length > MOST_ARROWS || view.agents.length > MOST_ARROWS) {
     return (
       <div className="agent-cards">
         {view.agents.map((agent) => (
@@ -54,7 +56,8 @@ interface AgentCardProps extends AgentGraphProps {
   readonly asks?: string;
 }
 
-function AgentCard({ agent: { name, tools, layers }, view, open, style, asks }: AgentCardProps) {
+function AgentCard({ agent, view, open, style, asks }: AgentCardProps) {
+  const { name } = agent;
   const isBusy = view.conversations.some((each) => each.agent === name && each.status === 'working');
   return (
     <button
@@ -66,8 +69,7 @@ function AgentCard({ agent: { name, tools, layers }, view, open, style, asks }: 
     >
       <strong>{name}</strong>
       <span className="quiet">
-        {name === view.entryAgent ? 'entry · ' : ''}
-        {counted(tools.length, 'tool')} · {counted(layers.length, 'layer')}
+        {[...(name === view.entryAgent ? ['entry'] : []), ...describeParts(agent)].join(' · ')}
       </span>
       {asks !== undefined && asks !== '' && <span className="quiet">{asks}</span>}
     </button>
@@ -76,8 +78,8 @@ function AgentCard({ agent: { name, tools, layers }, view, open, style, asks }: 
 
 function describeAsked({ mayAsk = [] }: AgentView, { agents }: WorkspaceView): string {
   if (mayAsk.length === 0) return '';
-  if (mayAsk.length === agents.length - 1) return 'may ask every other';
-  return mayAsk.length > 2 ? `may ask ${mayAsk.length} others` : `may ask ${mayAsk.join(', ')}`;
+  if (mayAsk.length <= 2) return `may ask ${mayAsk.join(', ')}`;
+  return mayAsk.length === agents.length - 1 ? 'may ask every other' : `may ask ${mayAsk.length} others`;
 }
 
 function find(placed: readonly PlacedAgent[], name: string): PlacedAgent | undefined {

@@ -6,8 +6,10 @@ import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
+import { nameOf } from '../text/name-of.ts';
 import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
 import { AgentGraph } from './agent-graph.tsx';
+import { BrokenConversations } from './broken-conversations.tsx';
 
 interface OverviewProps {
   readonly view: WorkspaceView;
@@ -17,13 +19,13 @@ interface OverviewProps {
 }
 
 export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
-  const { workspaceId, swarm = workspaceId, isRunning, startedAt, pid, startCommand } = view;
+  const { workspaceId, swarm, isRunning, startedAt, pid, startCommand } = view;
   const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
   return (
     <main className="middle overview">
       <header className="head">
         <div>
-          <h1>{swarm}</h1>
+          <h1>{nameOf(workspaceId, swarm)}</h1>
           <p className="quiet">
             {isRunning
               ? `running${startedAt === undefined ? '' : ` since ${describeMoment(startedAt)}`}${pid === undefined ? '' : ` · process ${pid}`}`
@@ -41,6 +43,7 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
           <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
         ))}
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
+        <BrokenConversations view={view} />
         {view.agents.length > 0 && (
           <section>
             <h2>Agents</h2>
@@ -53,8 +56,10 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
             <ul className="plain-list">
               {view.connections.map(({ connection, status, problem }) => (
                 <li key={connection}>
-                  <span className={`dot ${status === 'listening' ? 'is-running' : 'is-waiting'}`} aria-hidden="true" />{' '}
-                  {connection} <span className="quiet">{problem ?? status}</span>
+                  <span className={`dot ${dotOf(status, problem)}`} aria-hidden="true" />
+                  <span>
+                    {connection} <span className={problem === undefined ? 'quiet' : 'bad'}>{problem ?? status}</span>
+                  </span>
                 </li>
               ))}
             </ul>
@@ -62,7 +67,7 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
         )}
         <section>
           <h2>Latest turns</h2>
-          {turns.value?.turns.length === 0 && <p className="quiet">None yet.</p>}
+          {turns.value?.turns.length === 0 && <p className="quiet">{describeNone(view)}</p>}
           <table className="turns">
             <tbody>
               {turns.value?.turns.map((turn) => (
@@ -96,6 +101,17 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
       </div>
     </main>
   );
+}
+
+/** What was said while nothing was recorded is in the conversations all the same. */
+function describeNone({ conversations, isRunning }: WorkspaceView): string {
+  if (conversations.some(({ messages }) => messages > 0)) return 'None is recorded.';
+  return isRunning ? 'None yet. Open an agent, and write to it.' : 'None yet.';
+}
+
+function dotOf(status: WorkspaceView['connections'][number]['status'], problem: string | undefined): string {
+  if (problem !== undefined) return 'is-broken';
+  return status === 'listening' ? 'is-running' : 'is-waiting';
 }
 
 function newestKey({ conversations }: WorkspaceView, agent: string): string {

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react';
+import { InlineText } from '../text/inline-text.tsx';
 
 interface ConnectionNoticeProps {
-  readonly isConnected: boolean;
+  /** Why notices do not come, as far as the server said; `undefined` when they do. */
+  readonly streamProblem: string | undefined;
   readonly error: (Error & { readonly suggestion?: string | undefined }) | undefined;
 }
 
@@ -9,8 +11,8 @@ interface ConnectionNoticeProps {
 const PATIENCE_MS = 1_500;
 
 /** What is shown may be old. It goes by itself when Studio answers again. */
-export function ConnectionNotice({ isConnected, error }: ConnectionNoticeProps) {
-  const isFine = isConnected && error === undefined;
+export function ConnectionNotice({ streamProblem, error }: ConnectionNoticeProps) {
+  const isFine = streamProblem === undefined && error === undefined;
   const [isLate, setLate] = useState(false);
   useEffect(() => {
     setLate(false);
@@ -22,8 +24,8 @@ export function ConnectionNotice({ isConnected, error }: ConnectionNoticeProps) 
     <div className="connection" role="status">
       {!isFine && isLate && (
         <p>
-          <strong>{error?.message ?? 'The connection to Studio is gone.'}</strong> What you see may be old.{' '}
-          {error?.suggestion ?? 'It is tried again.'}
+          <strong>{error?.message ?? (streamProblem || 'The connection to Studio is gone.')}</strong> What you see may
+          be old. <InlineText text={error?.suggestion ?? 'It is tried again.'} />
         </p>
       )}
     </div>

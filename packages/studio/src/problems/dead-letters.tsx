@@ -2,6 +2,7 @@ import type { Done, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { addressOf, postTo } from '../server/ask-server.ts';
+import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { Problem } from './problem.tsx';
 
@@ -55,11 +56,11 @@ interface LetterCardProps {
 
 function LetterCard({ letter, isAsked, problem, act }: LetterCardProps) {
   const card = useBorrowedFocus<HTMLElement>('.composer textarea, .dead-letter button');
-  const { agent, crashes, deadAt, reason, input } = letter;
+  const { agent, instanceKey, crashes, deadAt, reason, input } = letter;
   return (
     <section ref={card} className="dead-letter" aria-label={`An input of ${agent} that was put aside`}>
       <header>
-        <strong>Put aside</strong> after {crashes} crashes of {agent}
+        <strong>Put aside</strong> after {counted(crashes, 'crash', 'crashes')} of {agent} {instanceKey}
         <span className="quiet">{describeMoment(deadAt)}</span>
       </header>
       <p>{reason}</p>

@@ -1,3 +1,5 @@
+import { InlineText } from '../text/inline-text.tsx';
+
 interface ProblemProps {
   readonly error: Pick<Error, 'message'> & {
     readonly code?: string | undefined;
@@ -15,9 +17,13 @@ export function Problem({ error, isWhole = false, isPast = false }: ProblemProps
   const text = (
     <div className="problem" role={isPast ? 'note' : 'alert'}>
       <p className="problem-title">
-        {code !== undefined && <code className="problem-code">{code}</code>} {error.message}
+        {code !== undefined && <code className="problem-code">{code}</code>} <InlineText text={error.message} />
       </p>
-      {error.suggestion !== undefined && <p className="problem-suggestion">{error.suggestion}</p>}
+      {error.suggestion !== undefined && (
+        <p className="problem-suggestion">
+          <InlineText text={error.suggestion} />
+        </p>
+      )}
     </div>
   );
   return isWhole ? <main className="middle centred">{text}</main> : text;

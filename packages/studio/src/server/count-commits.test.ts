@@ -12,6 +12,17 @@ test('every commit of a conversation gives it another number', () => {
   expect(countCommits(once, [{ type: 'swarm', isRunning: true }])).toBe(once);
 });
 
+test('and so does beginning it anew, but not its end: it cannot be read any more', () => {
+  const at = { agentName: 'agent', instanceKey: 'a' };
+  const before = countCommits(new Map(), [ended('a'), ended('b')]);
+  const reset = countCommits(before, [{ type: 'instance', at, change: 'reset' }]);
+  expect([...reset]).toEqual([
+    [liveKey('agent', 'b'), 1],
+    [liveKey('agent', 'a'), 2],
+  ]);
+  expect(countCommits(reset, [{ type: 'instance', at, change: 'deleted' }, { type: 'conversations' }])).toBe(reset);
+});
+
 test('a page that is open for days counts the latest ones', () => {
   let commits: Commits = new Map();
   for (let number = 0; number < 500; number += 1) commits = countCommits(commits, [ended(`${number}`), ended('shown')]);

@@ -1,16 +1,17 @@
 /**
- * A workspace's stream of notices, for as long as somebody looks.
+ * A workspace's stream of notices, for as long as the page is open. It is a WebSocket: those are not among the six connections
+ * that a browser has for all pages of one server.
  *
- * 1. A stream that ends is opened again: by the browser when the connection broke, by us when the server refused.
+ * 1. A stream that ends is opened again, after a moment.
  * 2. Notices are handed on several at a time: a model that writes fast must not draw the page anew with every word.
- * 3. A page that nobody sees lets its stream go: a browser has only six connections for all pages of one server.
  */
 import type { StudioNotice } from '@goondan/cli/studio';
 
 export interface StreamListener {
   /** Whoever hears this has missed what happened before. */
   readonly opened: () => void;
-  readonly lost: () => void;
+  /** `reason`: what the server said about it, if anything. */
+  readonly lost: (reason: string) => void;
   readonly heard: (notices: readonly StudioNotice[]) => void;
 }
 
@@ -18,38 +19,43 @@ const GATHER_MS = 50;
 /** Of notices: timers of a page in the background are slow. */
 const MOST_GATHERED = 2_000;
 const RETRY_MS = 3_000;
-const UNSEEN_MS = 10_000;
 
 /** Returns what ends it. */
 export function followStream(address: string, { opened, lost, heard }: StreamListener): () => void {
-  let stream: EventSource | undefined;
+  const url = new URL(address, location.href);
+  url.protocol = 'ws:';
+  const left = new AbortController();
+  const { signal } = left;
   let gathered: StudioNotice[] = [];
   let lastAt = 0;
   const timers = new Map<() => void, ReturnType<typeof setTimeout>>();
-  document.addEventListener('visibilitychange', look);
   open();
   return () => {
-    document.removeEventListener('visibilitychange', look);
     for (const timer of timers.values()) clearTimeout(timer);
-    stream?.close();
+    left.abort();
   };
 
   function open(): void {
-    stream = new EventSource(address);
-    stream.addEventListener('open', opened);
-    stream.addEventListener('error', fail);
-    stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      // As in ask-server.ts: one contract for both sides.
-      gathered.push(JSON.parse(data) as StudioNotice);
-      const restMs = lastAt + GATHER_MS - Date.now();
-      if (restMs <= 0 || gathered.length >= MOST_GATHERED) handOn();
-      else after(restMs, handOn);
-    });
+    const stream = new WebSocket(url);
+    stream.addEventListener('message', ({ data }: MessageEvent<string>) => hear(data), { signal });
+    stream.addEventListener('open', opened, { signal });
+    stream.addEventListener(
+      'close',
+      ({ reason }) => {
+        lost(reason);
+        after(RETRY_MS, open);
+      },
+      { signal },
+    );
+    signal.addEventListener('abort', () => stream.close(), { once: true });
   }
 
-  function fail(): void {
-    lost();
-    if (stream?.readyState === EventSource.CLOSED) after(RETRY_MS, open);
+  function hear(data: string): void {
+    // As in ask-server.ts: one contract for both sides.
+    gathered.push(JSON.parse(data) as StudioNotice);
+    const restMs = lastAt + GATHER_MS - Date.now();
+    if (restMs <= 0 || gathered.length >= MOST_GATHERED) handOn();
+    else after(restMs, handOn);
   }
 
   function handOn(): void {
@@ -58,20 +64,6 @@ export function followStream(address: string, { opened, lost, heard }: StreamLis
     gathered = [];
     lastAt = Date.now();
     heard(notices);
-  }
-
-  function look(): void {
-    if (document.visibilityState === 'hidden') return after(UNSEEN_MS, leave);
-    clearTimeout(timers.get(leave));
-    timers.delete(leave);
-    if (stream === undefined) open();
-  }
-
-  function leave(): void {
-    stream?.close();
-    stream = undefined;
-    clearTimeout(timers.get(open));
-    timers.delete(open);
   }
 
   /** Once, however often it is asked for meanwhile. */

@@ -2,27 +2,27 @@ import { useEffect, useRef, useState } from 'react';
 import { addressOf } from './ask-server.ts';
 import { followStream, type StreamListener } from './follow-stream.ts';
 
-/** Hears what happens in a workspace's swarm. Returns whether the stream is open. */
-export function useNotices(workspaceId: string | undefined, listener: StreamListener): boolean {
+/** Hears what happens in a workspace's swarm. Returns why it does not: the text may be empty; `undefined` when it does. */
+export function useNotices(workspaceId: string | undefined, listener: StreamListener): string | undefined {
   const latest = useRef(listener);
   latest.current = listener;
-  const [isOpen, setOpen] = useState(true);
+  const [problem, setProblem] = useState<string>();
 
   useEffect(() => {
     if (workspaceId === undefined) return;
-    setOpen(true);
+    setProblem(undefined);
     return followStream(addressOf(workspaceId, 'events'), {
       opened() {
-        setOpen(true);
+        setProblem(undefined);
         latest.current.opened();
       },
-      lost() {
-        setOpen(false);
-        latest.current.lost();
+      lost(reason) {
+        setProblem(reason);
+        latest.current.lost(reason);
       },
       heard: (notices) => latest.current.heard(notices),
     });
   }, [workspaceId]);
 
-  return isOpen;
+  return problem;
 }

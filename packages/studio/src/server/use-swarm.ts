@@ -7,6 +7,7 @@ import { settleTurns } from '../live/settle-turns.ts';
 import { addressOf } from './ask-server.ts';
 import { countCommits, type Commits } from './count-commits.ts';
 import { type Answered, useAnswer } from './use-answer.ts';
+import { isInView, isUrgent } from './when-to-look.ts';
 import { useNotices } from './use-notices.ts';
 import { useTicks } from './use-ticks.ts';
 import { useVersion } from './use-version.ts';
@@ -14,27 +15,18 @@ import { useVersion } from './use-version.ts';
 export interface Swarm {
   readonly view: Answered<WorkspaceView>;
   readonly live: LiveTurns;
-  /** Another one when a turn of this conversation was committed: what is read of it may be read again. */
+  /** Another one when this conversation changed on disk: what is read of it may be read again. */
   readonly versionOf: (agent: string, key: string) => number;
   /** Grows while turns run: for whoever shows one that is not over. */
   readonly progress: number;
-  readonly isConnected: boolean;
+  /** Why notices do not come, as far as the server said; `undefined` when they do. */
+  readonly streamProblem: string | undefined;
   /** At what there is: something was done to it. */
   readonly lookAgain: () => void;
 }
 
-/** Something may change without a notice: another program deletes a conversation. */
-const LOOK_AGAIN_MS = 5_000;
-
-/** What a step or a tool does is not in the view: it is not asked for with each of them. */
-function isAboutTurns(notice: StudioNotice): boolean {
-  return notice.type === 'turn.ended' || (notice.type === 'runtime.event' && notice.name === 'turn.started');
-}
-
-/** A person may be waited for. */
-function isUrgent({ type }: StudioNotice): boolean {
-  return type === 'approval' || type === 'swarm' || type === 'dropped';
-}
+/** For what nobody tells: somebody edits the bundle. */
+const LOOK_AGAIN_MS = 60_000;
 
 export function useSwarm(workspaceId: string | undefined): Swarm {
   const [live, setLive] = useState<LiveTurns>({});
@@ -51,7 +43,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
       setCommits((before) => countCommits(before, notices));
       if (notices.some(({ type }) => type === 'runtime.event' || type === 'turn.ended')) goOn();
       if (notices.some(isUrgent)) lookAgain();
-      if (notices.some(isAboutTurns)) lookLater();
+      if (notices.some(isInView)) lookLater();
     },
     [goOn, lookAgain, lookLater],
   );
@@ -61,7 +53,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     lookAgain();
     goOn();
   }, [lookAgain, goOn]);
-  const isConnected = useNotices(workspaceId, { heard, opened, lost: lookAgain });
+  const streamProblem = useNotices(workspaceId, { heard, opened, lost: lookAgain });
   const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
   const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
   const { value } = view;
@@ -75,6 +67,10 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
       return catchesUp ? pickUpTurns(settled, conversations) : settled;
     });
   }, [value]);
+  const hasDoubt = Object.values(live).some(({ isDoubted }) => isDoubted === true);
+  useEffect(() => {
+    if (hasDoubt) lookLater();
+  }, [hasDoubt, value, lookLater]);
   const versionOf = useCallback((agent: string, key: string) => commits.get(liveKey(agent, key)) ?? 0, [commits]);
-  return { view, live, versionOf, progress, isConnected, lookAgain };
+  return { view, live, versionOf, progress, streamProblem, lookAgain };
 }

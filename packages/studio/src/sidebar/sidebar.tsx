@@ -4,6 +4,7 @@ import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import type { LiveTurns } from '../live/live-turns.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { writeRoute } from '../route/route.ts';
+import { nameOf } from '../text/name-of.ts';
 import { changeTheme } from '../theme/theme.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { Mark } from './mark.tsx';
@@ -90,7 +91,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
 function choices({ workspaces, opened }: WorkspaceList): readonly { readonly id: string; readonly name: string }[] {
   const known = workspaces.map(({ workspaceId: id, swarm, isRunning }) => ({
     id,
-    name: swarm ?? id,
+    name: nameOf(id, swarm),
     isRunning,
   }));
   const isKnown = known.some(({ id }) => id === opened?.workspaceId);

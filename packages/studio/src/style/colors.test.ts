@@ -15,6 +15,7 @@ describe('the colours of the page', () => {
   const pairs = [
     ...['ink', 'ink-soft', 'ink-quiet'].flatMap((ink) => grounds.map((ground) => [ink, ground])),
     ...['bad', 'wait', 'added', 'removed'].map((ink) => [ink, `${ink}-wash`]),
+    ['bad', 'panel'],
     ['accent-ink', 'accent'],
     ['ink', 'accent-wash'],
     ['ink-quiet', 'wait-wash'],

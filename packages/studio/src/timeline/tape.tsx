@@ -9,6 +9,7 @@ interface TapeProps {
   readonly openTurn: string | undefined;
 }
 
+/** Of one event; where a column stands for many it is as tall as can be. */
 const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
 
 export function Tape({ timeline, value, openTurn }: TapeProps) {
@@ -46,6 +47,9 @@ function draw(
   if (context === null) return;
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
+  // Once, and not for every column: asking the page for a colour is slow.
+  const paint = (author: Author) => colors.getPropertyValue(`--author-${author}`);
+  const paints = { i: paint('i'), m: paint('m'), t: paint('t'), e: paint('e'), r: paint('r') };
   const { authors, from, last, first, turns } = timeline;
   // As the slider counts: it stands at the right edge of the event after which the conversation is shown.
   const perEvent = width / Math.max(1, last - first + 1);
@@ -58,14 +62,19 @@ function draw(
   }
   const columns = tapeColumns(authors, (authors.length * perEvent) / 3);
   const columnWidth = (authors.length * perEvent) / Math.max(1, columns.length);
-  columns.forEach((author, index) => {
+  const isOneEach = columns.length === authors.length;
+  const wide = Math.max(1, Math.min(columnWidth - 1, 14));
+  columns.forEach((column, index) => {
     const left = leftOf(from) + index * columnWidth;
     const isAfter = left >= leftOf(value + 1) - 0.01;
     context.globalAlpha = isAfter ? 0.25 : 1;
-    context.fillStyle = colors.getPropertyValue(`--author-${author}`);
-    const tall = (height - 8) * heights[author];
-    const wide = Math.max(1, Math.min(columnWidth - 1, 14));
-    context.fillRect(left + (columnWidth - wide) / 2, (height - tall) / 2, wide, tall);
+    const tall = (height - 8) * (isOneEach && column[0] !== undefined ? heights[column[0].author] : 1);
+    let top = (height - tall) / 2;
+    for (const { author, share } of column) {
+      context.fillStyle = paints[author];
+      context.fillRect(left + (columnWidth - wide) / 2, top, wide, tall * share);
+      top += tall * share;
+    }
   });
   context.globalAlpha = 1;
 }

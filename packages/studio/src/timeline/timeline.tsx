@@ -3,6 +3,7 @@ import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
 import type { Show } from '../conversation/shown-conversation.ts';
 import { describeMoment } from '../time/describe-time.ts';
+import { Legend } from './legend.tsx';
 import { Tape } from './tape.tsx';
 import { turnAt } from './turn-at.ts';
 
@@ -70,9 +71,12 @@ export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {
       </button>
       <p className="timeline-says">
         {at === undefined && value >= last ? (
-          <span className="quiet">
-            now · {last} event{last === 1 ? '' : 's'}
-          </span>
+          <>
+            <span className="quiet">
+              now · {last} event{last === 1 ? '' : 's'}
+            </span>
+            <Legend authors={timeline.authors} />
+          </>
         ) : (
           <>
             <span>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { boundaries } from '../screen/graphemes.ts';
+import { boundaries } from '../../graphemes.ts';
 import { edit, type EditedText, insert, leavesText, LONGEST_TEXT } from './edit-text.ts';
 import type { EditingKey } from './key.ts';
 

@@ -1,5 +1,5 @@
 /** Editing as pure steps: a text, where the cursor is, and a key give the next text and cursor. */
-import { boundaries, graphemes, widthOf } from '../screen/graphemes.ts';
+import { boundaries, graphemes, widthOf } from '../../graphemes.ts';
 import type { EditingKey } from './key.ts';
 
 export interface EditedText {

@@ -1,5 +1,5 @@
 /** The prompt as rows, and where in them the cursor is. Of a long text only what is around the cursor is looked at. */
-import { widthOf } from '../screen/graphemes.ts';
+import { widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
 import { type Line, line, span } from '../screen/line.ts';
 import { type Row, wrapLine } from '../screen/wrap-line.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { widthOf } from './graphemes.ts';
+import { widthOf } from '../../graphemes.ts';
 import { type Line, line, span } from './line.ts';
 import { wrapLine } from './wrap-line.ts';
 

@@ -1,5 +1,5 @@
 /** Rows as a terminal would break them: by characters, not by words, so that nothing moves when a line is finished. */
-import { graphemes } from './graphemes.ts';
+import { graphemes } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
 import { type Line, type Span, span } from './line.ts';
 

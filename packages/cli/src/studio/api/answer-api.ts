@@ -1,6 +1,6 @@
 /** Finds what answers an address below `/api`: the table of the contract. */
 import type { StudioHost } from '../studio-host.ts';
-import { readJsonBody } from '../http/read-json-body.ts';
+import { readJson } from '../http/read-json.ts';
 import { readQuery } from '../http/read-query.ts';
 import { StudioRefusal } from '../http/studio-refusal.ts';
 import { answerGet } from './answer-get.ts';
@@ -8,8 +8,13 @@ import { answerPost } from './answer-post.ts';
 import { findPlace, listAll } from './list-workspaces.ts';
 import { streamNotices } from './stream-notices.ts';
 
-/** `path`: what comes after `/api/`. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
-export async function answerApi(host: StudioHost, request: Request, url: URL, path: string): Promise<Response> {
+/** `path`: what comes after `/api/`. `undefined`: the request is a WebSocket by now. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
+export async function answerApi(
+  host: StudioHost,
+  request: Request,
+  url: URL,
+  path: string,
+): Promise<Response | undefined> {
   const [first, id, what = '', ...more] = path.split('/').map(decode);
   if (first !== 'workspaces' || more.length > 0) throw unknown(url);
   if (id === undefined) {
@@ -21,13 +26,13 @@ export async function answerApi(host: StudioHost, request: Request, url: URL, pa
   if (what === 'events') {
     checkMethod(request, 'GET', url);
     readQuery(url, []);
-    return streamNotices(host, place, request.signal);
+    return streamNotices(host, place, request);
   }
   const post = answerPost.get(what);
   if (post !== undefined) {
     checkMethod(request, 'POST', url);
     readQuery(url, []);
-    return Response.json(await post(host, place, await readJsonBody(request, host.clock)));
+    return Response.json(await post(host, place, await readJson(request, host.clock)));
   }
   const get = path.endsWith('/') ? undefined : answerGet.get(what);
   if (get === undefined) throw unknown(url);

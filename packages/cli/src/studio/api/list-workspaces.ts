@@ -53,7 +53,7 @@ export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
 async function summarize({ stateRoot, opened }: StudioHost, listed: ListedWorkspace): Promise<WorkspaceSummary> {
   const { workspaceId, instances, updatedAt } = listed;
   const status = await readStatus({ stateRoot, workspaceId });
-  const swarm = status?.swarm ?? (opened?.workspaceId === workspaceId ? opened.swarm : undefined);
+  const swarm = status?.swarm ?? (opened?.workspaceId === workspaceId ? opened.swarm : listed.swarm);
   return {
     workspaceId,
     ...(swarm !== undefined && { swarm }),

@@ -1,41 +1,51 @@
 /**
  * What happens in a swarm, for one page that looks at it: for as long as the page is there, whether the swarm runs or
  * not, and through its stops and starts.
- *
- * What waits for a slow reader is bounded: of what may be lost the oldest goes, and the reader is told how many.
  */
-import { EventStream, sleep, type SwarmNotice, type SwarmWatch } from '@goondan/runtime';
+import { instancesChangedAt, type LossyKind, sleep, type SwarmNotice, type SwarmWatch } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { StudioNotice } from '../contract.ts';
+import { StudioRefusal } from '../http/studio-refusal.ts';
+import { NoticeSocket } from '../notice-socket.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 
-/** How often it is looked whether the swarm is there. */
+/** How often it is looked whether the swarm is there, and, while it is not, whether conversations came or went. */
 const LOOK_MS = 1_000;
 /** A swarm says something every 15 s. */
 const SILENCE_MS = 20_000;
-const MEGABYTE = 1_000_000;
-const limits = {
-  stream: { mostWaiting: 256, mostWaitingBytes: 4 * MEGABYTE, mostLossy: 1_000, mostLossyBytes: MEGABYTE },
-  heartbeatMs: 15_000,
-};
 
 /** A date becomes a text on its way. */
 type Notice = SwarmNotice | StudioNotice;
 
-/** **Errors** — `E_STUDIO_BUSY`. */
-export function streamNotices({ streams, clock }: StudioHost, place: SwarmPlace, left: AbortSignal): Response {
-  const leave = streams.take();
-  const over = new AbortController();
-  const stream = new EventStream({ limits, clock, left, encodeDropped: encode });
-  stream.onOver(() => {
-    leave();
-    over.abort();
+/** The request becomes a WebSocket. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`. */
+export function streamNotices({ streams, clock, upgrade }: StudioHost, place: SwarmPlace, request: Request): undefined {
+  // A browser says it of every WebSocket, and no other check keeps pages of somebody else from opening one.
+  if (request.headers.get('origin') === null) {
+    throw new StudioRefusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
+  }
+  const socket = new NoticeSocket((stream) => {
+    const leave = takePlace(stream);
+    if (leave === undefined) return;
+    stream.left.addEventListener('abort', leave, { once: true });
+    const look = (signal: AbortSignal) => sleep(clock, LOOK_MS, signal).catch(() => undefined);
+    const tell = (notice: Notice) => stream.tell(notice, lossyKindOf(notice));
+    void follow(place, { tell, look, over: stream.left });
   });
-  const tell = (notice: Notice) => stream.send(encode(notice), lossyKindOf(notice));
-  const look = (signal: AbortSignal) => sleep(clock, LOOK_MS, signal).catch(() => undefined);
-  void follow(place, { tell, look, over: over.signal });
-  return stream.response();
+  if (upgrade(request, socket)) return undefined;
+  const message = 'Notices come over a WebSocket, and this request is none.';
+  throw new StudioRefusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
+
+  /** A page that is refused in the handshake is not told why: so it is let in, told, and shown out. */
+  function takePlace(stream: NoticeSocket): (() => void) | undefined {
+    try {
+      return streams.take();
+    } catch (error) {
+      stream.refuse(error instanceof GoondanError ? error.message : String(error));
+      return undefined;
+    }
+  }
 }
 
 interface Follower {
@@ -48,14 +58,21 @@ interface Follower {
 /** Never rejects. */
 async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promise<void> {
   let said: boolean | undefined;
+  const lookAtInstances = () => instancesChangedAt(place.stateRoot, place.workspaceId);
+  let instances = lookAtInstances();
   while (!over.aborted) {
     const watch = await startWatch(place, tell);
     say(watch !== undefined);
     if (watch !== undefined) {
       await untilOver(watch, over);
+      instances = lookAtInstances();
       say(false);
     }
     await look(over);
+    const now = lookAtInstances();
+    // Nobody runs who could tell: `gdn instance delete` and `gdn fork` did it themselves.
+    if (said === false && now !== instances) tell({ type: 'conversations' });
+    instances = now;
   }
 
   function say(isRunning: boolean): void {
@@ -68,7 +85,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
 async function startWatch(place: SwarmPlace, tell: (notice: Notice) => void): Promise<SwarmWatch | undefined> {
   if (!hasSocket(place)) return undefined;
   try {
-    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({}, tell);
+    return await (await attachSwarm(place, { silenceMs: SILENCE_MS }))?.watch({ soFar: true }, tell);
   } catch {
     return undefined;
   }
@@ -83,12 +100,6 @@ async function untilOver(watch: SwarmWatch, over: AbortSignal): Promise<void> {
   over.removeEventListener('abort', end);
 }
 
-const encoder = new TextEncoder();
-
-function encode(notice: Notice): Uint8Array {
-  return encoder.encode(`data: ${JSON.stringify(notice)}\n\n`);
-}
-
-function lossyKindOf({ type }: Notice) {
+function lossyKindOf({ type }: Notice): LossyKind | undefined {
   return type === 'delta' || type === 'log' || type === 'runtime.event' ? type : undefined;
 }

@@ -1,5 +1,11 @@
 /** One workspace: what is on its disk, what its swarm says when it runs, and what its bundle declares when that is known. */
-import type { ControlClient, InstanceStatus, Journal, SwarmStatus } from '@goondan/runtime';
+import {
+  type ControlClient,
+  type InstanceStatus,
+  type Journal,
+  readSwarmRecord,
+  type SwarmStatus,
+} from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withJournal } from '../../instance/with-journal.ts';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
@@ -22,7 +28,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const { status } = running ?? {};
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
-  const swarm = status?.swarm ?? opened?.swarm;
+  const swarm = status?.swarm ?? opened?.swarm ?? readSwarmRecord(place)?.swarm;
   return {
     workspaceId: place.workspaceId,
     ...(swarm !== undefined && { swarm }),

@@ -1,4 +1,5 @@
 /** How Studio says no: a status, and a `Refusal` with a code and a sentence. Never a stack. */
+import { controlStatusByCode } from '@goondan/runtime';
 import { type ErrorCode, GoondanError, type GoondanErrorOptions } from '@goondan/types';
 import type { Refusal } from '../contract.ts';
 
@@ -15,32 +16,19 @@ export class StudioRefusal extends GoondanError {
   }
 }
 
-/** Code → HTTP status; 500 for every other. */
-const statusByCode: { readonly [Code in ErrorCode]?: number } = {
-  E_AGENT_REQUEST: 400,
-  E_EVENT_INVALID: 400,
-  E_INSTANCE_KEY: 400,
+/** Code → HTTP status; 500 for every other. What the swarm refuses is refused alike. */
+const statusByCode: typeof controlStatusByCode = {
+  ...controlStatusByCode,
   E_STUDIO_REQUEST: 400,
   E_APPROVAL_BELOW_AGENT: 403,
   E_STUDIO_FORBIDDEN: 403,
-  E_AGENT_UNKNOWN: 404,
-  E_HISTORY_RANGE: 404,
-  E_INSTANCE_UNKNOWN: 404,
   E_TRACE_UNKNOWN: 404,
   E_WORKSPACE_UNKNOWN: 404,
-  E_CANCELLED: 409,
-  E_DEAD_LETTER: 409,
-  E_INSTANCE_DELETED: 409,
   E_TRACE_AMBIGUOUS: 409,
   E_APPROVALS_FULL: 429,
-  E_CONTROL_FULL: 429,
-  E_INBOX_FULL: 429,
-  E_PROCESSES_FULL: 429,
-  E_CONTROL_CLOSED: 503,
   E_CONTROL_SILENT: 503,
   E_STUDIO_BUSY: 503,
   E_SWARM_STOPPED: 503,
-  E_DISK_FULL: 507,
 };
 
 /** `report` hears of what has no code: it may quote anything, so whoever asked is not told. */

@@ -22,9 +22,9 @@ import type { EffectKind } from '../../trace/effect-record.ts';
 export type EventAuthor =
   /** `from` is absent where nobody knows any more. */
   | { readonly kind: 'input'; readonly from?: InputOrigin }
-  /** `ref`: which one, `Model/name`. */
-  | { readonly kind: 'model'; readonly ref?: string }
-  | { readonly kind: 'tool'; readonly name: string }
+  /** `ref`: which one, `Model/name`. `answeredBy`: the extension whose layer answered, so that nobody else was asked. */
+  | { readonly kind: 'model'; readonly ref?: string; readonly answeredBy?: string }
+  | { readonly kind: 'tool'; readonly name: string; readonly answeredBy?: string }
   | { readonly kind: 'extension'; readonly name: string }
   | { readonly kind: 'runtime' };
 

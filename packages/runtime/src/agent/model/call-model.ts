@@ -22,6 +22,8 @@ export interface ModelAsk {
   /** The call's own. */
   readonly spanIds: SpanIds;
   onDelta(delta: ModelDelta): void;
+  /** No model was asked: a layer had the answer. */
+  readonly onAnswered?: (extension: string) => void;
 }
 
 export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
@@ -51,6 +53,7 @@ export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply
     contextFor: (asking, next) => new ModelContext(run, call, asking, next),
     core: () => recordedOrAsked(run, ask),
     problemWith: problemWithModelReply,
+    answered: ask.onAnswered,
   });
 }
 

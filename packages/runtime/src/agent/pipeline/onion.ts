@@ -27,6 +27,8 @@ export interface Chain<Result> {
   readonly problemWith: (value: unknown) => string | undefined;
   readonly clock: Clock;
   readonly warn: (warning: LayerWarning) => void;
+  /** Told of a layer that did not call `next()`: the result is its extension's. */
+  readonly answered?: ((extension: string) => void) | undefined;
   /** Present when somebody watches. */
   readonly span?: ChainSpan | undefined;
 }
@@ -163,6 +165,7 @@ class LayerRun<Result> implements AskingLayer {
 
   private shortCircuit(): void {
     this.span?.shortCircuit();
+    this.chain.answered?.(this.layer.extension);
     if (this.layer.mayShortCircuit) return;
     this.chain.warn({
       event: 'middleware.short_circuit',

@@ -7,7 +7,7 @@
 import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
 import { TurnClock } from '../turn/turn-clock.ts';
-import { turnIdOf } from '../turn/turn-id.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
@@ -94,7 +94,7 @@ export class AskedTurns {
       if (result.error?.code === 'E_CANCELLED') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
-      onBroken(`${turnIdOf(event)} ended without a result`, error);
+      onBroken(`${turnIdOf(event.id)} ended without a result`, error);
     } finally {
       this.#cancellations.end(event.id);
       this.#clocks.delete(event.id);
@@ -109,6 +109,6 @@ const LAST_LINES_MS = 500;
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!(thrown instanceof GoondanError) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;
-  const result: TurnResult = { turnId: turnIdOf(event), finishReason: 'error', error: { code, message } };
+  const result: TurnResult = { turnId: turnIdOf(event.id), finishReason: 'error', error: { code, message } };
   return { result, stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
 }

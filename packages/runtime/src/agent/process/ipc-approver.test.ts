@@ -1,5 +1,5 @@
 // A process that waits for people, with both ends of its channel in this one and a real disk.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,15 +15,17 @@ import { runAgentProcess } from './run-agent-process.ts';
 // On a machine that may be busy.
 setDefaultTimeout(60_000);
 
+const folders = mkdtempSync(join(tmpdir(), 'asking-process-'));
 let folder: string;
-const launched: { end(): void }[] = [];
+const launched: { end(): Promise<void> }[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'asking-process-'));
+  folder = mkdtempSync(join(folders, 'test-'));
 });
-afterEach(() => {
-  for (const each of launched.splice(0)) each.end();
-  rmSync(folder, { recursive: true, force: true });
+afterEach(async () => {
+  for (const each of launched.splice(0)) await each.end();
 });
+// At the very end: what ended here like a process is still in this one, and may write once more.
+afterAll(() => rmSync(folders, { recursive: true, force: true }));
 
 type Of<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
@@ -37,7 +39,7 @@ async function launch(policy: JsonObject = {}) {
   const exit = (code: number) => {
     exits.push(code);
     child.close();
-    void close();
+    return close();
   };
   runAgentProcess(child, {
     clock: systemClock,
@@ -52,7 +54,7 @@ async function launch(policy: JsonObject = {}) {
     watchDraws: () => undefined,
     onTerminate: () => undefined,
     onUncaught: () => undefined,
-    exit,
+    exit: (code) => void exit(code),
   });
   launched.push({ end: () => exit(-1) });
   await parent.send({ type: 'start', plan: plan(policy) });
@@ -62,7 +64,7 @@ async function launch(policy: JsonObject = {}) {
     return found as Of<Type>;
   };
   await first('ready');
-  return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
+  return { send: parent.send.bind(parent), said, exits, first, kill: () => void exit(-1) };
 }
 
 function plan(policy: JsonObject): JsonObject {

@@ -153,13 +153,13 @@ const LAST_SPANS_MS = 2_000;
 
 /** Nothing of it is even loaded when nobody wants spans. */
 async function startTelemetry(
-  { telemetry, agent: { models } }: AgentStart,
+  { telemetry, agent }: AgentStart,
   { host: { clock }, log }: InstanceParts,
 ): Promise<Telemetry | undefined> {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
-  return openTelemetry(telemetry, { clock, models, report });
+  return openTelemetry(telemetry, { clock, agent, report });
 }
 
 /** Undefined when nobody wants to know. */

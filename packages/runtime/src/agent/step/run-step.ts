@@ -28,6 +28,8 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
     spanIds,
     catalog: new ToolCatalog(run.agent.tools.items()),
     modelRef: run.agent.modelRef,
+    repliedBy: undefined,
+    answeredBy: new Map(),
     replyId: undefined,
     toolStarted: false,
   };
@@ -83,6 +85,9 @@ async function askForReply(run: TurnRun, step: RunningStep, messages: readonly M
     key,
     parent: step.span,
     spanIds: step.spanIds.inside(key),
+    onAnswered: (extension) => {
+      step.repliedBy = extension;
+    },
     onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
   });
   step.modelRef = call.modelRef;

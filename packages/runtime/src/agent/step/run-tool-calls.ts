@@ -41,6 +41,7 @@ function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefi
     message,
     parent: step.span,
     spanIds: step.spanIds.inside(key),
+    onAnswered: (extension) => void step.answeredBy.set(part.toolCallId, extension),
     onStart: () => {
       step.toolStarted = true;
     },

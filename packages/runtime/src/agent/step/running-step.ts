@@ -12,6 +12,10 @@ export interface RunningStep {
   readonly catalog: ToolCatalog;
   /** Who is asked: the layers of the model call may choose another one. */
   modelRef: string;
+  /** The extension that answered in place of the model. */
+  repliedBy: string | undefined;
+  /** Those that answered in place of a tool, by the id of the call. */
+  readonly answeredBy: Map<string, string>;
   /** The id the reply was appended under. */
   replyId: string | undefined;
   /** A tool's handler has begun: what it did cannot be dropped with the step. */

@@ -14,7 +14,11 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
     createdAt: timeOf(run, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },
   };
-  run.conversation.emit({ type: 'append', message }, { kind: 'model', ref: step.modelRef }, step.stepId);
+  run.conversation.emit(
+    { type: 'append', message },
+    { kind: 'model', ref: step.modelRef, ...by(step.repliedBy) },
+    step.stepId,
+  );
   return run.conversation.get(step.replyId);
 }
 
@@ -28,7 +32,15 @@ export function appendToolResult(run: TurnRun, step: RunningStep, result: ToolCa
     createdAt: timeOf(run, id),
     source: { type: 'tool', toolCallId, toolName },
   };
-  run.conversation.emit({ type: 'append', message }, { kind: 'tool', name: toolName }, step.stepId);
+  run.conversation.emit(
+    { type: 'append', message },
+    { kind: 'tool', name: toolName, ...by(step.answeredBy.get(toolCallId)) },
+    step.stepId,
+  );
+}
+
+function by(extension: string | undefined): { readonly answeredBy?: string } {
+  return extension === undefined ? {} : { answeredBy: extension };
 }
 
 function timeOf({ replay, agent }: TurnRun, messageId: string): Date {

@@ -63,6 +63,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
       core: () => invokeTool(run, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
+      answered: ask.onAnswered,
     });
     // Also what a layer has put in its place.
     const result = maskToolResult(given, agent.mask);

@@ -22,6 +22,8 @@ export interface ToolCallAsk {
   readonly spanIds: SpanIds;
   /** The handler is about to begin. */
   onStart(): void;
+  /** The tool was not reached: a layer had the result. */
+  readonly onAnswered?: (extension: string) => void;
 }
 
 /** Layers may change `args` only. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -46,4 +47,35 @@ test('a reply says which model gave it, also when a layer chose another one', as
   const other = { provider: 'scripted', model: 'other', options: { script: [{ say: 'from the other' }] } };
   const authors = await authorsOf({}, { extensions: [chooser], models: { 'Model/other': other } });
   expect(authors.at(-1)).toEqual({ kind: 'model', ref: 'Model/other' });
+});
+
+test('a reply and a result that a layer had itself are of its extension, and nobody was asked', async () => {
+  const cache = extension('cache', ({ pipeline }) => {
+    let asked = 0;
+    const call = { type: 'tool-call', toolCallId: 'model', toolName: 'dice__roll', input: {} } as const;
+    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+    pipeline.register(
+      'model',
+      async (ctx) => (asked++ > 0 ? ctx.next() : { content: [call], finishReason: 'tool-calls', usage }),
+      { mayShortCircuit: true },
+    );
+  });
+  const guard = extension('guard', ({ pipeline }) =>
+    pipeline.register(
+      'toolCall',
+      async ({ toolCallId, toolName }) => ({ toolCallId, toolName, status: 'error', error: { message: 'No.' } }),
+      { mayShortCircuit: true },
+    ),
+  );
+  const dice: ToolDeclaration = {
+    name: 'dice',
+    exports: [{ name: 'roll', description: 'Rolls.' }],
+    handlers: { roll: () => 6 },
+  };
+  const authors = await authorsOf({}, { extensions: [cache, guard], tools: [dice] });
+  expect(authors.slice(1)).toEqual([
+    { kind: 'model', ref: 'Model/scripted', answeredBy: 'cache' },
+    { kind: 'tool', name: 'dice__roll', answeredBy: 'guard' },
+    { kind: 'model', ref: 'Model/scripted' },
+  ]);
 });

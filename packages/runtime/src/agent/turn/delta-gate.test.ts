@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createUserMessage, type MiddlewareKind, type TurnDelta } from '@goondan/types';
+import { maskSecrets, noSecrets } from '../../log/mask-secrets.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { DeltaGate } from './delta-gate.ts';
 
@@ -16,6 +17,7 @@ function leave(...buffering: MiddlewareKind[]): Record<string, readonly string[]
   const gate = new DeltaGate(
     'turn-1',
     (delta) => heard.push(delta),
+    noSecrets,
     (kind) => layers.of(kind),
   );
   const during = (action: () => void) => {
@@ -57,6 +59,7 @@ describe('the gate of streamed text', () => {
     const gate = new DeltaGate(
       'turn-1',
       (delta) => heard.push(delta),
+      noSecrets,
       () => [],
     );
     gate.streaming(step, { type: 'reasoning', text: 'hm' });
@@ -74,13 +77,73 @@ describe('the gate of streamed text', () => {
     const gate = new DeltaGate(
       'turn-1',
       (delta) => heard.push(delta),
+      noSecrets,
       (kind) => layers.of(kind),
     );
     gate.stepFinished(step, undefined);
     gate.stepFinished(step, createUserMessage('not mine'));
     expect(heard).toEqual([]);
     expect(() =>
-      new DeltaGate('turn-1', undefined, () => []).streaming(step, { type: 'text', text: 'x' }),
+      new DeltaGate('turn-1', undefined, noSecrets, () => []).streaming(step, { type: 'text', text: 'x' }),
     ).not.toThrow();
+  });
+});
+
+describe('the gate of streamed text, and secrets', () => {
+  const second = { stepId: 'turn-1.step-1', stepIndex: 1 };
+
+  function masking(...kinds: MiddlewareKind[]) {
+    const layers = new LayerRegistry();
+    for (const kind of kinds) layers.add('e', 'agent', kind, () => undefined, { buffers: true });
+    const heard: string[] = [];
+    const hear = (delta: TurnDelta) =>
+      heard.push(
+        delta.type === 'discard' ? `discard ${delta.stepIndex}` : `${delta.type} ${delta.stepIndex}: ${delta.text}`,
+      );
+    const gate = new DeltaGate('turn-1', hear, maskSecrets(['canary-12345']), (kind) => layers.of(kind));
+    return { gate, heard };
+  }
+  const written = (...pieces: string[]) => pieces.map((text) => ({ type: 'text' as const, text }));
+  const reply = (text: string) => ({ content: written(text), finishReason: 'stop' as const, usage });
+
+  test('X-15 a secret that comes in pieces does not leave; the rest leaves at once', () => {
+    const { gate, heard } = masking();
+    for (const delta of written('the ', 'key is c', 'anary', '-123', '45', ', you', ' see'))
+      gate.streaming(step, delta);
+    expect(heard).toEqual(['text 0: the ', 'text 0: key is ', 'text 0: ***', 'text 0: , you', 'text 0:  see']);
+  });
+
+  test('X-15 what waits leaves when the reply is complete, another part begins or another step does', () => {
+    const { gate, heard } = masking();
+    gate.streaming(step, { type: 'reasoning', text: 'can' });
+    gate.streaming(step, { type: 'text', text: 'canary' });
+    gate.modelFinished(step, reply('canary'));
+    gate.streaming(second, { type: 'text', text: 'c' });
+    gate.streaming(step, { type: 'text', text: 'x' });
+    expect(heard).toEqual(['reasoning 0: can', 'text 0: canary', 'text 1: c', 'text 0: x']);
+  });
+
+  test('X-15 what waits leaves when the model is broken off, and not as the better part of a secret', () => {
+    const { gate, heard } = masking();
+    gate.streaming(step, { type: 'text', text: 'a canary' });
+    gate.brokenOff();
+    gate.brokenOff();
+    gate.streaming(step, { type: 'text', text: 'a canary-1234' });
+    gate.brokenOff();
+    expect(heard).toEqual(['text 0: a ', 'text 0: canary', 'text 0: a ', 'text 0: ***']);
+  });
+
+  test('X-15 what waits of a step that is tried again is gone with it', () => {
+    const { gate, heard } = masking();
+    gate.streaming(step, { type: 'text', text: 'canary-123' });
+    gate.discard(step);
+    gate.streaming(second, { type: 'text', text: '45' });
+    expect(heard).toEqual(['discard 0', 'text 1: 45']);
+  });
+
+  test('X-15 what a layer that buffers has put into a reply is masked too', () => {
+    const { gate, heard } = masking('model');
+    gate.modelFinished(step, reply('it is canary-12345'));
+    expect(heard).toEqual(['text 0: it is ***']);
   });
 });

@@ -1,8 +1,13 @@
 /**
  * Streamed text on its way out. While a layer of the agent buffers (redaction, guards), nothing leaves before that
  * layer's chain has finished, and then what leaves is what the chain made of it, not what the model first wrote.
+ *
+ * Every piece leaves through here, so this is where secrets are masked, also one that is spread over several pieces: the
+ * end of what was written waits while it may be the beginning of one.
  */
 import type { Message, MiddlewareKind, ModelDelta, ModelReply, TurnDelta } from '@goondan/types';
+import { MaskedStream } from '../../log/masked-stream.ts';
+import { noSecrets, type SecretMask } from '../../log/mask-secrets.ts';
 import type { Layer } from '../pipeline/layer.ts';
 
 export type DeltaListener = (delta: TurnDelta) => void;
@@ -18,9 +23,14 @@ export interface StepIdentity {
 export class DeltaGate {
   private readonly hold: Hold;
 
+  private stream: MaskedStream | undefined;
+  /** Whose text is in the stream. */
+  private open: { readonly step: StepIdentity; readonly type: ModelDelta['type'] } | undefined;
+
   constructor(
     private readonly turnId: string,
     private readonly listener: DeltaListener | undefined,
+    private readonly mask: SecretMask,
     layersOf: (kind: MiddlewareKind) => readonly Layer[],
   ) {
     this.hold = widestHold(layersOf);
@@ -28,10 +38,17 @@ export class DeltaGate {
 
   /** While the model writes. */
   streaming(step: StepIdentity, delta: ModelDelta): void {
-    if (this.hold === 'nothing') this.send(step, delta);
+    if (this.hold !== 'nothing' || this.listener === undefined) return;
+    if (this.mask === noSecrets) return this.send(step, delta);
+    if (this.open?.type !== delta.type || this.open.step.stepId !== step.stepId) this.endStream('end');
+    this.stream ??= new MaskedStream(this.mask);
+    this.open = { step, type: delta.type };
+    const text = this.stream.push(delta.text);
+    if (text !== '') this.send(step, { type: delta.type, text });
   }
 
   modelFinished(step: StepIdentity, reply: ModelReply): void {
+    this.endStream('end');
     if (this.hold === 'model') this.sendParts(step, reply.content);
   }
 
@@ -45,8 +62,23 @@ export class DeltaGate {
 
   /** What this step streamed does not count: it is tried again. Of a step that is held, nothing has left. */
   discard(step: StepIdentity): void {
+    this.open = undefined;
+    this.stream?.end();
     if (this.hold === 'step' || this.hold === 'turn') return;
     this.listener?.({ type: 'discard', turnId: this.turnId, ...step });
+  }
+
+  /** The model writes no more, though it had not finished: what waits leaves. */
+  brokenOff(): void {
+    this.endStream('breakOff');
+  }
+
+  private endStream(how: 'end' | 'breakOff'): void {
+    const { open, stream } = this;
+    if (open === undefined || stream === undefined) return;
+    this.open = undefined;
+    const text = stream[how]();
+    if (text !== '') this.send(open.step, { type: open.type, text });
   }
 
   private sendMessage(step: StepIdentity, message: Message | undefined): void {
@@ -57,7 +89,8 @@ export class DeltaGate {
 
   private sendParts(step: StepIdentity, parts: ModelReply['content']): void {
     for (const part of parts) {
-      if (part.type === 'text' || part.type === 'reasoning') this.send(step, { type: part.type, text: part.text });
+      if (part.type !== 'text' && part.type !== 'reasoning') continue;
+      this.send(step, { type: part.type, text: this.mask(part.text) });
     }
   }
 

@@ -12,8 +12,8 @@ import type { LayerWarning } from '../pipeline/onion.ts';
 import { DeltaGate } from './delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
 import type { TurnClock } from './turn-clock.ts';
-import { turnIdOf } from './turn-id.ts';
 import type { TurnRun } from './turn-run.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 type OpenOptions = TurnOptions & { readonly clock: TurnClock };
 
@@ -23,7 +23,7 @@ export async function openTurn(
   options: OpenOptions,
   signal: AbortSignal,
 ): Promise<TurnRun | { readonly finished: TurnOutcome }> {
-  const turnId = turnIdOf(event);
+  const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
   if (opened.finished !== undefined) {
     return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
@@ -105,7 +105,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     signal,
     toolResults,
     usage: noUsage(),
-    deltas: new DeltaGate(turnId, options.onDelta, (kind) => agent.layers.of(kind)),
+    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
     observer: options.observer,
     replay: options.replay,
     span: undefined,

@@ -4,7 +4,7 @@ import type { ChainSpan } from '../../trace/layer-span.ts';
 import { type Chain, runOnion } from '../pipeline/onion.ts';
 import type { TurnRun } from './turn-run.ts';
 
-export interface TurnChain<Result> extends Pick<Chain<Result>, 'contextFor' | 'core' | 'problemWith'> {
+export interface TurnChain<Result> extends Pick<Chain<Result>, 'contextFor' | 'core' | 'problemWith' | 'answered'> {
   readonly kind: MiddlewareKind;
   /** From `watch`, when somebody watches. */
   readonly span: ChainSpan | undefined;

@@ -98,6 +98,7 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     return { result, reply };
   } catch (error) {
     const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
+    if (retry === undefined) run.deltas.brokenOff();
     // Also what went wrong after its chain had ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;

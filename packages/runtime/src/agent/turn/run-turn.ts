@@ -172,6 +172,8 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
 
 function failed(run: TurnRun, error: unknown): TurnResult {
   const { turnId, agent } = run;
+  // A layer that hangs keeps its step from ending.
+  run.deltas.brokenOff();
   return { turnId, finishReason: 'error', error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask) };
 }
 

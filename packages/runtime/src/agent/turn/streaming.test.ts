@@ -185,3 +185,56 @@ describe('streaming and trying again', () => {
     expect((await turn).deltas.map(textOfDelta)).toEqual(['try 1', 'discard', 'try 2']);
   });
 });
+
+describe('streaming and secrets', () => {
+  /** Writes a text that ends like the beginning of a secret; then what `next` says. */
+  function model(next: (signal: AbortSignal) => Promise<never>): Model {
+    return {
+      generate(request) {
+        request.onDelta({ type: 'text', text: 'it is canar' });
+        return next(request.signal);
+      },
+    };
+  }
+  const secrets = ['canary-12345'];
+  const heard = ({ deltas }: { readonly deltas: readonly TurnDelta[] }) => deltas.map(textOfDelta);
+
+  test('X-15 what was held back leaves when the step fails, also when the turn does not', async () => {
+    const saving = extension('saving', ({ pipeline }) =>
+      pipeline.register('turn', (ctx) =>
+        ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
+      ),
+    );
+    const failing = model(() => Promise.reject(new Error('broken')));
+    const agent = await scriptedAgent({ secrets, model: failing, extensions: [saving] });
+    const turn = await agent.say('hi');
+    expect(turn.result.finishReason).toBe('text_response');
+    expect(heard(turn)).toEqual(['it is ', 'canar']);
+  });
+
+  test('X-15 what was held back leaves when the turn is cancelled', async () => {
+    const cancel = new AbortController();
+    const agent = await scriptedAgent({
+      secrets,
+      model: model((signal) => {
+        queueMicrotask(() => cancel.abort());
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      }),
+    });
+    expect(heard(await agent.say('hi', { signal: cancel.signal }))).toEqual(['it is ', 'canar']);
+  });
+
+  test('X-15 what was held back leaves when a layer keeps the step from ending', async () => {
+    const cancel = new AbortController();
+    const hanging = extension('hanging', ({ pipeline }) =>
+      pipeline.register('model', async (ctx) => {
+        await ctx.next().catch(() => undefined);
+        cancel.abort();
+        return new Promise(() => undefined);
+      }),
+    );
+    const failing = model(() => Promise.reject(new Error('broken')));
+    const agent = await scriptedAgent({ secrets, model: failing, extensions: [hanging] });
+    expect(heard(await agent.say('hi', { signal: cancel.signal }))).toEqual(['it is ', 'canar']);
+  });
+});

@@ -2,6 +2,7 @@
 import type { BundleProblem } from './bundle-problem.ts';
 import type { ResourceKind, ResourceOf } from './kinds/resource-schemas.ts';
 import type { SourceDocument } from './place.ts';
+import type { ReferenceUse } from './references.ts';
 
 export interface Bundle {
   /** Its real path. */
@@ -25,6 +26,8 @@ export interface Scope {
   /** The npm name; absent for the bundle's own. */
   readonly package?: string;
   readonly resources: readonly LoadedResource[];
+  /** Those that are wrong somewhere, and so no resources; what they refer to can be looked at. */
+  readonly broken: readonly ReferringResource[];
   /** By `Kind/name`; the first of that name. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
   /** `Kind/name` of everything that is declared, also of what is broken. */
@@ -33,6 +36,14 @@ export interface Scope {
   readonly isIncomplete: boolean;
   /** The packages its resources refer to, by npm name; one that is not installed is not among them. */
   readonly packages: ReadonlyMap<string, Scope>;
+}
+
+/** What a document refers to. */
+export interface ReferringResource {
+  /** `Kind/name`, as far as it says so. */
+  readonly identity: string | undefined;
+  readonly document: SourceDocument;
+  readonly references: readonly ReferenceUse[];
 }
 
 export type LoadedResource = { [Kind in ResourceKind]: LoadedResourceOf<Kind> }[ResourceKind];

@@ -90,6 +90,82 @@ ${head('Model', 'm')}${script}`,
   });
 });
 
+describe('a resource with a field that is wrong', () => {
+  const problems = async (...documents: readonly string[]) => {
+    using bundle = temporaryBundle({ 'goondan.yaml': documents.join('---\n') });
+    const { errors } = await load(bundle.folder);
+    return errors.map(({ code, message, resource }) => `${resource} ${code} ${message}`);
+  };
+  const model = `${head('Model', 'm')}${script}`;
+
+  test('R-04 still says where it leads: nothing is found only when that is mended', async () => {
+    const found = await problems(
+      model,
+      `${head('Model', 'tape')}spec: { provider: cassette, model: 1, options: { file: t.json, mode: record, upstream: Model/gone } }\n`,
+      `${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: Model/n, models: [Model/m, openai/gpt, Tool/x], params: { temperature: warm } }
+  tools: [Tool/none, { ref: { kind: Tool, name: far, package: '@team/none' } }, 7]
+  extensions: [{ ref: Extension/none, as: 1 }, nonsense]
+`,
+      `${head('Swarm', 'default')}spec: { entryAgent: Agent/b, agents: [Agent/a, Agent/b], workspace: 1 }\n`,
+      `${head('Connection', 'door')}spec:
+  connectorRef: Connector/none
+  swarmRef: Swarm/other
+  ingress: { rules: [{ route: { agentRef: Agent/c } }, { rout: {} }] }
+`,
+    );
+    const references = found.filter((problem) => / E_(REF|PACKAGE)_/.test(problem));
+    expect(references).toEqual([
+      'Model/tape E_REF_MISSING There is no Model/gone.',
+      'Agent/a E_REF_MISSING There is no Model/n.',
+      'Agent/a E_REF_KIND Here belongs a Model, not a Tool.',
+      'Agent/a E_REF_MISSING There is no Tool/none.',
+      'Agent/a E_PACKAGE_MISSING The package "@team/none" is not installed.',
+      'Agent/a E_REF_MISSING There is no Extension/none.',
+      'Agent/a E_REF_INVALID "nonsense" is not a reference.',
+      'Swarm/default E_REF_MISSING There is no Agent/b.',
+      'Swarm/default E_REF_MISSING There is no Agent/b.',
+      'Connection/door E_REF_MISSING There is no Connector/none.',
+      'Connection/door E_REF_MISSING There is no Swarm/other.',
+      'Connection/door E_REF_MISSING There is no Agent/c.',
+    ]);
+    // What was found before is still there: at least one for each of them.
+    const fields = found.filter((problem) => problem.includes(' E_RESOURCE_')).map((problem) => problem.split(' ')[0]);
+    expect(new Set(fields)).toEqual(new Set(['Model/tape', 'Agent/a', 'Swarm/default', 'Connection/door']));
+  });
+
+  test('R-04 is not said to lead nowhere by what is not written like a reference', async () => {
+    const found = await problems(
+      model,
+      `${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: Model/m, models: Model/none, params: { temperature: warm } }
+  tools: [{ kind: Tool, name: bash, pakage: '@goondan/base' }, { kind: Tool }, { ref: [Tool/none] }, null]
+  extensions: { first: Extension/none }
+`,
+      `${head('Model', 'tape')}spec: { provider: casette, model: m, options: { upstream: Model/none } }\n`,
+    );
+    expect(found).not.toBeEmpty();
+    expect(found.filter((problem) => problem.includes(' E_REF_'))).toEqual([]);
+  });
+
+  test('R-04 is the swarm that a connection means that names none', async () => {
+    const connection = `${head('Connector', 'web')}spec: { entry: ./c.ts }
+---
+${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rules: [{ route: { agentRef: Agent/a } }] } }
+`;
+    const agent = `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m } }\n`;
+    const other = `${head('Agent', 'b')}spec: { modelConfig: { modelRef: Model/m } }\n`;
+    const broken = `${head('Swarm', 'one')}spec: { entryAgent: Agent/a, agents: [Agent/a], workspace: 1 }\n`;
+    const about = (found: readonly string[]) => found.filter((problem) => problem.startsWith('Connection/'));
+    expect(about(await problems(model, agent, broken, connection))).toEqual([]);
+    // Nobody knows which of two is meant, and so not whether it has that agent.
+    const whole = `${head('Swarm', 'two')}spec: { entryAgent: Agent/b, agents: [Agent/b] }\n`;
+    expect(about(await problems(model, agent, other, broken, whole, connection))).toEqual([
+      'Connection/door E_REF_MISSING spec.swarmRef is missing, and there is more than one Swarm.',
+    ]);
+  });
+});
+
 describe('what cannot be known', () => {
   test('R-04 is not called missing: a document that cannot be read may be what is looked for', async () => {
     using bundle = temporaryBundle({

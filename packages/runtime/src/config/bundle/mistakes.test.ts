@@ -439,7 +439,7 @@ const agents: Mistake[] = [
 const swarms: Mistake[] = [
   {
     title: 'no agents',
-    yaml: `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: ‸[] }\n`,
+    yaml: documents(model, agent('a'), `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: ‸[] }\n`),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.agents must be a list with at least 1 item, not an empty list.',
   },

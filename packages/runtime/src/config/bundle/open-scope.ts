@@ -1,7 +1,7 @@
 /** One folder of resources opened: its documents as resources, their files looked at, and the packages they refer to. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { LoadedResource, Scope } from './bundle.ts';
+import type { LoadedResource, ReferringResource, Scope } from './bundle.ts';
 import { errorAt, type Finding } from './bundle-problem.ts';
 import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
 import { inspectFiles } from './files/inspect-files.ts';
@@ -10,7 +10,7 @@ import { moduleScanner, type ScanModule } from './files/scan-module.ts';
 import { isResourceKind, parseResource } from './kinds/parse-resource.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
-import { listReferences, parseReference } from './references.ts';
+import { findReferences, listReferring, parseReference, type ReferenceUse } from './references.ts';
 
 /** Packages that one bundle may bring in, directly and through each other. */
 const MOST_PACKAGES = 100;
@@ -74,6 +74,7 @@ async function openScope(
 ): Promise<MutableScope> {
   const declared = new Set<string>();
   const resources: LoadedResource[] = [];
+  const broken: ReferringResource[] = [];
   let isIncomplete = false;
   for (const document of documents) {
     const identity = identityOf(document);
@@ -84,7 +85,10 @@ async function openScope(
     for (const { code, path, part, message, suggestion } of issues) {
       findings.push(errorAt(document.placeOf(path, part), code, message, { resource: identity, suggestion }));
     }
-    if (resource === undefined) continue;
+    if (resource === undefined) {
+      broken.push({ identity, document, references: referencesIn(document) });
+      continue;
+    }
     const { kind, metadata } = resource;
     // The kind of the resource is its own.
     const plain = {
@@ -101,7 +105,7 @@ async function openScope(
   }
   // The first of a name counts; that there is a second is said elsewhere.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
-  return { ...home, resources, byIdentity, declared, isIncomplete, packages: new Map() };
+  return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages: new Map() };
 }
 
 /** `Kind/name`, as far as a document that may be broken says it. */
@@ -109,6 +113,10 @@ function identityOf({ value }: SourceDocument): string | undefined {
   if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
   const { name } = value.metadata;
   return typeof name === 'string' && name !== '' ? `${value.kind}/${name}` : undefined;
+}
+
+function referencesIn({ value }: SourceDocument): ReferenceUse[] {
+  return isPlainObject(value) && isResourceKind(value.kind) ? findReferences(value.kind, value.spec) : [];
 }
 
 interface PackageUse {
@@ -119,15 +127,14 @@ interface PackageUse {
 /** Each once, at the first reference that names it. Names that are none are the references' own problem. */
 function packagesOf(scope: Scope): PackageUse[] {
   const uses = new Map<string, PackageUse>();
-  for (const loaded of scope.resources) {
-    for (const { written, path } of listReferences(loaded)) {
+  for (const { identity, document, references } of listReferring(scope)) {
+    for (const { written, path } of references) {
       const name = parseReference(written)?.package;
       if (name === undefined || uses.has(name) || !packageNamePattern.test(name)) continue;
-      const place = loaded.document.placeOf([...path, 'package']);
+      const place = document.placeOf([...path, 'package']);
       uses.set(name, {
         name,
-        finding: (code, problem) =>
-          errorAt(place, code, `The package "${name}" ${problem}.`, { resource: loaded.identity }),
+        finding: (code, problem) => errorAt(place, code, `The package "${name}" ${problem}.`, { resource: identity }),
       });
     }
   }

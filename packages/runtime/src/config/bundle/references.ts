@@ -3,7 +3,8 @@ import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
-import type { LoadedResource } from './bundle.ts';
+import { isPlainObject } from '../../json/copy-json.ts';
+import type { ReferringResource, LoadedResource, Scope } from './bundle.ts';
 import type { Path } from './place.ts';
 
 export interface Reference {
@@ -69,52 +70,92 @@ export function newNameOf(item: ListItem): string | undefined {
 }
 
 export function listReferences({ kind, resource }: LoadedResource): ReferenceUse[] {
-  const uses: ReferenceUse[] = [];
-  const add = (expected: ResourceKind, written: WrittenReference | undefined, ...path: Path) => {
-    if (written === undefined || (expected === 'Model' && parseModelName(written) !== undefined)) return;
-    uses.push({ kind: expected, written, path: ['spec', ...path] });
-  };
-  const addItems = (expected: ResourceKind, items: readonly ListItem[] | undefined, name: string) => {
-    for (const [index, item] of (items ?? []).entries()) {
-      const isWrapped = typeof item === 'object' && 'ref' in item;
-      add(expected, referenceOf(item), name, index, ...(isWrapped ? ['ref'] : []));
-    }
-  };
-  switch (kind) {
-    case 'Model': {
-      const { spec } = resource;
-      if (spec.provider === 'cassette') add('Model', spec.options.upstream, 'options', 'upstream');
-      break;
-    }
-    case 'Agent': {
-      const { modelConfig, tools, extensions } = resource.spec;
-      add('Model', modelConfig.modelRef, 'modelConfig', 'modelRef');
-      modelConfig.models?.forEach((written, index) => add('Model', written, 'modelConfig', 'models', index));
-      addItems('Tool', tools, 'tools');
-      addItems('Extension', extensions, 'extensions');
-      break;
-    }
-    case 'Swarm': {
-      const { entryAgent, agents, extensions } = resource.spec;
-      add('Agent', entryAgent, 'entryAgent');
-      addItems('Agent', agents, 'agents');
-      addItems('Extension', extensions, 'extensions');
-      break;
-    }
-    case 'Connection': {
-      const { connectorRef, swarmRef, ingress } = resource.spec;
-      add('Connector', connectorRef, 'connectorRef');
-      add('Swarm', swarmRef, 'swarmRef');
-      ingress.rules.forEach(({ route }, index) =>
-        add('Agent', route.agentRef, 'ingress', 'rules', index, 'route', 'agentRef'),
-      );
-      break;
-    }
-    case 'Tool':
-    case 'Extension':
-    case 'Connector':
-    case 'Package':
-      break;
+  return findReferences(kind, resource.spec);
+}
+
+/** Those of a resource, also of one that is wrong somewhere: what is not written like a reference is passed over. */
+export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
+  return referencePlaces[kind].flatMap(({ expects, steps, isItem = false, provider }) => {
+    if (provider !== undefined && (!isPlainObject(spec) || spec.provider !== provider)) return [];
+    return findPlaces(spec, steps, ['spec']).flatMap((found) => {
+      const { value, path } = isItem ? unwrapItem(found) : found;
+      if (!isWrittenReference(value) || (expects === 'Model' && parseModelName(value) !== undefined)) return [];
+      return [{ kind: expects, written: value, path }];
+    });
+  });
+}
+
+interface ReferencePlace {
+  readonly expects: ResourceKind;
+  /** From the spec to the reference; `EACH` for each of a list. */
+  readonly steps: readonly (string | typeof EACH)[];
+  /** A `ListItem`. */
+  readonly isItem?: true;
+  /** Only with this provider. */
+  readonly provider?: string;
+}
+
+const EACH = Symbol('each of a list');
+
+const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>> = {
+  Model: [{ expects: 'Model', steps: ['options', 'upstream'], provider: 'cassette' }],
+  Agent: [
+    { expects: 'Model', steps: ['modelConfig', 'modelRef'] },
+    { expects: 'Model', steps: ['modelConfig', 'models', EACH] },
+    { expects: 'Tool', steps: ['tools', EACH], isItem: true },
+    { expects: 'Extension', steps: ['extensions', EACH], isItem: true },
+  ],
+  Swarm: [
+    { expects: 'Agent', steps: ['entryAgent'] },
+    { expects: 'Agent', steps: ['agents', EACH], isItem: true },
+    { expects: 'Extension', steps: ['extensions', EACH], isItem: true },
+  ],
+  Connection: [
+    { expects: 'Connector', steps: ['connectorRef'] },
+    { expects: 'Swarm', steps: ['swarmRef'] },
+    { expects: 'Agent', steps: ['ingress', 'rules', EACH, 'route', 'agentRef'] },
+  ],
+  Tool: [],
+  Extension: [],
+  Connector: [],
+  Package: [],
+};
+
+interface Found {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+function findPlaces(value: unknown, [step, ...rest]: ReferencePlace['steps'], path: Path): Found[] {
+  if (step === undefined) return [{ value, path }];
+  if (step === EACH) {
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((item: unknown, index) => findPlaces(item, rest, [...path, index]));
   }
-  return uses;
+  return isPlainObject(value) && Object.hasOwn(value, step) ? findPlaces(value[step], rest, [...path, step]) : [];
+}
+
+function unwrapItem({ value, path }: Found): Found {
+  return isPlainObject(value) && 'ref' in value ? { value: value.ref, path: [...path, 'ref'] } : { value, path };
+}
+
+/** With a mistyped key an object would name something else. */
+function isWrittenReference(value: unknown): value is WrittenReference {
+  if (typeof value === 'string') return true;
+  if (!isPlainObject(value) || typeof value.kind !== 'string' || typeof value.name !== 'string') return false;
+  if (value.package !== undefined && typeof value.package !== 'string') return false;
+  return Object.keys(value).every((key) => ['kind', 'name', 'package'].includes(key));
+}
+
+/** Who refers to what in a folder: its resources, and those that are wrong somewhere. */
+export function listReferring({
+  resources,
+  broken,
+}: Pick<Scope, 'resources' | 'broken'>): readonly ReferringResource[] {
+  const whole = resources.map((loaded) => ({
+    identity: loaded.identity,
+    document: loaded.document,
+    references: listReferences(loaded),
+  }));
+  return [...whole, ...broken];
 }

@@ -9,5 +9,11 @@ export function swarmOf(
   const { swarmRef } = resource.spec;
   if (swarmRef !== undefined) return findResource(scope, 'Swarm', swarmRef);
   const [only, another] = resourcesOf(scope, 'Swarm');
-  return only === undefined || another !== undefined ? undefined : { scope, loaded: only };
+  if (only === undefined || another !== undefined || declaredSwarms(scope).length > 1) return undefined;
+  return { scope, loaded: only };
+}
+
+/** `Swarm/name` of each, also of one that is broken: a connection may well mean it. */
+export function declaredSwarms({ declared }: Scope): readonly string[] {
+  return [...declared].filter((identity) => identity.startsWith('Swarm/'));
 }

@@ -18,6 +18,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, ChildProcess, Spawn } from '../../ports/spawn.ts';
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import { maskOutput } from '../child/mask-output.ts';
 import { NamedTimers } from '../named-timers.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
@@ -171,8 +172,7 @@ export class KeptConnection {
       frameFolder: frameFolderFor(connection),
       args: [makeWorkFolder(connection)],
       ...(environment === undefined ? {} : { environment }),
-      onOutput: (output) =>
-        onOutput(connection, output.kind === 'line' ? { ...output, text: mask(output.text) } : output),
+      onOutput: (output) => onOutput(connection, maskOutput(output, mask)),
     });
   }
 

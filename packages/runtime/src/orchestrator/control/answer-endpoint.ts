@@ -1,4 +1,5 @@
 /** Endpoint → what it takes, and what it asks of the swarm. */
+import { readJsonBody, type RefuseBody } from '../../control/read-json-body.ts';
 import { type EndpointName, EVENT_STREAM, PROTOCOL_VERSION, type SwarmGreeting } from '../../control/endpoints.ts';
 import type { Delivery } from '../../control/swarm-control.ts';
 import { type Check, Misfit } from '../../ipc/check/shape.ts';
@@ -19,7 +20,6 @@ import {
   watchQuery,
 } from './check-request.ts';
 import type { ControlHost } from './control-host.ts';
-import { readBody } from './read-body.ts';
 import { ControlRefusal } from './refuse.ts';
 import { stopSwarm } from './stop-swarm.ts';
 import { watchEvents } from './watch-events.ts';
@@ -53,8 +53,8 @@ export const answerEndpoint: Readonly<Record<EndpointName, AnswerEndpoint>> = {
   ask: post({ query: turnQuery, body: deliveryBody, longest: 'longestDelivery' }, (host, asked) =>
     askTurn(host, turnOf(asked)),
   ),
-  cancel: post({ query: nothing, body: cancelBody }, ({ control }, { body: { reason, ...at } }) => ({
-    cancelled: control.cancel(at, reason),
+  cancel: post({ query: nothing, body: cancelBody }, async ({ control }, { body: { reason, ...at } }) => ({
+    cancelled: await control.cancel(at, reason),
   })),
   retryDeadLetter: post(
     { query: nothing, body: deadLetterBody },
@@ -109,9 +109,14 @@ function post<Query, Body>(shape: PostShape<Query, Body>, answer: Answer<Query, 
     const { limits, clock, bodies: room } = host;
     const query = checkQuery(shape.query, url);
     const longest = limits[shape.longest ?? 'longestBody'];
-    const parsed = await readBody(request, { longest, withinMs: limits.bodyMs, clock, room });
-    return reply(host, request, answer(host, { request, query, body: checked('The body', shape.body, parsed) }));
+    const parsed = await readJsonBody(request, { longest, withinMs: limits.bodyMs, clock, room }, refuseBody);
+    const body = checked('The body', shape.body, parsed === undefined ? {} : parsed);
+    return reply(host, request, answer(host, { request, query, body }));
   };
+}
+
+function refuseBody(...[status, message, headers]: Parameters<RefuseBody>): ControlRefusal {
+  return new ControlRefusal(status, 'E_CONTROL_REQUEST', message, headers);
 }
 
 /** An answer that takes its time is given up when the socket closes or nobody waits for it; one that is there is not. */

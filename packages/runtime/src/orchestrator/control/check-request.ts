@@ -64,6 +64,7 @@ const noticeType: Check<SwarmNotice['type']> = oneOf(
   'turn.ended',
   'log',
   'approval',
+  'instance',
   'dropped',
 );
 
@@ -71,6 +72,7 @@ export const watchQuery: Check<WatchFilter> = exactObject({
   ...choice,
   eventId: optional(name),
   types: optional((value: unknown) => listOf(noticeType)(text(value).split(','))),
+  soFar: optional(flagText),
 } satisfies FieldsOf<WatchFilter>);
 
 /** A query as an object; a parameter without a value counts as absent. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { endpoints } from '../../control/endpoints.ts';
 import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
-import { statusByCode } from './refuse.ts';
+import { controlStatusByCode } from './refuse.ts';
 
 const page = await Bun.file(join(import.meta.dir, '../../../../../docs/control-socket.md')).text();
 const sections = [...page.matchAll(/^### `(.+)`\n([\s\S]*?)(?=^##)/gm)].map(([, title = '', text = '']) => ({
@@ -52,7 +52,7 @@ describe('the page about the control socket', () => {
     const shown = [...page.matchAll(/^\| (\d{3}) +\| (`E_.+`) +\|$/gm)].flatMap(([, status, codes = '']) =>
       codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)]),
     );
-    expect(Object.fromEntries(shown)).toEqual(statusByCode);
+    expect(Object.fromEntries(shown)).toEqual(controlStatusByCode);
   });
 
   test('has every bound', () => {

@@ -20,11 +20,7 @@ export interface EventStreamParts {
   readonly clock: Clock;
   /** Aborts when the client is gone, also before it began to read. */
   readonly left: AbortSignal;
-  /** How the reader is told what it missed; as an event `dropped` when absent. */
-  readonly encodeDropped?: (notice: DroppedNotice) => Uint8Array;
 }
-
-export type DroppedNotice = Extract<SwarmNotice, { readonly type: 'dropped' }>;
 
 /** Bytes handed over each time the reader asks; one event may go beyond it. */
 const HELPING = 65_536;
@@ -39,11 +35,10 @@ export class EventStream {
   private callOffHeartbeat: () => void = () => undefined;
 
   constructor(private readonly parts: EventStreamParts) {
-    const { encodeDropped = (notice) => encodeEvent(notice.type, notice) } = parts;
     this.queue = new SendQueue({
       limits: parts.limits.stream,
       write: (bytes) => this.write(bytes),
-      noteFor: (counts) => encodeDropped({ type: 'dropped', count: total(counts) }),
+      noteFor: (counts) => encodeEvent('dropped', { type: 'dropped', count: total(counts) }),
     });
     const leave = () => this.leave();
     parts.left.addEventListener('abort', leave, { once: true });

@@ -4,6 +4,7 @@ import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { localControl } from './local-control.ts';
 import type { SwarmNotice } from '../../control/swarm-control.ts';
@@ -13,8 +14,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-async function open(answer: FakeAnswer, policy: SwarmPolicy = {}) {
-  const opened = await openFakeSwarm(answer, { policy });
+async function open(answer: FakeAnswer, policy: SwarmPolicy = {}, secrets: readonly string[] = []) {
+  const opened = await openFakeSwarm(answer, { policy, secrets });
   const graces: number[] = [];
   const control = localControl({
     swarm: opened.swarm,
@@ -154,24 +155,61 @@ function abortOf(signal: AbortSignal): Promise<string> {
 describe('a cancel', () => {
   test('of the running turn, of one by its id, and of none', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
-    expect(control.cancel({})).toBe(false);
+    expect(await control.cancel({})).toBe(false);
     const first = control.ask({ id: 'first' });
     const second = control.ask({ id: 'second' });
     await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
-    expect(control.cancel({ eventId: 'nobody' })).toBe(false);
-    expect(control.cancel({ eventId: 'second' }, 'not needed')).toBe(true);
-    expect(control.cancel({ eventId: 'second' })).toBe(false);
-    expect(control.cancel({ agent: 'a', instanceKey: 'default' })).toBe(true);
+    expect(await control.cancel({ eventId: 'nobody' })).toBe(false);
+    expect(await control.cancel({ eventId: 'second' }, 'not needed')).toBe(true);
+    expect(await control.cancel({ eventId: 'second' })).toBe(false);
+    expect(await control.cancel({ agent: 'a', instanceKey: 'default' })).toBe(true);
     expect(textOf((await first).result.responseMessage)).toBe('cancelled by a client');
     expect(textOf((await second).result.responseMessage)).toBe('not needed');
     const elsewhere = control.ask({ agent: 'b', instanceKey: 'k' });
     await until(() =>
       control.status().instances.some(({ agentName, status }) => agentName === 'b' && status === 'working'),
     );
-    expect([{}, { agent: 'b' }, { instanceKey: 'k' }].map((at) => control.cancel(at))).toEqual([false, false, false]);
-    expect(control.cancel({ agent: 'b', instanceKey: 'k' })).toBe(true);
+    expect(await Promise.all([{}, { agent: 'b' }, { instanceKey: 'k' }].map((at) => control.cancel(at)))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(await control.cancel({ agent: 'b', instanceKey: 'k' })).toBe(true);
     expect(textOf((await elsewhere).result.responseMessage)).toBe('cancelled by a client');
-    expect(() => control.cancel({ agent: 'z' })).toThrow(expect.objectContaining({ code: 'E_AGENT_UNKNOWN' }));
+    expect(await rejectionOf(control.cancel({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+  });
+
+  test('R-02 is on disk when it is told, without secrets and not too long', async () => {
+    const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
+    await control.deliver({ id: 'e1', input: 'hello' });
+    expect(await control.cancel({ eventId: 'e1' }, `because of a-secret-value${'!'.repeat(2_000)}`)).toBe(true);
+    const [entry] = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
+    expect(entry?.cancelled).toStartWith('because of ***!!!');
+    expect(entry?.cancelled).toHaveLength(1_000);
+  });
+
+  test('R-02 of whoever asked is told when it is on disk', async () => {
+    const { control, journal } = await open(() => new Promise(() => undefined));
+    const cancel = new AbortController();
+    const cancelled = Promise.withResolvers<void>();
+    const asking = control.ask(
+      { id: 'e1', input: 'hello' },
+      { signal: cancel.signal, onCancelled: cancelled.resolve, onAccepted: () => cancel.abort() },
+    );
+    asking.catch(() => undefined);
+    await cancelled.promise;
+    const entries = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
+    expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
+  });
+
+  test('R-02 that cannot be written down cancels all the same, and is reported', async () => {
+    const { control, journal, lines } = await open(({ signal }) => abortOf(signal));
+    const first = control.ask({ id: 'e1' });
+    await until(() => control.status().instances.some(({ status }) => status === 'working'));
+    journal.cancel = () => Promise.reject(new Error('the disk is full'));
+    expect(await control.cancel({ eventId: 'e1' }, 'enough')).toBe(true);
+    expect(textOf((await first).result.responseMessage)).toBe('enough');
+    expect(lines.find(({ event }) => event === 'cancel.not_written')?.message).toContain('the disk is full');
   });
 });
 
@@ -402,4 +440,36 @@ test('a swarm that stops takes no more input, and says so', async () => {
   expect(graces).toEqual([7, 1_000]);
   expect(await failure(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+});
+
+describe('who watches', () => {
+  test('is told of conversations that are forked, begun anew or deleted, when it is so', async () => {
+    const { control, journal, swarm } = await open(echo);
+    const at = { agentName: 'a', instanceKey: 'default' };
+    await journal.recover(at);
+    await journal.close(at);
+    await swarm.wake();
+    const told: [SwarmNotice, Promise<boolean>][] = [];
+    control.watch({ types: ['instance'] }, (notice) => {
+      if (notice.type === 'instance') told.push([notice, journal.has(notice.at)]);
+    });
+    const elsewhere: SwarmNotice[] = [];
+    control.watch({ types: ['instance'], instanceKey: 'copy' }, (notice) => void elsewhere.push(notice));
+
+    const copy = { ...at, instanceKey: 'copy' };
+    await control.forkInstance(at, { as: 'copy' });
+    await control.restart({ agent: 'a', instanceKey: 'default', fresh: true });
+    await control.deleteInstance(copy);
+    const heard = await Promise.all(told.map(async ([notice, isThere]) => [notice, await isThere] as const));
+    expect(heard).toEqual([
+      [{ type: 'instance', at: copy, change: 'forked' }, true],
+      [{ type: 'instance', at, change: 'reset' }, true],
+      [{ type: 'instance', at: copy, change: 'deleted' }, false],
+    ]);
+    expect(elsewhere).toHaveLength(2);
+    // A process that is replaced keeps its conversation.
+    await control.ask({ agent: 'a', input: 'hi' });
+    await control.restart({ agent: 'a' });
+    expect(told).toHaveLength(3);
+  });
 });

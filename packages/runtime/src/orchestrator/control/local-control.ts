@@ -9,7 +9,6 @@ import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-i
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../ask-agent.ts';
-import { cancelTurn } from '../cancel-turn.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import { refuseKey } from '../find-key-problem.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -70,7 +69,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     forkInstance,
     deadLetters,
     retryDeadLetter,
-    dropDeadLetter: async (at, eventId) => takeLetter(checkAddress(at), eventId),
+    dropDeadLetter,
     approvals: async () => swarm.approvals.pending(),
     approve: (id, options) => answer(id, 'approved', options),
     deny: (id, options) => answer(id, 'denied', options),
@@ -93,10 +92,11 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return acceptanceOf(to, event, duplicate);
   }
 
-  async function ask(delivery: Delivery, { signal, onAccepted, onNotice }: AskOptions = {}): Promise<TurnEnd> {
+  async function ask(delivery: Delivery, options: AskOptions = {}): Promise<TurnEnd> {
+    const { signal, ...told } = options;
     signal?.throwIfAborted();
     const { to, event } = open(delivery);
-    return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onNotice });
+    return askAgent(swarm, to, event, { ...told, cancel: signal, reason: BY_A_CLIENT });
   }
 
   async function answer(
@@ -121,13 +121,13 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return makeEvent(delivery, parts.entryAgent(), parts);
   }
 
-  function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): boolean {
+  async function cancel(at: InstanceChoice & { readonly eventId?: string }, reason = BY_A_CLIENT): Promise<boolean> {
     const address = checkAddress({
       agentName: at.agent ?? parts.entryAgent(),
       instanceKey: at.instanceKey ?? 'default',
     });
     const eventId = at.eventId ?? swarm.instances.find(address)?.running?.id;
-    return eventId !== undefined && cancelTurn(swarm, address, eventId, reason);
+    return eventId !== undefined && swarm.cancel(address, eventId, reason);
   }
 
   async function deleteInstance(at: AgentAddress, options: DeleteOptions = {}): Promise<DeletedInstance> {
@@ -178,6 +178,12 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     return true;
   }
 
+  async function dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean> {
+    const isDropped = await takeLetter(checkAddress(at), eventId);
+    if (isDropped) swarm.report('info', 'event.dropped', `Event ${eventId}, which was put aside, was dropped.`, at);
+    return isDropped;
+  }
+
   /** The letters are the agent process's own file: it is touched while there is none. */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
@@ -194,11 +200,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
-      await journal.reset(at);
-      // A turn that begins again asks again.
-      swarm.approvals.turnFinished(at);
-    });
+    await swarm.renew(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
     return true;
   }
 

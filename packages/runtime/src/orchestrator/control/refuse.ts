@@ -16,7 +16,7 @@ export class ControlRefusal extends GoondanError {
 }
 
 /** Code → HTTP status; 500 for every other. */
-export const statusByCode: { readonly [Code in ErrorCode]?: number } = {
+export const controlStatusByCode: { readonly [Code in ErrorCode]?: number } = {
   E_AGENT_REQUEST: 400,
   E_CONTROL_REQUEST: 400,
   E_EVENT_INVALID: 400,
@@ -48,7 +48,7 @@ const DEFAULT_RETRY_MS = 1_000;
 
 export function refuse(error: GoondanError): Response {
   const refusal = error instanceof ControlRefusal ? error : undefined;
-  const status = refusal?.status ?? statusByCode[error.code] ?? 500;
+  const status = refusal?.status ?? controlStatusByCode[error.code] ?? 500;
   const headers = { ...(status === 429 ? retryAfter(error) : {}), ...refusal?.headers };
   return Response.json(errorBody(error), { status, headers });
 }

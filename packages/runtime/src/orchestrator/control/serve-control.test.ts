@@ -4,7 +4,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeStatus } from '../../testing/fake-control.ts';
 import { type RequestOptions, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
-import { statusByCode } from './refuse.ts';
+import { controlStatusByCode } from './refuse.ts';
 
 let served: ServedSwarm;
 
@@ -157,7 +157,7 @@ describe('a refusal of the control socket', () => {
     ['The query of the request: verbose is unknown; known: none.', 'GET', '/v1/status?verbose=1', undefined],
     ['The query of the request: agent is there twice.', 'GET', '/v1/events?agent=a&agent=b', undefined],
     [
-      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, dropped.',
+      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
       'GET',
       '/v1/events?types=log,nonsense',
       undefined,
@@ -255,15 +255,18 @@ describe('a refusal of the control socket', () => {
   });
 
   // A code has one status, wherever it comes from.
-  test.each(Object.entries(statusByCode))('the swarm’s own error keeps its code: %s is %p', async (code, status) => {
-    if (!isErrorCode(code)) throw new Error(code);
-    expect(await refusedBySwarm(new GoondanError(code, 'No.', { suggestion: 'Do.' }))).toEqual([
-      status,
-      code,
-      'No.',
-      'Do.',
-    ]);
-  });
+  test.each(Object.entries(controlStatusByCode))(
+    'the swarm’s own error keeps its code: %s is %p',
+    async (code, status) => {
+      if (!isErrorCode(code)) throw new Error(code);
+      expect(await refusedBySwarm(new GoondanError(code, 'No.', { suggestion: 'Do.' }))).toEqual([
+        status,
+        code,
+        'No.',
+        'Do.',
+      ]);
+    },
+  );
 
   test('500 for a code without a status of its own', async () => {
     const [status, code] = await refusedBySwarm(new GoondanError('E_STORE_WRITE', 'No.'));

@@ -8,6 +8,8 @@
  *    given to its process again only when somebody waits for the answer, which is then the one it had.
  * 4. No secret of the swarm is written down, whoever sent it.
  * 5. Once it is closed, what nobody waits for is accepted and left for the next start.
+ * 6. What was cancelled is marked in the inbox before whoever cancelled it is told: its turn ends as cancelled, whatever
+ *    dies meanwhile.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
@@ -18,6 +20,7 @@ import { findAgentProblem } from '../find-agent-problem.ts';
 import { refuseKey } from '../find-key-problem.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
 
 export interface MailboxLimits {
@@ -39,10 +42,17 @@ export interface MailboxWorld {
   readonly agents: () => readonly string[];
   /** Hides the secrets of all agents and connections. */
   readonly mask: Mask;
+  /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
+  readonly sample: (event: AgentEvent) => AgentEvent;
+  /** That a cancel could not be written down. Must not throw. */
+  readonly report: (at: AgentAddress, problem: string) => void;
 }
 
+/** Of the words about a cancel, so much is written down. */
+const LONGEST_REASON = 1_000;
+
 export class Mailboxes {
-  readonly #journal: Pick<Journal, 'accept'>;
+  readonly #journal: Pick<Journal, 'accept' | 'cancel'>;
   readonly #instances: Instances;
   readonly #world: MailboxWorld;
   readonly #limits: MailboxLimits;
@@ -50,7 +60,7 @@ export class Mailboxes {
   #isClosed = false;
 
   constructor(
-    journal: Pick<Journal, 'accept'>,
+    journal: Pick<Journal, 'accept' | 'cancel'>,
     instances: Instances,
     world: MailboxWorld,
     limits: MailboxLimits = defaultMailboxLimits,
@@ -67,13 +77,40 @@ export class Mailboxes {
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(sent, this.#world.mask);
+    const event = withoutSecrets(this.#world.sample(sent), this.#world.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#journal.accept(to, event);
       const work = workOf(accepted, event, isAwaited);
       if (work !== undefined && (isAwaited || !this.#isClosed)) this.#instances.post(to, { type: 'work', ...work });
       return { duplicate: accepted.duplicate };
     });
+  }
+
+  /**
+   * Cancels the turn of an event, running or still waiting; false when there is none. Resolves when that is durable; when
+   * the disk fails it is cancelled all the same, for as long as this process lives, and reported.
+   */
+  async cancel(at: AgentAddress, eventId: string, said: string): Promise<boolean> {
+    const isQueued = (isNew: boolean) =>
+      this.#instances
+        .find(at)
+        ?.state.queue.some(({ event, cancelled }) => event.id === eventId && !(isNew && cancelled !== undefined)) ===
+      true;
+    if (!isQueued(true)) return false;
+    const reason = this.#world.mask(said).slice(0, LONGEST_REASON);
+    // First: a turn that runs need not wait for the disk to be told.
+    this.#instances.post(at, { type: 'cancel', eventId, reason });
+    try {
+      // One whose turn is over by then is on the disk as what it was.
+      await this.#inOrder(at, async () => isQueued(false) && this.#journal.cancel(at, eventId, reason));
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      this.#world.report(
+        at,
+        `That ${eventId} was cancelled cannot be written down, and is not known after a restart: ${problem}`,
+      );
+    }
+    return true;
   }
 
   /** Runs `action` while nothing is being accepted for the instance: what was is with it, what comes waits. */
@@ -132,11 +169,7 @@ function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
 }
 
 /** Invariant 3. */
-function workOf(
-  accepted: Accepted,
-  event: AgentEvent,
-  isAwaited: boolean,
-): { seq: number; event: AgentEvent } | undefined {
+function workOf(accepted: Accepted, event: AgentEvent, isAwaited: boolean): InboxEntry | undefined {
   if (!accepted.duplicate) return { seq: accepted.seq, event };
   return accepted.pending ?? (isAwaited ? { seq: HANDLED, event } : undefined);
 }

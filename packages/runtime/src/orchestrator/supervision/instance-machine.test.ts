@@ -498,6 +498,14 @@ describe('a cancelled event', () => {
     expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);
   });
 
+  test('R-02 that was cancelled before this orchestrator started: its turn starts cancelled', () => {
+    const instance = new Driven();
+    instance.acts({ type: 'work', seq: 1, event: event('a'), cancelled: 'timeout' });
+    const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };
+    expect(instance.start().slice(1)).toEqual([told, expect.objectContaining({ type: 'turn.send' })]);
+    expect(instance.acts(cancel('a'))).toEqual([]);
+  });
+
   test('that is not there does nothing', () => {
     expect(new Driven().do(cancel('x'))).toEqual([]);
   });

@@ -66,8 +66,17 @@ export const newInstance: InstanceState = {
 
 /** `process` is the number its `process.spawn` gave it: what an earlier one says is not heard. */
 export type InstanceInput =
-  /** An event was accepted. `crashes`: as the journal knows them, when the orchestrator itself was restarted. */
-  | { readonly type: 'work'; readonly seq: number; readonly event: AgentEvent; readonly crashes?: number }
+  /**
+   * An event was accepted. `crashes`: as the journal knows them, when the orchestrator itself was restarted; `cancelled`:
+   * the same, for why nobody wants it any more.
+   */
+  | {
+      readonly type: 'work';
+      readonly seq: number;
+      readonly event: AgentEvent;
+      readonly crashes?: number;
+      readonly cancelled?: string;
+    }
   /** Whoever waited for that event gave up. */
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   /** `planSlots` chose it. */

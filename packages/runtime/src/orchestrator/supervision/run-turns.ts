@@ -18,12 +18,13 @@ import { seekProcess, tellWaiting } from './start-process.ts';
 
 export function acceptWork(
   state: InstanceState,
-  { seq, event, crashes = 0 }: Extract<InstanceInput, { type: 'work' }>,
+  { seq, event, crashes = 0, cancelled }: Extract<InstanceInput, { type: 'work' }>,
   moment: Moment,
 ): InstanceStep {
   const told = tellWaiting(state, moment);
   if (state.queue.some((queued) => queued.event.id === event.id)) return { state, actions: told };
-  const queued = { ...state, queue: [...state.queue, { seq, event, crashes }] };
+  const entry = { seq, event, crashes, ...(cancelled === undefined ? {} : { cancelled }) };
+  const queued = { ...state, queue: [...state.queue, entry] };
   switch (state.phase.name) {
     case 'absent':
       return after(told, seekProcess(queued, moment));

@@ -1,9 +1,10 @@
 /** A conversation as it was at one moment of its life. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import { typedTurnIds } from '../../ports/ids.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { HistorySource } from './read-history.ts';
 
-/** After the event of this number (0: before the first), or after the turn of this id. */
+/** After the event of this number (0: before the first), or after the turn of this id, or of the only one that begins so. */
 export type Moment = number | string;
 
 /**
@@ -21,20 +22,41 @@ export async function foldHistory(
   if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
     throw range(`${moment} is no number of an event.`);
   }
+  const turnId = typeof moment === 'string' ? await findTurnId(source, instance, moment) : undefined;
   const { start, turns } = await source.history(instance);
   const fold = new HistoryFold(start, replacedLimit);
   const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
   if (until < start.seq) throw range(tooEarly(until, start.seq));
-  let isFound = typeof moment !== 'string';
+  let isFound = turnId === undefined;
   for await (const turn of turns) {
     // Turns without events leave the number as it is: they belong to the moment too.
     if (!fold.apply(turn, until)) break;
-    isFound ||= turn.turnId === moment;
-    if (turn.turnId === moment) break;
+    isFound ||= turn.turnId === turnId;
+    if (turn.turnId === turnId) break;
   }
-  if (!isFound) throw range(`No turn "${moment}" is in the history of this conversation.`);
+  // It may have gone since it was found.
+  if (!isFound) throw unknownTurn(turnId ?? '');
   if (typeof moment === 'number' && fold.seq < moment) throw range(tooLate(moment, fold.seq));
   return fold;
+}
+
+/** Named in a message. */
+const MOST_NAMED = 5;
+
+async function findTurnId(source: HistorySource, instance: AgentAddress, typed: string): Promise<string> {
+  const ids = typedTurnIds(typed);
+  const begins = new Set<string>();
+  for await (const { turnId } of (await source.history(instance)).turns) {
+    if (turnId === typed) return turnId;
+    if (ids.some((id) => turnId.startsWith(id))) begins.add(turnId);
+  }
+  const exact = ids.find((id) => begins.has(id));
+  const [only, ...others] = begins;
+  if (exact !== undefined) return exact;
+  if (only === undefined) throw unknownTurn(typed);
+  if (others.length === 0) return only;
+  const more = others.length >= MOST_NAMED ? ', …' : '';
+  throw range(`"${typed}" may be ${[only, ...others].slice(0, MOST_NAMED).join(', ')}${more}.`);
 }
 
 function tooEarly(moment: number, start: number): string {
@@ -44,6 +66,10 @@ function tooEarly(moment: number, start: number): string {
 function tooLate(moment: number, last: number): string {
   if (last === 0) return `There is no event ${moment}: nothing has happened in this conversation yet.`;
   return `There is no event ${moment}: the newest one is ${last}.`;
+}
+
+function unknownTurn(turnId: string): GoondanError {
+  return range(`No turn "${turnId}" is in the history of this conversation.`);
 }
 
 function range(message: string): GoondanError {

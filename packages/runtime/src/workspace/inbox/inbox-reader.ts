@@ -9,8 +9,9 @@ import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { turnIdOf, turnIdOfEvent, type InboxEntry } from './inbox-lines.ts';
-import { readEntries, readInbox } from './read-inbox.ts';
+import { entriesOf, type InboxEntry } from './inbox-lines.ts';
+import { readInbox, readInboxLines } from './read-inbox.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 export class InboxReader {
   readonly #ports: StorePorts;
@@ -33,7 +34,7 @@ export class InboxReader {
   async pending(handled: number): Promise<readonly InboxEntry[]> {
     await this.#refresh(handled);
     if (this.#entries[0] && this.#entries[0].seq <= handled) {
-      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event));
+      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event.id));
       this.#entries = this.#entries.filter(({ seq }) => seq > handled);
     }
     return this.#entries;
@@ -60,25 +61,25 @@ export class InboxReader {
     if (typeof contents === 'string') throw await corruptStore(this.#ports, this.#path, contents);
     refuseOtherInstance(this.#path, this.#address, contents.head);
     this.#identity = identity;
-    this.#entries = [...contents.entries];
-    this.#handledTurns = new Set(contents.head.handled.map(turnIdOfEvent));
-    this.#last = contents.head.before + contents.entries.length;
+    this.#entries = entriesOf(contents.lines);
+    this.#handledTurns = new Set(contents.head.handled.map(turnIdOf));
+    this.#last = contents.head.before + contents.lines.length;
     this.#offset = read.end;
   }
 
   async #readNew(identity: string): Promise<void> {
     const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
-    const entries = readEntries(read.lines, this.#last);
+    const lines = readInboxLines(read.lines, this.#last);
     // Damage, or another file that got the identity of the one that was here: disks use them again.
-    if (read.damage || typeof entries === 'string') return this.#readAll(identity);
-    this.#entries.push(...entries);
-    this.#last += entries.length;
+    if (read.damage || typeof lines === 'string') return this.#readAll(identity);
+    this.#entries = entriesOf(lines, this.#entries);
+    this.#last += lines.length;
     this.#offset += read.end;
   }
 }
 
 export function findEntry(entries: readonly InboxEntry[], turnId: string): InboxEntry | undefined {
-  return entries.find(({ event }) => turnIdOf(event) === turnId);
+  return entries.find(({ event }) => turnIdOf(event.id) === turnId);
 }
 
 /** For whoever does not own the instance: accepted events whose turn is not committed, oldest first. */

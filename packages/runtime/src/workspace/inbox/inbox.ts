@@ -5,7 +5,8 @@
  *
  * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once, and still known for the
  * last `rememberedEvents` handled ones after the event was taken out. 3. An event is taken out only when the commit
- * that handled it is durable.
+ * that handled it is durable. 4. `cancel` resolves only when it is durable that the event was cancelled; whoever handles
+ * it then knows.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../journal/metadata.ts';
@@ -20,7 +21,7 @@ import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { entryText, headText, type InboxEntry, type InboxHead } from './inbox-lines.ts';
+import { entriesOf, headText, lineText, type InboxEntry, type InboxHead, type InboxLine } from './inbox-lines.ts';
 import { readInbox, type InboxContents } from './read-inbox.ts';
 
 /** On disk, now or since an earlier delivery of the same event. */
@@ -47,6 +48,8 @@ export class Inbox {
   readonly #limits: StoreLimits;
   readonly #serial: FailStop;
   #head: InboxHead;
+  #lines: InboxLine[];
+  /** The events among them. */
   #entries: InboxEntry[];
   #log: AppendLog;
   #known: Set<string>;
@@ -64,9 +67,10 @@ export class Inbox {
     this.#limits = limits;
     this.#serial = new FailStop(paths.inbox);
     this.#head = opened.head;
-    this.#entries = [...opened.entries];
+    this.#lines = [...opened.lines];
+    this.#entries = entriesOf(opened.lines);
     this.#log = opened.log;
-    this.#known = knownIds(opened.head, opened.entries);
+    this.#known = knownIds(opened.head, this.#entries);
     this.#handled = opened.handled;
   }
 
@@ -107,13 +111,30 @@ export class Inbox {
     return this.#serial.run(async () => {
       if (this.#known.has(event.id)) return this.#duplicate(event.id);
       const entry = { seq: this.#last + 1, event };
-      const line = sealLines([entryText(entry)]);
+      const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
       // Synced before it resolves: what the sender is told must survive.
       await this.#log.append(line);
+      this.#lines.push(entry);
       this.#entries.push(entry);
       this.#known.add(event.id);
       return { accepted: true, duplicate: false, seq: entry.seq };
+    });
+  }
+
+  /**
+   * False when no event that waits has this id; a second time changes nothing. It needs no room: an event has one mark at
+   * most. **Errors** — `E_DISK_FULL` or `E_STORE_WRITE`, and then it is not marked.
+   */
+  cancel(eventId: string, reason: string): Promise<boolean> {
+    return this.#serial.run(async () => {
+      const entry = await this.#findPending(eventId);
+      if (entry === undefined || entry.cancelled !== undefined) return entry !== undefined;
+      const mark = { seq: this.#last + 1, cancels: entry.seq, reason };
+      await this.#log.append(sealLines([lineText(mark)]));
+      this.#lines.push(mark);
+      this.#entries = entriesOf([mark], this.#entries);
+      return true;
     });
   }
 
@@ -122,24 +143,28 @@ export class Inbox {
   }
 
   get #last(): number {
-    return this.#head.before + this.#entries.length;
+    return this.#head.before + this.#lines.length;
   }
 
   async #duplicate(eventId: string): Promise<Accepted> {
+    const pending = await this.#findPending(eventId);
+    return { accepted: true, duplicate: true, ...(pending && { pending }) };
+  }
+
+  async #findPending(eventId: string): Promise<InboxEntry | undefined> {
     const found = this.#entries.find(({ event }) => event.id === eventId);
     // Only the commit record knows: the agent's process handles events without telling this one.
     if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.#ports, this.#paths);
-    const isPending = found !== undefined && found.seq > this.#handled;
-    return { accepted: true, duplicate: true, ...(isPending && { pending: found }) };
+    return found && found.seq > this.#handled ? found : undefined;
   }
 
   async #makeRoom(bytes: number): Promise<void> {
     const { inboxEvents, inboxBytes, inboxCompactionBytes } = this.#limits;
-    const isFull = () => this.#last - this.#handled >= inboxEvents || this.#log.size + bytes > inboxBytes;
+    const isFull = () => this.#waiting().length >= inboxEvents || this.#log.size + bytes > inboxBytes;
     if (isFull() || this.#log.size > inboxCompactionBytes) await this.#takeOutHandled(isFull());
     if (!isFull()) return;
     const { agentName, instanceKey } = this.#head;
-    const waiting = `${this.#last - this.#handled} events waiting, ${this.#log.size} bytes`;
+    const waiting = `${this.#waiting().length} events waiting, ${this.#log.size} bytes`;
     const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
     throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
   }
@@ -147,28 +172,38 @@ export class Inbox {
   /** Rewriting costs what is still waiting; unless it must be, it is done when at least half was handled. */
   async #takeOutHandled(mustBe: boolean): Promise<void> {
     this.#handled = await handledUpTo(this.#ports, this.#paths);
-    const count = this.#handled - this.#head.before;
+    const count = this.#entries.length - this.#waiting().length;
     if (count <= 0 || (!mustBe && count * 2 < this.#entries.length)) return;
     // The commit record that was just read may be in memory only: the event must not go before the commit stays.
     await this.#ports.fs.syncFolder(this.#paths.folder);
-    await this.#rewrite(this.#entries.slice(count));
+    await this.#rewrite();
+  }
+
+  /** As of the last look at the commit record. */
+  #waiting(): InboxEntry[] {
+    const first = this.#entries.findIndex(({ seq }) => seq > this.#handled);
+    return first < 0 ? [] : this.#entries.slice(first);
   }
 
   /** Events the agent handled before they were durable, lost with the power, never acknowledged. */
   async #skipToHandled(): Promise<void> {
-    const message = `events ${this.#last + 1} to ${this.#handled} were handled but are not in the inbox`;
+    const message = `lines ${this.#last + 1} to ${this.#handled} were handled but are not in the inbox`;
     this.#ports.warn({ path: this.#paths.inbox, message });
-    await this.#rewrite([]);
+    await this.#rewrite();
   }
 
-  async #rewrite(entries: InboxEntry[]): Promise<void> {
+  /** Without what was handled. A mark stays until the events before it are gone, so that no number is missing. */
+  async #rewrite(): Promise<void> {
+    const entries = this.#waiting();
     const gone = this.#entries.slice(0, this.#entries.length - entries.length).map(({ event }) => event.id);
     const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);
+    const lines = this.#lines.filter(({ seq }) => seq > this.#handled);
     const head = { ...this.#head, before: this.#handled, handled };
-    await writeInbox(this.#ports, this.#paths, head, entries);
+    await writeInbox(this.#ports, this.#paths, head, lines);
     const old = this.#log;
     this.#log = await AppendLog.open(this.#ports.fs, this.#paths.inbox);
     this.#head = head;
+    this.#lines = lines;
     this.#entries = entries;
     this.#known = knownIds(head, entries);
     await old.close();
@@ -183,9 +218,9 @@ async function writeInbox(
   ports: StorePorts,
   paths: InstancePaths,
   head: InboxHead,
-  entries: readonly InboxEntry[],
+  lines: readonly InboxLine[],
 ): Promise<void> {
-  await replaceFile(ports.fs, paths.inbox, sealLines([headText(head), ...entries.map(entryText)]));
+  await replaceFile(ports.fs, paths.inbox, sealLines([headText(head), ...lines.map(lineText)]));
 }
 
 function knownIds(head: InboxHead, entries: readonly InboxEntry[]): Set<string> {

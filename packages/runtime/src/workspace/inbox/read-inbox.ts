@@ -1,9 +1,9 @@
 import type { ReadLines, StoredLine } from '../lines/read-lines.ts';
-import { readEntry, readHead, type InboxEntry, type InboxHead } from './inbox-lines.ts';
+import { readHead, readLine, type InboxHead, type InboxLine } from './inbox-lines.ts';
 
 export interface InboxContents {
   readonly head: InboxHead;
-  readonly entries: readonly InboxEntry[];
+  readonly lines: readonly InboxLine[];
 }
 
 /** A string says what is damaged. */
@@ -12,17 +12,17 @@ export function readInbox(read: ReadLines): InboxContents | string {
   const [first, ...rest] = read.lines;
   const head = first && readHead(first);
   if (!head) return 'its first line is not the head of an inbox';
-  const entries = readEntries(rest, head.before);
-  return typeof entries === 'string' ? entries : { head, entries };
+  const lines = readInboxLines(rest, head.before);
+  return typeof lines === 'string' ? lines : { head, lines };
 }
 
 /** `after`: the number before that of the first. A string says what is damaged. */
-export function readEntries(lines: readonly StoredLine[], after: number): InboxEntry[] | string {
-  const entries: InboxEntry[] = [];
-  for (const line of lines) {
-    const entry = readEntry(line, after + entries.length);
-    if (!entry) return `event ${after + entries.length + 1} is missing`;
-    entries.push(entry);
+export function readInboxLines(stored: readonly StoredLine[], after: number): InboxLine[] | string {
+  const lines: InboxLine[] = [];
+  for (const each of stored) {
+    const line = readLine(each, after + lines.length);
+    if (!line) return `line ${after + lines.length + 1} is missing`;
+    lines.push(line);
   }
-  return entries;
+  return lines;
 }

@@ -20,7 +20,7 @@ import type {
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
 import { countCrashes } from '../dead-letters/dead-letter.ts';
-import { turnIdOf, type InboxEntry } from '../inbox/inbox-lines.ts';
+import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
@@ -45,6 +45,7 @@ import { planCommit, type CommitPlan } from './plan-commit.ts';
 import { planReset } from './plan-reset.ts';
 import { readMetadata } from './read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 
 /** What a writer needs besides its files. */
 export interface WriterContext {
@@ -251,7 +252,7 @@ export class InstanceWriter {
   #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
     const first = pending.find(({ event }) => !this.#isFinished(event));
     if (entry && first && first !== entry) {
-      throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event)} was accepted before it`);
+      throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event.id)} was accepted before it`);
     }
     const interrupted = this.#log[0]?.turnId;
     if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
@@ -260,7 +261,7 @@ export class InstanceWriter {
   }
 
   #isFinished(event: AgentEvent): boolean {
-    return this.#recovered.finished.has(turnIdOf(event));
+    return this.#recovered.finished.has(turnIdOf(event.id));
   }
 
   /** An event that was delivered again after its turn was committed: handled, without a turn. */

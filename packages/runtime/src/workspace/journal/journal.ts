@@ -42,6 +42,13 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
+  /**
+   * Marks an accepted event whose turn is not committed as cancelled, durably: `pendingEntries` and a second delivery tell.
+   * False when there is none.
+   *
+   * **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`.
+   */
+  cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
   /** Accepted events whose turn is not committed, oldest first. The turn of an event has the id `turn-` + its id. */
   pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
   /** The same, each with its place. */
@@ -145,6 +152,11 @@ export async function openJournal(
       return writer ? writer.snapshot() : readCommitted(ports, slot.paths, instance);
     },
     accept,
+    async cancel(instance, eventId, reason) {
+      const isMarked = await slots.of(instance).withInbox((inbox) => inbox.cancel(eventId, reason));
+      await slots.closeUnused();
+      return isMarked;
+    },
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {

@@ -38,6 +38,11 @@ export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
+/** Which swarm last ran in the workspace. */
+export function swarmRecordPath(workspace: string): string {
+  return `${workspace}/swarm.json`;
+}
+
 /** What everybody in the workspace has to say, for people. */
 export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;

@@ -4,10 +4,14 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
+import { typedTurnIds } from '../../ports/ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
+
+/** Files that are opened for what no name tells. */
+const MOST_OPENED = 2_000;
 
 export interface FoundTrace {
   /** As the names of its files have it. */
@@ -18,7 +22,7 @@ export interface FoundTrace {
 
 /** **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
 export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string): Promise<FoundTrace> {
-  const exact = files.filter(({ turn }) => turnIds(id).some((turnId) => pathSegment(turnId) === turn));
+  const exact = files.filter(({ turn }) => typedTurnIds(id).some((turnId) => pathSegment(turnId) === turn));
   if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
   const traces = new Set(files.map(({ trace }) => trace));
   if (traces.has(pathSegment(id))) return { trace: pathSegment(id) };
@@ -29,16 +33,29 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
   );
 }
 
-/** What people type for a turn: all of its id, that of its event, or the part that is different for each. */
-function turnIds(id: string): string[] {
-  return [id, `turn-${id}`, `turn-event-${id}`];
+/** The latest turn that no other agent asked for, else the latest of all. **Errors** — `E_TRACE_UNKNOWN`. */
+export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace> {
+  let latest: FoundTrace | undefined;
+  for (const { path, trace } of files.slice(0, MOST_OPENED)) {
+    const turn = await readTraceSummary(fs, path);
+    if (turn === undefined) continue;
+    const found = { trace, turn: turn.spanId };
+    if (!isOfAgent(turn)) return found;
+    latest ??= found;
+  }
+  if (latest === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.', { suggestion });
+  return latest;
 }
 
-/** Files that are opened for an id that no name has. */
-const MOST_OPENED = 2_000;
+const suggestion = 'Ask the swarm something. Nothing is recorded where `policy.trace` or `GOONDAN_TRACE` says `off`.';
+
+/** Another agent asked for it. */
+export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
+  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
+}
 
 async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<Meant[]> {
-  const begins = (text: string) => turnIds(id).some((beginning) => text.startsWith(beginning));
+  const begins = (text: string) => typedTurnIds(id).some((beginning) => text.startsWith(beginning));
   const named = files.filter(({ turn }) => begins(turn));
   if (named.length > 0) return summaries(fs, named.slice(0, MOST_OPENED));
   const opened = await summaries(fs, files.slice(0, MOST_OPENED));
@@ -75,10 +92,13 @@ function unknown(id: string): GoondanError {
 /** Named in a message. */
 const MOST_NAMED = 5;
 
+/** Each by what would be typed to mean it alone. */
 function ambiguous(id: string, traces: readonly string[], turns: readonly Meant[]): GoondanError {
+  const idOf = ({ turnId, spanId }: TurnSummary) =>
+    turns.filter(({ turn }) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;
   const named = [
     ...traces.map((trace) => `trace ${trace}`),
-    ...turns.map(({ turn }) => `${turn.spanId} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
+    ...turns.map(({ turn }) => `${idOf(turn)} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
   ];
   const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : '';
   return new GoondanError('E_TRACE_AMBIGUOUS', `"${id}" may be ${named.slice(0, MOST_NAMED).join(', ')}${more}.`);

@@ -12,7 +12,7 @@ import type { HistorySource } from '../history/read-history.ts';
 import type { StoredMessageEvent } from '../journal/logged-record.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { codedFs } from '../lines/coded-fs.ts';
-import { findTrace, type FoundTrace } from './find-trace.ts';
+import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 import type { TracePlace } from './read-turn-trace.ts';
@@ -61,9 +61,7 @@ interface FoundTurn {
 }
 
 async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
-  const [newest] = files;
-  if (newest === undefined) throw unknown(id);
-  const found: FoundTrace = id === undefined ? { trace: newest.trace } : await findTrace(fs, files, id);
+  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
   const turns: FoundTurn[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
     const turn = await readTraceSummary(fs, file.path);
@@ -74,13 +72,8 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
   // Its file may have gone since it was found.
-  if (wanted === undefined) throw unknown(id);
+  if (wanted === undefined) throw unknown(id ?? 'last');
   return wanted;
-}
-
-/** Another agent asked for it. */
-function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
-  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
 async function readAround(
@@ -117,10 +110,8 @@ function storedEvent(event: MessageEvent): StoredMessageEvent {
   return { ...event, message: { ...message, createdAt: createdAt.toISOString() } };
 }
 
-function unknown(id: string | undefined): GoondanError {
-  const message =
-    id === undefined ? 'There are no recorded turns.' : `Nothing is recorded of a turn or a trace "${id}".`;
-  return new GoondanError('E_TRACE_UNKNOWN', message);
+function unknown(id: string): GoondanError {
+  return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 
 function unusable(turnId: string, problem: string, isUnfinished: boolean): GoondanError {

@@ -1,7 +1,8 @@
 /** One turn's file: all of it, or only how it began and ended. Also while it is being written. */
 import type { Fs } from '../../ports/fs.ts';
 import { assembleTurn, summarise } from '../../trace/assemble-turn.ts';
-import { decodeTraceLine, type TraceLine } from '../../trace/trace-lines.ts';
+import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
 
 /** The first line, and the last ones, are shorter. */
@@ -9,18 +10,11 @@ const END_BYTES = 16 * 1024;
 
 /** `undefined` when it is gone, or says nothing. */
 export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | undefined> {
-  return assembleTurn(decode(await fs.read(path)));
+  return assembleTurn(await readTraceLines(fs, path));
 }
 
-/** What is left of a line that a crash cut off is one that could not be written: it says where something is missing. */
 export async function readTraceLines(fs: Fs, path: string): Promise<TraceLine[]> {
-  const texts = new TextDecoder().decode(await fs.read(path)).split('\n');
-  return texts.flatMap((text, index): TraceLine[] => {
-    const line = decodeTraceLine(text);
-    if (line !== undefined) return [line];
-    // The last one may be on its way.
-    return isTorn(text) && index < texts.length - 1 ? [{ type: 'dropped', count: 1 }] : [];
-  });
+  return decode(await fs.read(path));
 }
 
 /** Reads its two ends. */
@@ -34,19 +28,6 @@ export async function readTraceSummary(fs: Fs, path: string): Promise<TurnSummar
   return summarise([...(first === undefined ? [] : [first]), ...last]);
 }
 
-function isTorn(text: string): boolean {
-  if (text === '') return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 function decode(bytes: Uint8Array | undefined): TraceLine[] {
-  return new TextDecoder()
-    .decode(bytes)
-    .split('\n')
-    .flatMap((text) => decodeTraceLine(text) ?? []);
+  return decodeTraceLines(new TextDecoder().decode(bytes));
 }

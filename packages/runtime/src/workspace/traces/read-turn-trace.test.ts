@@ -59,6 +59,31 @@ function write(...turns: Written[]) {
 const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
 const other = '2e4b9c2b-0000-4000-8000-000000000000';
 
+describe('the latest turn', () => {
+  const question = { turnId: 'turn-question', spanId: '1111111111111111', traceId: 'a'.repeat(32), second: 1 };
+  const later = { turnId: 'turn-later', spanId: '2222222222222222', traceId: 'b'.repeat(32), second: 2 };
+  // Sent by the first one, and handled after the second.
+  const sent = { ...question, turnId: 'turn-sent', agentName: 'guest', spanId: '3333333333333333', second: 3 };
+
+  test('is the latest that no other agent asked for', async () => {
+    const place = write(question, later, { ...sent, parentSpanId: question.spanId });
+    expect((await readTurnTrace(place)).turns.map(({ turnId }) => turnId)).toEqual(['turn-later']);
+  });
+
+  test('is the latest of all when agents asked for each that is kept', async () => {
+    const place = write({ ...sent, parentSpanId: question.spanId });
+    expect((await readTurnTrace(place)).turns.map(({ turnId }) => turnId)).toEqual(['turn-sent']);
+  });
+
+  test('of a workspace without turns is E_TRACE_UNKNOWN', async () => {
+    expect(await rejectionOf(readTurnTrace(write()))).toMatchObject({
+      code: 'E_TRACE_UNKNOWN',
+      message: 'There are no recorded turns.',
+      suggestion: expect.stringContaining('GOONDAN_TRACE'),
+    });
+  });
+});
+
 describe('readTurnTrace', () => {
   const place = write(
     { turnId: `turn-event-${uuid}`, spanId: '1111111111111111', second: 1 },
@@ -91,7 +116,12 @@ describe('readTurnTrace', () => {
     const refused = await rejectionOf(readTurnTrace(place, 'turn-same'));
     expect(refused).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(refused)).toContain('4444444444444444 (host default, 1970-01-01T00:00:04.000Z)');
-    expect(await rejectionOf(readTurnTrace(place, 'turn-event-'))).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
+    // By what was typed the beginning of.
+    const events = await rejectionOf(readTurnTrace(place, 'turn-event-'));
+    expect(events).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
+    expect(String(events)).toContain(
+      `turn-event-${other} (host default, 1970-01-01T00:00:02.000Z), turn-event-${uuid} (`,
+    );
   });
 
   test.each(['turn-nothing', 'x'.repeat(10_000), '../../etc', '\0', '~'])('%p is unknown', async (id) => {

@@ -7,7 +7,7 @@ import type { JournalLocation } from '../journal/instance-slots.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { codedFs } from '../lines/coded-fs.ts';
-import { findTrace } from './find-trace.ts';
+import { findLatestTurn, findTrace } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceFile, readTraceSummary } from './read-trace-file.ts';
 
@@ -50,11 +50,12 @@ const MOST_TURNS = 500;
  * A turn, or all turns of a trace, with the turns of other agents inside the calls that asked for them.
  *
  * **Rules** — `id` is a turn's, a trace's, a turn's span's or its event's id, or the beginning of one that no other has.
+ * Without one it is the latest turn that no other agent asked for.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with what it may mean; `E_STORE_READ`.
  */
-export async function readTurnTrace(place: TracePlace, id: string): Promise<ReadTrace> {
+export async function readTurnTrace(place: TracePlace, id?: string): Promise<ReadTrace> {
   const { fs, files } = await open(place);
-  const found = await findTrace(fs, files, id);
+  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
   const ofTrace = files.filter(({ trace }) => trace === found.trace).toReversed();
   const turns: TurnTrace[] = [];
   for (const { path } of ofTrace.slice(0, MOST_TURNS)) {
@@ -65,7 +66,7 @@ export async function readTurnTrace(place: TracePlace, id: string): Promise<Read
   const wanted = assembleTrace(turns, found.turn);
   // Its file may have gone since it was found.
   if (first === undefined || wanted.length === 0) {
-    throw new GoondanError('E_TRACE_UNKNOWN', `What was recorded of "${id}" is gone.`);
+    throw new GoondanError('E_TRACE_UNKNOWN', `What was recorded of "${id ?? 'last'}" is gone.`);
   }
   return { traceId: first.traceId, turns: wanted };
 }

@@ -3,7 +3,7 @@ import { closestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-import { swarmOf } from '../swarm-of.ts';
+import { declaredSwarms, swarmOf } from '../swarm-of.ts';
 import type { Path } from '../place.ts';
 import { referenceOf } from '../references.ts';
 import { checkEnvironment } from './check-agents.ts';
@@ -20,7 +20,7 @@ export function* checkConnections(scope: Scope): Generator<Finding> {
 }
 
 function* checkSwarm(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
-  const swarms = resourcesOf(scope, 'Swarm').map(({ identity }) => identity);
+  const swarms = declaredSwarms(scope);
   if (loaded.resource.spec.swarmRef !== undefined || swarms.length === 1 || scope.isIncomplete) return;
   const message =
     swarms.length === 0

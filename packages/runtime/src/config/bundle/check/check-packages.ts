@@ -4,7 +4,7 @@ import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { findBundlePackage } from '../files/find-package.ts';
 import { resourcesOf } from '../find-resource.ts';
-import { listReferences, parseReference } from '../references.ts';
+import { listReferring, parseReference } from '../references.ts';
 
 export function* checkPackages(scope: Scope): Generator<Finding> {
   for (const { resource, document, identity } of resourcesOf(scope, 'Package')) {
@@ -19,17 +19,15 @@ export function* checkPackages(scope: Scope): Generator<Finding> {
 
 /** Said at the reference that begins it. */
 function* checkCircle(scope: Scope): Generator<Finding> {
-  for (const loaded of scope.resources) {
-    for (const { written, path } of listReferences(loaded)) {
+  for (const { identity, document, references } of listReferring(scope)) {
+    for (const { written, path } of references) {
       const name = parseReference(written)?.package;
       const target = name === undefined ? undefined : scope.packages.get(name);
       const way = target === undefined ? undefined : findWay(target, scope);
       if (way === undefined) continue;
       const names = way.map((each) => each.package ?? (relative(scope.folder, each.folder) || 'this bundle'));
       const message = `Packages refer to each other in a circle: ${names.join(' → ')}.`;
-      yield errorAt(loaded.document.placeOf([...path, 'package']), 'E_REF_CYCLE', message, {
-        resource: loaded.identity,
-      });
+      yield errorAt(document.placeOf([...path, 'package']), 'E_REF_CYCLE', message, { resource: identity });
       return;
     }
   }

@@ -2,22 +2,23 @@
 import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
-import type { LoadedResource, Scope } from '../bundle.ts';
+import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
 import { findResource } from '../find-resource.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
-import { listReferences, parseReference, type Reference, type ReferenceUse } from '../references.ts';
+import type { SourceDocument } from '../place.ts';
+import { listReferring, parseReference, type Reference, type ReferenceUse } from '../references.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 
 export function* checkReferences(scope: Scope): Generator<Finding> {
-  for (const loaded of scope.resources) {
-    for (const use of listReferences(loaded)) {
+  for (const { identity, document, references } of listReferring(scope)) {
+    for (const use of references) {
       const problem = findProblem(scope, use);
       if (problem === undefined) continue;
       const { code, message, suggestion } = problem;
-      yield errorAt(placeOf(loaded, use), code, message, { resource: loaded.identity, suggestion });
+      yield errorAt(placeOf(document, use), code, message, { resource: identity, suggestion });
     }
   }
 }
@@ -76,7 +77,7 @@ function suggestIn(home: Scope, kind: string, name: string): string | undefined 
   return suggestName(meant === undefined ? undefined : `${kind}/${meant}`, names);
 }
 
-function placeOf({ document }: LoadedResource, { written, path }: ReferenceUse) {
+function placeOf(document: SourceDocument, { written, path }: ReferenceUse) {
   return document.placeOf(typeof written === 'string' ? path : [...path, 'name']);
 }
 

@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'forget to drain the inbox after a start',
     file: 'inbox/inbox-reader.ts',
-    find: 'this.#entries = [...contents.entries];',
+    find: 'this.#entries = entriesOf(contents.lines);',
     replace: 'this.#entries = [];',
     isQuick: true,
   },

@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'bun:test';
+import { cutToWidth, padToWidth } from './fit-width.ts';
+import { shorten } from './shorten.ts';
+
+describe('cutToWidth', () => {
+  test.each([
+    ['abcdef', 6, 'abcdef'],
+    ['abcdef', 5, 'abcd…'],
+    ['漢字漢字', 8, '漢字漢字'],
+    ['漢字漢字', 7, '漢字漢…'],
+    ['漢字漢字', 6, '漢字…'],
+    ['👩‍👩‍👧👩‍👩‍👧', 3, '👩‍👩‍👧…'],
+    ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
+  ])('%p in %d columns is %p', (text, columns, expected) => {
+    expect(cutToWidth(text, columns)).toBe(expected);
+    expect(Bun.stringWidth(cutToWidth(text, columns))).toBeLessThanOrEqual(columns);
+  });
+});
+
+test('padToWidth fills up columns, not characters', () => {
+  expect([padToWidth('漢字', 6), padToWidth('漢字', 3), padToWidth('a', 2)]).toEqual(['漢字  ', '漢字', 'a ']);
+});
+
+test('shorten: one row, as wide as it may be; what was not looked at is marked', () => {
+  expect(shorten('  one\n two ', 20)).toBe('one two');
+  expect(shorten('漢'.repeat(30), 20)).toBe(`${'漢'.repeat(9)}…`);
+  expect(shorten(`${' '.repeat(50)}late`, 10)).toBe('…');
+});

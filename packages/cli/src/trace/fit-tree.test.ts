@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import pc from 'picocolors';
+import { fitTree } from './fit-tree.ts';
+
+const { yellow } = pc.createColors(true);
+
+test('a line that is too wide goes on below, in its branches and its colour; nothing of it is lost', () => {
+  const tree = ['turn host', `│ │ ${yellow('~ args.text: one → 漢字漢字 and so on')}`, '│ short'].join('\n');
+  const fitted = fitTree(tree, 24);
+  expect(fitted.split('\n')).toEqual([
+    'turn host',
+    `│ │ ${yellow('~ args.text: one →')}`,
+    `│ │   ${yellow(' 漢字漢字 and so ')}`,
+    `│ │   ${yellow('on')}`,
+    '│ short',
+  ]);
+  for (const line of fitted.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(24);
+});
+
+test('a word that is wider than the room is broken, and what is pushed in stays so', () => {
+  expect(fitTree(`│     + ${'x'.repeat(30)}`, 24).split('\n')).toEqual([
+    `│     + ${'x'.repeat(14)}`,
+    `│   ${'x'.repeat(16)}`,
+  ]);
+});
+
+test('what fits stays, and so does what has no room at all', () => {
+  const deep = `${'│ '.repeat(20)}model Model/main 12 ms`;
+  expect(fitTree(deep, 40)).toBe(deep);
+  expect(fitTree('│ short', 8)).toBe('│ short');
+});

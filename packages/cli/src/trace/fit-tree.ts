@@ -1,0 +1,21 @@
+/** A tree on a terminal that is narrower than its lines: what does not fit goes on below, in the same branches. */
+
+/** Columns; where there are fewer, the terminal breaks the line. */
+const LEAST_ROOM = 12;
+
+export function fitTree(tree: string, columns: number): string {
+  return tree
+    .split('\n')
+    .flatMap((line) => fitLine(line, columns))
+    .join('\n');
+}
+
+function fitLine(line: string, columns: number): string[] {
+  const [branches = ''] = /^(?:│ )*/.exec(line) ?? [];
+  const room = columns - branches.length - GOES_ON.length;
+  if (Bun.stringWidth(line) <= columns || room < LEAST_ROOM) return [line];
+  const rows = Bun.wrapAnsi(line.slice(branches.length), room, { hard: true, trim: false }).split('\n');
+  return rows.map((row, index) => `${branches}${index === 0 ? '' : GOES_ON}${row}`);
+}
+
+const GOES_ON = '  ';

@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test';
+import type { TurnSummary } from '@goondan/runtime';
+import { openTerminal } from '../terminal.ts';
+import { printTurns } from './print-turns.ts';
+
+const turn = (instanceKey: string, input: string): TurnSummary => ({
+  turnId: 'turn-1',
+  traceId: 'a'.repeat(32),
+  spanId: 'b'.repeat(16),
+  agentName: 'host',
+  instanceKey,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  input,
+  resumes: 0,
+});
+
+test('a table, also of wide characters, that is as wide as the terminal', () => {
+  let screen = '';
+  const stdout = { write: (text: string) => (screen += text), isTTY: true, columns: 90 };
+  const terminal = openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } });
+  printTurns(
+    [turn('방문자-漢字', '漢字 '.repeat(50)), turn('default', 'x'.repeat(100)), turn('漢'.repeat(30), 'Hi')],
+    terminal,
+  );
+  const [heads = '', ...rows] = screen.trimEnd().split('\n');
+  const startOf = (row: string, word: string) => Bun.stringWidth(row.slice(0, row.indexOf(word)));
+  for (const row of rows) {
+    expect(row).toStartWith('2026-01-02T03:04:05Z  host');
+    expect(startOf(row, 'turn-1')).toBe(startOf(heads, 'turn '));
+    expect(Bun.stringWidth(row)).toBeLessThanOrEqual(90);
+  }
+  expect(rows.map((row) => row.endsWith('…'))).toEqual([true, true, false]);
+});

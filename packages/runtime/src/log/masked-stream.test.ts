@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { MASKED, maskSecrets, type SecretMask } from './mask-secrets.ts';
+import { MaskedStream } from './masked-stream.ts';
+
+/** What comes out for each piece, and at the end. */
+function pass(mask: SecretMask, pieces: readonly string[]): string[] {
+  const stream = new MaskedStream(mask);
+  return [...pieces.map((piece) => stream.push(piece)), stream.end()];
+}
+
+function cut(text: string, sizes: readonly number[]): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const size of sizes) {
+    pieces.push(text.slice(from, from + size));
+    from += size;
+  }
+  return [...pieces, text.slice(from)];
+}
+
+// Few letters, so that secrets overlap, begin like each other and begin again inside themselves.
+const letters = fc.constantFrom('a', 'a', 'b', '"', '\\', '\n', '%', 'é', '\ud83d');
+const secretText = fc.string({ unit: letters, minLength: 8, maxLength: 14 });
+const secretTexts = fc.oneof(
+  fc.array(secretText, { minLength: 1, maxLength: 4 }),
+  // One the beginning of the other, one its end, one across both.
+  secretText.map((secret) => [secret, `${secret}ab`, secret.slice(0, 8), `${secret.slice(4)}${secret.slice(0, 6)}`]),
+);
+const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
+
+/** A text that is full of secrets, in several forms, whole and broken off. */
+function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), JSON.stringify({ secret })]);
+  const some = fc.constantFrom(...forms);
+  const part = fc.oneof(
+    some,
+    fc.tuple(some, fc.nat({ max: 12 })).map(([form, length]) => form.slice(0, length)),
+    fc.tuple(some, fc.nat({ max: 12 })).map(([form, length]) => form.slice(length)),
+    fc.string({ unit: letters, maxLength: 10 }),
+  );
+  return fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+}
+
+const cases = secretTexts.chain((secrets) => fc.tuple(fc.constant(secrets), textOf(secrets), sizes));
+
+describe('the mask of a text that comes in pieces', () => {
+  test('X-15 hides a secret that is spread over pieces', () => {
+    const mask = maskSecrets(['sk-live-12345']);
+    expect(pass(mask, ['key s', 'k-', 'live-1234', '5 and', ' s'])).toEqual(['key ', '', '', '*** and', ' ', 's']);
+  });
+
+  test('X-15 gives what the mask makes of the whole text, however it is cut', () => {
+    fc.assert(
+      fc.property(cases, ([secrets, text, lengths]) => {
+        const mask = maskSecrets(secrets);
+        expect(pass(mask, cut(text, lengths)).join('')).toBe(mask(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('X-15 hides every character that is part of a secret, and no other', () => {
+    fc.assert(
+      fc.property(cases, ([secrets, text]) => {
+        const mask = maskSecrets(secrets);
+        expect(mask(text)).toBe(maskByHand(text, mask.forms).join(''));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('X-15 holds back nothing but what may be the beginning of a secret', () => {
+    fc.assert(
+      fc.property(cases, ([secrets, text, lengths]) => {
+        const mask = maskSecrets(secrets);
+        const stream = new MaskedStream(mask);
+        let taken = '';
+        let shown = '';
+        for (const piece of cut(text, lengths)) {
+          taken += piece;
+          shown += stream.push(piece);
+          const open = Math.max(...mask.forms.map((form) => beginningAtEnd(taken, form)));
+          expect(shown).toBe(
+            maskByHand(taken, mask.forms)
+              .slice(0, taken.length - open)
+              .join(''),
+          );
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('X-15 begins anew after the end', () => {
+    const stream = new MaskedStream(maskSecrets(['aaaabbbb']));
+    const out = [stream.push('aa'), stream.end(), stream.push('aabbbb'), stream.end()];
+    expect(out).toEqual(['', 'aa', 'aabbbb', '']);
+  });
+
+  test('X-15 broken off, the beginning of a secret is hidden when it is as long as one', () => {
+    const stream = new MaskedStream(maskSecrets(['sk-live-12345', '12345-and-more']));
+    const broken = (text: string) => stream.push(text) + stream.breakOff();
+    expect(broken('key sk-live')).toBe('key sk-live');
+    expect(broken('key sk-live-')).toBe('key ***');
+    // It overlaps one that is hidden already.
+    expect(broken('key sk-live-12345-and-mo')).toBe('key ***');
+    expect(broken('done')).toBe('done');
+  });
+});
+
+/** How much of the form, but not all, the text ends with. */
+function beginningAtEnd(text: string, form: string): number {
+  for (let length = form.length - 1; length > 0; length--) {
+    if (text.endsWith(form.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+/** What stands for each character: every occurrence is marked character by character, and those that overlap are one. */
+function maskByHand(text: string, forms: readonly string[]): string[] {
+  const isHidden = Array.from(text.split(''), () => false);
+  /** Whether something that is hidden goes on from the character before. */
+  const goesOn = Array.from(text.split(''), () => false);
+  for (let start = 0; start < text.length; start++) {
+    for (const form of forms) {
+      if (!text.startsWith(form, start)) continue;
+      isHidden.fill(true, start, start + form.length);
+      goesOn.fill(true, start + 1, start + form.length);
+    }
+  }
+  return text.split('').map((character, at) => {
+    if (isHidden[at] !== true) return character;
+    return goesOn[at] === true ? '' : MASKED;
+  });
+}

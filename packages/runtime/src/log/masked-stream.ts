@@ -1,0 +1,119 @@
+/**
+ * The mask for a text that comes in pieces, in which a secret may be spread over several.
+ *
+ * 1. What came out, put together, is what the mask makes of the whole text.
+ * 2. Held back is only what may be the beginning of something that is hidden: fewer characters than its longest form,
+ *    and nothing as soon as the text cannot go on as one.
+ */
+import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
+
+export class MaskedStream {
+  readonly #searches: readonly FormSearch[];
+  readonly #firsts: ReadonlySet<number>;
+  /** The end of the text, as long as any form's beginning that it ends with. */
+  #held = '';
+  /** What is hidden of the held text, in order. One that starts before it has its mask outside already. */
+  #runs: { start: number; end: number }[] = [];
+
+  constructor({ forms }: SecretMask) {
+    this.#searches = forms.map((form) => new FormSearch(form));
+    this.#firsts = new Set(forms.map((form) => form.charCodeAt(0)));
+  }
+
+  /** The next piece; gives what can be shown by now. */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    let open = this.#held.length;
+    for (let at = this.#held.length; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (open > 0 || this.#firsts.has(code)) open = this.#look(code, at + 1);
+    }
+    return this.#showUntil(text.length - open, text);
+  }
+
+  /** The text is complete: gives the rest. The next piece begins another. */
+  end(): string {
+    const rest = this.#held;
+    const shown = this.#showUntil(rest.length, rest);
+    this.#reset();
+    return shown;
+  }
+
+  /** The text was broken off: the beginning of a secret that is as long as one is hidden like one. */
+  breakOff(): string {
+    if (this.#held.length >= SHORTEST_SECRET) this.#hide(0, this.#held.length);
+    return this.end();
+  }
+
+  /** Takes one character, the last before `end`. How much of what came last may be the beginning of a form. */
+  #look(code: number, end: number): number {
+    let longest = 0;
+    let open = 0;
+    for (const search of this.#searches) {
+      if (search.take(code)) longest = Math.max(longest, search.form.length);
+      open = Math.max(open, search.length);
+    }
+    if (longest > 0) this.#hide(end - longest, end);
+    return open;
+  }
+
+  #hide(from: number, end: number): void {
+    let start = from;
+    for (let last = this.#runs.at(-1); last !== undefined && last.end > from; last = this.#runs.at(-1)) {
+      start = Math.min(start, last.start);
+      this.#runs.pop();
+    }
+    this.#runs.push({ start, end });
+  }
+
+  /** Shows the text up to there and holds the rest. */
+  #showUntil(until: number, text: string): string {
+    let shown = '';
+    let from = 0;
+    for (const { start, end } of this.#runs) {
+      if (start >= until) break;
+      if (start >= 0) shown += text.slice(from, start) + MASKED;
+      from = end;
+    }
+    if (from < until) shown += text.slice(from, until);
+    this.#held = text.slice(until);
+    this.#runs = this.#runs
+      .filter(({ end }) => end > until)
+      .map(({ start, end }) => ({ start: start - until, end: end - until }));
+    return shown;
+  }
+
+  #reset(): void {
+    this.#held = '';
+    this.#runs = [];
+    for (const search of this.#searches) search.length = 0;
+  }
+}
+
+/** Looks for one form, character by character, without ever going back (Knuth, Morris and Pratt). */
+class FormSearch {
+  readonly form: string;
+  /** How much of the form the text ends with. */
+  length = 0;
+  /** For each length of a beginning: how much of the form it ends with, itself aside. */
+  readonly #shorter: Uint32Array;
+
+  constructor(form: string) {
+    this.form = form;
+    this.#shorter = new Uint32Array(form.length + 1);
+    for (let end = 1; end < form.length; end++) {
+      this.take(form.charCodeAt(end));
+      this.#shorter[end + 1] = this.length;
+    }
+    this.length = 0;
+  }
+
+  /** Whether the form is complete with this character. */
+  take(code: number): boolean {
+    while (this.length > 0 && this.form.charCodeAt(this.length) !== code) this.length = this.#shorter[this.length] ?? 0;
+    if (this.form.charCodeAt(this.length) === code) this.length++;
+    if (this.length < this.form.length) return false;
+    this.length = this.#shorter[this.length] ?? 0;
+    return true;
+  }
+}

@@ -1,0 +1,17 @@
+import type { LogLine } from '../../ports/log-line.ts';
+import type { ChildOutput } from '../../ports/spawn.ts';
+
+/** What a child printed, as a line of the swarm's log. */
+export function lineOfOutput(
+  output: ChildOutput,
+  whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>,
+  at: Date,
+): LogLine {
+  return {
+    time: at.toISOString(),
+    level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
+    message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
+    ...whose,
+    event: `process.${output.stream}`,
+  };
+}

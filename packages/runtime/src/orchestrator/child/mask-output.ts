@@ -1,0 +1,6 @@
+import type { ChildOutput } from '../../ports/spawn.ts';
+
+/** What a child printed, without secrets. */
+export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
+  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
+}

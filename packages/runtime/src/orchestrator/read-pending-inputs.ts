@@ -1,0 +1,16 @@
+import type { Journal } from '../workspace/journal/journal.ts';
+import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
+
+/** What was accepted and not handled, of every instance on the disk, also of those that have nothing; `only` of these agents. */
+export async function readPendingInputs(
+  journal: Pick<Journal, 'instances' | 'pendingEntries'>,
+  only?: ReadonlySet<string>,
+): Promise<readonly PendingInput[]> {
+  const inputs: PendingInput[] = [];
+  for (const address of await journal.instances()) {
+    if (only?.has(address.agentName) === false) continue;
+    inputs.push({ address, entries: await journal.pendingEntries(address) });
+  }
+  // Of a swarm that runs, the disk alone does not tell who asks.
+  return only === undefined ? giveUpRequests(inputs) : inputs;
+}

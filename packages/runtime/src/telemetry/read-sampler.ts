@@ -1,0 +1,34 @@
+/** Which traces the operator wants, from the variables of OpenTelemetry. Pure. */
+import type { Sampler } from './sample-event.ts';
+import { type Environment, valueOf } from './telemetry-settings.ts';
+
+const NAME = 'OTEL_TRACES_SAMPLER';
+const SHARE = 'OTEL_TRACES_SAMPLER_ARG';
+
+/** What is wrong is told to `warn`, and everything is exported that no caller decided about. */
+export function readSampler(environment: Environment, warn: (warning: string) => void): Sampler {
+  const name = valueOf(environment, NAME)?.toLowerCase() ?? 'parentbased_always_on';
+  const asksCaller = name.startsWith(PARENT_BASED);
+  switch (asksCaller ? name.slice(PARENT_BASED.length) : name) {
+    case 'always_on':
+      return { share: 1, asksCaller };
+    case 'always_off':
+      return { share: 0, asksCaller };
+    case 'traceidratio':
+      return { share: readShare(environment, warn), asksCaller };
+    default:
+      warn(`${NAME} is "${name.slice(0, 40)}", which is not there; parentbased_always_on counts.`);
+      return { share: 1, asksCaller: true };
+  }
+}
+
+const PARENT_BASED = 'parentbased_';
+
+function readShare(environment: Environment, warn: (warning: string) => void): number {
+  const text = valueOf(environment, SHARE);
+  if (text === undefined) return 1;
+  const share = Number(text);
+  if (share >= 0 && share <= 1) return share;
+  warn(`${SHARE} is no number from 0 to 1; 1 counts.`);
+  return 1;
+}

@@ -1,0 +1,125 @@
+/**
+ * Whether a line of a trace file is what it says it is. Files can be damaged, and what is not there cannot be shown: below
+ * this everybody leans on the shapes of `trace-lines.ts`.
+ */
+import { isPlainObject } from '../json/copy-json.ts';
+import type { TraceLine } from './trace-lines.ts';
+
+export function isTraceLine(line: Fields): line is Fields & TraceLine {
+  switch (line['type']) {
+    case 'start':
+      return has(line, isText, ['turnId', 'agentName', 'instanceKey', 'traceId', 'spanId']) && isStart(line);
+    case 'chain':
+      return isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isChain(line['chain']);
+    case 'beginning':
+      return has(line, isPlainObject, ['event']) && 'extensions' in line;
+    case 'effect':
+      return has(line, isText, ['key', 'kind']) && 'asked' in line && mayHave(line, isPlainObject, ['by', 'outcome']);
+    case 'end':
+      return has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line);
+    case 'resume':
+      return mayHave(line, isTakenUp, ['takenUp']);
+    case 'halt':
+      return has(line, isWhole, ['begun']) && isHalt(line);
+    case 'dropped':
+      return has(line, isWhole, ['count']);
+    default:
+      return line['type'] === 'cut';
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+
+function isStart(line: Fields): boolean {
+  return (
+    has(line, isTime, ['time']) &&
+    mayHave(line, isText, ['input', 'parentSpanId']) &&
+    mayHave(line, isPlainObject, ['source'])
+  );
+}
+
+/** As deep as damage goes: half a line is no JSON. */
+function isTakenUp(value: unknown): boolean {
+  return (
+    isPlainObject(value) &&
+    has(value, isWhole, ['events', 'nextStep']) &&
+    has(value, isPlainObject, ['effects']) &&
+    has(value, listOf(isText), ['intents']) &&
+    has(value, listOf(isPlainObject), ['steps'])
+  );
+}
+
+function isHalt(line: Fields): boolean {
+  const isOpen = (open: unknown) => isPlainObject(open) && isWhole(open['n']) && Array.isArray(open['stages']);
+  return (
+    has(line, listOf(isOpen), ['open']) &&
+    has(line, listOf(isText), ['asked']) &&
+    mayHave(line, isPlainObject, ['error'])
+  );
+}
+
+function isEnd(line: Fields): boolean {
+  return (
+    has(line, isNumber, ['durationMs', 'stepCount']) &&
+    mayHave(line, isText, ['error']) &&
+    mayHave(line, isWhole, ['chainsMore'])
+  );
+}
+
+function isChain(chain: unknown): boolean {
+  return (
+    isPlainObject(chain) &&
+    has(chain, isText, ['kind', 'label', 'id']) &&
+    has(chain, isNumber, ['startMs', 'totalMs']) &&
+    mayHave(chain, isText, ['spanId', 'input', 'asked', 'outcome', 'error']) &&
+    mayHave(chain, isNumber, ['layersMore', 'retryMs']) &&
+    mayHave(chain, isPlainObject, ['by', 'tokens']) &&
+    mayHave(chain, listOf(isLayer), ['layers'])
+  );
+}
+
+function isLayer(layer: unknown): boolean {
+  return (
+    isPlainObject(layer) &&
+    has(layer, isText, ['extension', 'name', 'kind']) &&
+    mayHave(layer, isText, ['outcome', 'error']) &&
+    mayHave(layer, isNumber, ['startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore']) &&
+    mayHave(layer, listOf(isText), ['emitted']) &&
+    mayHave(layer, listOf(isChange), ['changed', 'resultChanged', 'messages']) &&
+    mayHave(layer, Array.isArray, ['drew']) &&
+    mayHave(layer, isPlainObject, ['marks'])
+  );
+}
+
+function isChange(change: unknown): boolean {
+  return isPlainObject(change) && has(change, isText, ['path']) && mayHave(change, isText, ['before', 'after']);
+}
+
+function has(fields: Fields, check: Check, names: readonly string[]): boolean {
+  return names.every((name) => check(fields[name]));
+}
+
+function mayHave(fields: Fields, check: Check, names: readonly string[]): boolean {
+  return names.every((name) => fields[name] === undefined || check(fields[name]));
+}
+
+function listOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every(check);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
+}
+
+function isWhole(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { madeLayer } from '../testing/made-trace.ts';
+import { assembleTrace } from './assemble-trace.ts';
+import { assembleTurn } from './assemble-turn.ts';
+import { decodeTraceLines } from './decode-trace-lines.ts';
+import { renderMermaid } from './render-mermaid.ts';
+import { renderTrace } from './render-trace.ts';
+import type { StoredChain, TraceLine } from './trace-lines.ts';
+
+const time = '1970-01-01T00:00:01.000Z';
+const ids = {
+  turnId: 'turn-1',
+  agentName: 'host',
+  instanceKey: 'default',
+  traceId: 'a'.repeat(32),
+  spanId: 'b'.repeat(16),
+};
+const chain = (kind: string, more: Partial<StoredChain> = {}): StoredChain => {
+  const busy = madeLayer('guard', { changed: [{ path: 'x', before: '1', after: '2' }], emitted: ['append user 1'] });
+  return { kind, label: kind, id: kind, startMs: 0, totalMs: 1, layers: [busy], ...more };
+};
+const start: TraceLine = {
+  type: 'start',
+  format: 1,
+  time,
+  ...ids,
+  source: { kind: 'cli', name: 'control' },
+  input: 'Hi',
+};
+const end: TraceLine = { type: 'end', time, durationMs: 5, finishReason: 'error', stepCount: 1, error: 'E_X: no' };
+const lines: readonly TraceLine[] = [
+  start,
+  { type: 'chain', n: 0, chain: chain('turn', { error: 'E_X: no' }) },
+  { type: 'chain', n: 1, parent: 0, chain: chain('step') },
+  { type: 'chain', n: 2, parent: 1, chain: chain('model', { tokens: { input: 1, output: 2 }, outcome: 'stop' }) },
+  { type: 'dropped', count: 2 },
+  end,
+];
+const write = (...written: readonly unknown[]) => written.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+describe('decodeTraceLines', () => {
+  test('gives what was written', () => {
+    expect(decodeTraceLines(write(...lines))).toEqual([...lines]);
+  });
+
+  test.each(['{', 'null', '7', '{"type":"start"}', '{"type":7}', '{"type":"chain","n":1,"chain":null}'])(
+    '%p between others is damage: one that is missing',
+    (text) => {
+      expect(decodeTraceLines(`${write(start)}${text}\n${write(end)}`)).toEqual([
+        start,
+        { type: 'dropped', count: 1 },
+        end,
+      ]);
+    },
+  );
+
+  test('what a crash left of a line says that something is missing there', () => {
+    const resumed: TraceLine = { ...start, resumed: true };
+    const dropped: TraceLine = { type: 'dropped', count: 1 };
+    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write(resumed)}`)).toEqual([start, dropped, resumed]);
+    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write({ type: 'later' })}`)).toEqual([start, dropped]);
+  });
+
+  test('a line that is being written, and what a later version adds, is none', () => {
+    expect(decodeTraceLines(`${write(start)}{"type":"ch`)).toEqual([start]);
+    expect(decodeTraceLines(write(start, { type: 'later', n: 1 }, end))).toEqual([start, end]);
+  });
+});
+
+test('however a line is damaged, what is left is shown, and how much is missing', () => {
+  const wrong = fc.constantFrom<unknown>(null, 0, -1, 'x', [], {}, true, [null], [{}], 1e308);
+  const choices = fc.infiniteStream(fc.nat(1_000));
+  fc.assert(
+    fc.property(choices, wrong, fc.nat(lines.length - 1), (next, value, at) => {
+      const choose = (most: number) => Number(next.next().value) % most;
+      const damaged = lines.map((line, index) => (index === at ? damage(line, value, choose) : line));
+      const turn = assembleTurn(decodeTraceLines(write(...damaged)));
+      if (turn === undefined) return;
+      const shown = assembleTrace([turn]);
+      expect(typeof renderMermaid(shown)).toBe('string');
+      for (const isFull of [true, false]) for (const each of shown) renderTrace(each, { isFull });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** `value` in one place somewhere in it, or nothing there. */
+function damage(whole: unknown, value: unknown, choose: (most: number) => number): unknown {
+  if (typeof whole !== 'object' || whole === null || choose(8) === 0) return value;
+  const entries = Object.entries(whole);
+  const [name] = entries[choose(Math.max(1, entries.length))] ?? [];
+  const changed = entries.flatMap(([key, held]) => {
+    if (key !== name) return [[key, held] as const];
+    return choose(5) === 0 ? [] : [[key, damage(held, value, choose)] as const];
+  });
+  return Array.isArray(whole) ? changed.map(([, held]) => held) : Object.fromEntries(changed);
+}

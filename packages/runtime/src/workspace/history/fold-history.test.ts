@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test';
+import { createUserMessage } from '@goondan/types';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { foldHistory } from './fold-history.ts';
+import { emptyStart } from './history-start.ts';
+import type { HistorySource } from './read-history.ts';
+
+const instance = { agentName: 'host', instanceKey: 'default' };
+const ids = ['turn-event-1f3a9c2b-1', 'turn-event-1f3b0000-2', 'turn-event-1f3b', 'turn-mine', 'fork-1'];
+
+/** A message in each turn. */
+const source: HistorySource = {
+  async history() {
+    async function* turns(): AsyncGenerator<ArchivedTurn> {
+      for (const [index, turnId] of ids.entries()) {
+        const event = { type: 'append', message: createUserMessage(turnId) } as const;
+        const at = new Date(0);
+        yield {
+          turnId,
+          version: index + 1,
+          committedAt: at,
+          result: { turnId, finishReason: 'text_response' },
+          events: [{ seq: index + 1, at, author: { kind: 'input' }, event, counts: true }],
+        };
+      }
+    }
+    return { start: emptyStart, turns: turns() };
+  },
+};
+
+test.each([
+  ['turn-event-1f3a9c2b-1', 1],
+  ['event-1f3a9c2b-1', 1],
+  ['1f3a', 1],
+  ['1f3b0', 2],
+  // All of an id counts before the beginning of another.
+  ['1f3b', 3],
+  ['turn-event-1f3b', 3],
+  ['mine', 4],
+  ['fork', 5],
+])('%s is after event %d', async (typed, seq) => {
+  expect((await foldHistory(source, instance, typed)).seq).toBe(seq);
+});
+
+test.each([
+  ['1f3', '"1f3" may be turn-event-1f3a9c2b-1, turn-event-1f3b0000-2, turn-event-1f3b.'],
+  ['turn-x', 'No turn "turn-x" is in the history of this conversation.'],
+])('%s is refused', async (typed, message) => {
+  expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code: 'E_HISTORY_RANGE', message });
+});

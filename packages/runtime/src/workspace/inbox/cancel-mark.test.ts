@@ -1,0 +1,157 @@
+/** That an event was cancelled is as durable as the event. */
+import { describe, expect, test } from 'bun:test';
+import type { Fs } from '../../ports/fs.ts';
+import { openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+
+function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
+  return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
+}
+
+type OpenJournal = Awaited<ReturnType<typeof open>>;
+
+/** What waits, each with why it was cancelled. */
+async function pendingOf(journal: OpenJournal): Promise<[string, string | undefined][]> {
+  return (await journal.pendingEntries(coder)).map(({ event, cancelled }) => [event.id, cancelled]);
+}
+
+describe('the mark of a cancel', () => {
+  test('R-02 is seen by the agent that has the inbox open, by the next start, and by a second delivery', async () => {
+    const disk = SimulatedDisk.empty();
+    const orchestrator = await open(disk);
+    const agent = await open(disk);
+    for (const id of ['a', 'b', 'c']) await orchestrator.accept(coder, simpleEvent(id));
+    await runSimpleTurn(agent, coder, 'a');
+    expect(await orchestrator.cancel(coder, 'b', 'enough')).toBe(true);
+    const expected: [string, string | undefined][] = [
+      ['b', 'enough'],
+      ['c', undefined],
+    ];
+    for (const journal of [orchestrator, agent, await open(disk, {}, 2)])
+      expect(await pendingOf(journal)).toEqual(expected);
+    expect((await orchestrator.accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
+    expect((await (await open(disk, {}, 3)).accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
+  });
+
+  test('R-02 is there once, and not for what was handled or never accepted', async () => {
+    const disk = SimulatedDisk.empty();
+    const journal = await open(disk);
+    for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
+    await runSimpleTurn(journal, coder, 'a');
+    expect(await journal.cancel(coder, 'a', 'late')).toBe(false);
+    expect(await journal.cancel(coder, 'nobody', 'x')).toBe(false);
+    expect(await journal.cancel(coder, 'b', 'first')).toBe(true);
+    expect(await journal.cancel(coder, 'b', 'second')).toBe(true);
+    expect(await pendingOf(journal)).toEqual([['b', 'first']]);
+    expect(await journal.accept(coder, simpleEvent('c'))).toMatchObject({ seq: 4 });
+  });
+
+  test('R-02 takes no room from events, and is written when there is none', async () => {
+    const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
+    for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
+    expect(await journal.cancel(coder, 'a', 'enough')).toBe(true);
+    expect(await rejectionOf(journal.accept(coder, simpleEvent('c')))).toMatchObject({ code: 'E_INBOX_FULL' });
+    await runSimpleTurn(journal, coder, 'a');
+    await journal.accept(coder, simpleEvent('c'));
+    expect(await pendingOf(journal)).toEqual([
+      ['b', undefined],
+      ['c', undefined],
+    ]);
+  });
+
+  test('R-02 goes when its event is taken out, and stays when another is', async () => {
+    const disk = SimulatedDisk.empty();
+    const limits = { inboxCompactionBytes: 1 };
+    const journal = await open(disk, limits);
+    // Marks at the end, between events, and about one that is long handled.
+    for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
+    await journal.cancel(coder, 'a', 'about a');
+    await journal.cancel(coder, 'c', 'about c');
+    await journal.accept(coder, simpleEvent('d'));
+    for (const id of ['a', 'b']) await runSimpleTurn(journal, coder, id);
+    await journal.accept(coder, simpleEvent('e'));
+    const left: [string, string | undefined][] = [
+      ['c', 'about c'],
+      ['d', undefined],
+      ['e', undefined],
+    ];
+    for (const each of [journal, await open(disk, limits, 2)]) expect(await pendingOf(each)).toEqual(left);
+    for (const id of ['c', 'd', 'e']) await runSimpleTurn(journal, coder, id);
+    await journal.accept(coder, simpleEvent('f'));
+    for (const each of [journal, await open(disk, limits, 3)])
+      expect(await pendingOf(each)).toEqual([['f', undefined]]);
+    const inbox = new TextDecoder().decode(
+      await disk.read('/state/workspaces/simulation/instances/coder~default/inbox.jsonl'),
+    );
+    expect(inbox).not.toContain('about');
+  });
+
+  test('R-02 that cannot be written is an error, and no mark', async () => {
+    const disk = SimulatedDisk.empty();
+    let isFull = false;
+    const fs = failingFs(disk, (operation) => {
+      if (isFull && operation === 'append') throw systemError('ENOSPC');
+    });
+    const journal = await open(fs);
+    await journal.accept(coder, simpleEvent('a'));
+    isFull = true;
+    expect(await rejectionOf(journal.cancel(coder, 'a', 'enough'))).toMatchObject({ code: 'E_DISK_FULL' });
+    isFull = false;
+    expect(await pendingOf(journal)).toEqual([['a', undefined]]);
+    expect(await journal.cancel(coder, 'a', 'enough')).toBe(true);
+    expect(await pendingOf(journal)).toEqual([['a', 'enough']]);
+  });
+
+  test.each(['kill', 'power'] as const)('R-02 survives a crash at every operation: %s', async (mode) => {
+    const limits = { inboxCompactionBytes: 1 };
+    const disk = SimulatedDisk.empty();
+    const accepted: string[] = [];
+    const cancelled: string[] = [];
+    const committed: string[] = [];
+    const moments: (() => Promise<void>)[] = [];
+    disk.afterOperation = () => {
+      const then = disk.copy();
+      const known = { accepted: [...accepted], cancelled: [...cancelled], committed: [...committed] };
+      moments.push(async () => {
+        for (const seed of [1, 2, 3]) {
+          const after = await open(then.crash(mode, seededRandom(seed, moments.length)), limits, 2);
+          const pending = new Map(await pendingOf(after));
+          for (const id of known.accepted) {
+            if (known.committed.includes(id)) continue;
+            // Its turn may be committed although nobody was told yet; then it ended as what it was.
+            if (!pending.has(id)) expect(await after.cancel(coder, id, 'late')).toBe(false);
+            else if (known.cancelled.includes(id)) expect(pending.get(id)).toBe(`about ${id}`);
+          }
+          await after.close();
+        }
+      });
+    };
+    const journal = await open(disk, limits);
+    for (const round of [1, 2, 3]) {
+      const ids = ['a', 'b', 'c'].map((id) => `${id}${round}`);
+      for (const id of ids) {
+        await journal.accept(coder, simpleEvent(id));
+        accepted.push(id);
+      }
+      for (const id of ids.slice(0, 2)) {
+        await journal.cancel(coder, id, `about ${id}`);
+        cancelled.push(id);
+      }
+      for (const id of round === 3 ? [] : ids) {
+        await runSimpleTurn(journal, coder, id);
+        committed.push(id);
+      }
+    }
+    disk.afterOperation = undefined;
+    expect(moments.length).toBeGreaterThan(50);
+    for (const check of moments) await check();
+  });
+});

@@ -1,0 +1,30 @@
+import type { WorkspaceView } from '@goondan/cli/studio';
+import { writeRoute } from '../route/route.ts';
+
+/** The rest is in the list of conversations, with a red dot. */
+const MOST_SHOWN = 10;
+
+/** Those whose agent does not start, or that cannot be read, and why. */
+export function BrokenConversations({ view: { workspaceId, conversations } }: { readonly view: WorkspaceView }) {
+  const broken = conversations.filter(({ problem }) => problem !== undefined);
+  if (broken.length === 0) return null;
+  return (
+    <section>
+      <h2>Problems</h2>
+      <ul className="plain-list">
+        {broken.slice(0, MOST_SHOWN).map(({ agent, key, problem }) => (
+          <li key={`${agent} ${key}`}>
+            <span className="dot is-broken" aria-hidden="true" />
+            <span>
+              <a href={writeRoute({ workspaceId, agent, key })}>
+                {agent} {key}
+              </a>{' '}
+              <span className="bad">{problem}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {broken.length > MOST_SHOWN && <p className="quiet">and {broken.length - MOST_SHOWN} more</p>}
+    </section>
+  );
+}

@@ -1,0 +1,9 @@
+import { splitInline } from './split-inline.ts';
+
+/** A text with the little of Markdown that is shown. */
+export function InlineText({ text }: { readonly text: string }) {
+  return splitInline(text).map((inline, index) => {
+    if (inline.type === 'code') return <code key={index}>{inline.text}</code>;
+    return inline.type === 'strong' ? <strong key={index}>{inline.text}</strong> : inline.text;
+  });
+}

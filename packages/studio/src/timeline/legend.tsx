@@ -1,0 +1,25 @@
+import type { Author } from './tape-columns.ts';
+
+const names: readonly (readonly [Author, string])[] = [
+  ['i', 'input'],
+  ['m', 'model'],
+  ['t', 'tool'],
+  ['e', 'extension'],
+  ['r', 'runtime'],
+];
+
+/** Whose colour is whose, of those that there are. */
+export function Legend({ authors }: { readonly authors: string }) {
+  return (
+    <span className="legend quiet" aria-hidden="true">
+      {names.map(
+        ([author, name]) =>
+          authors.includes(author) && (
+            <span key={author}>
+              <span className={`legend-colour is-${author}`} /> {name}
+            </span>
+          ),
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,14 @@
+/** Who is cancelled in `cancelling-swarm.ts`, and is there again in the swarm after it. */
+import type { DeclaredAgent } from '@goondan/runtime';
+import { extensionOf, scriptedAgent } from './kit.ts';
+
+/** What its turn was doing when it was cancelled: `crashed`, waiting for the next process; `asking` another agent. */
+export type Situation = 'running' | 'waiting' | 'crashed' | 'asking';
+
+export function cancelledAgents(workdir: string): readonly DeclaredAgent[] {
+  const call = { tool: 'agents__request', args: { target: 'clerk', input: 'be deaf', timeoutMs: 600_000 } };
+  return [
+    scriptedAgent('clerk', { workdir, extensions: [extensionOf('deaf', { folder: workdir })] }),
+    scriptedAgent('front', { workdir, agentTools: true, script: [{ when: '^please', call }] }),
+  ];
+}

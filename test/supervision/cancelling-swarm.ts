@@ -1,0 +1,33 @@
+/**
+ * An orchestrator to be killed after it has said that a turn is cancelled, and before that turn has ended. Its arguments
+ * are the state root, where its agents work too, and the situation. Says `cancelled` when it is.
+ */
+import { startSwarm } from '@goondan/runtime';
+import { cancelledAgents } from './cancelled-agents.ts';
+import { notesIn, until, workspace } from './kit.ts';
+
+const [, , folder = '', situation = ''] = process.argv;
+const swarm = await startSwarm({
+  name: 'cancelling',
+  workspace,
+  stateRoot: folder,
+  agents: cancelledAgents(folder),
+  // A turn that does not listen does not end, and a process that crashed does not come back.
+  policy: { unwindMs: 600_000, restart: { quickCrashes: 0, baseMs: 600_000, maxMs: 600_000, healthyMs: 600_000 } },
+});
+const hasBegun = () => notesIn(folder).some((note) => note.startsWith('begin'));
+const clerk = () => swarm.status().instances.find(({ agentName }) => agentName === 'clerk');
+
+if (situation === 'waiting') {
+  await swarm.deliver({ agent: 'clerk', id: 'first', input: 'again wait-for:permission' });
+  await until(hasBegun, 'the first runs');
+}
+const agent = situation === 'asking' ? 'front' : 'clerk';
+await swarm.deliver({ agent, id: 'unwanted', input: situation === 'asking' ? 'please' : 'be deaf' });
+await until(hasBegun, 'a tool runs');
+if (situation === 'crashed') {
+  process.kill(clerk()?.pid ?? 0, 'SIGKILL');
+  await until(() => clerk()?.pid === undefined, 'its process is gone');
+}
+if (!(await swarm.cancel({ agent, eventId: 'unwanted' }, 'enough'))) throw new Error('There is nothing to cancel.');
+process.stdout.write('cancelled\n');
