@@ -41,9 +41,12 @@ describe('the unit of docs/cli.md', () => {
     await place.write('my-swarm', { 'goondan.yaml': sampleBundle(gate), 'gate.ts': gate.module(place.folder) });
     const first = start();
     await until(async () => (await status()).running);
-    for (const input of ['One', 'Two']) await gdn('send', '--input', input);
+    const send = (input: string) => gdn('send', '--input', input, '--id', input);
+    for (const input of ['One', 'Two']) await send(input);
     await until(async () => (await status()).agents.some((each) => each.status === 'working'));
     first.kill('SIGTERM');
+    // It has heard when it takes nothing any more; what it has already would only be a duplicate.
+    await until(async () => (await send('One')).exitCode !== 0);
     await place.write('.', { open: 'Go on.' });
     expect(await first.exited).toBe(0);
     expect(await first.stderr.text()).not.toContain('error');

@@ -92,10 +92,12 @@ describe('gdn studio', () => {
     expect(opened?.swarm).toBe('default');
     const entered = await fetch(studio.url, { redirect: 'manual' });
     const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
-    const stream = await fetch(`${studio.origin}/api/workspaces/${opened?.workspaceId ?? ''}/events`, { headers });
-    expect(stream.status).toBe(200);
+    const events = new URL(`/api/workspaces/${opened?.workspaceId ?? ''}/events`, studio.origin.replace('http', 'ws'));
+    const stream = new WebSocket(events, { headers: { ...headers, Origin: studio.origin } });
+    const closed = new Promise((resolve) => stream.addEventListener('close', resolve));
+    await new Promise((resolve) => stream.addEventListener('message', resolve, { once: true }));
     expect(await studio.stop('SIGINT')).toBe(130);
-    await stream.text().catch(() => undefined);
+    await closed;
   });
 
   test('the page that was built is served, as far as it loads by itself', async () => {
