@@ -9,10 +9,10 @@
  * 3. When the launcher dies, whatever it started dies too.
  */
 import { spawn } from 'node:child_process';
-import { constants, devNull } from 'node:os';
+import { constants } from 'node:os';
 import { isatty } from 'node:tty';
-import { fileURLToPath } from 'node:url';
 import { findBun } from './find-bun.mjs';
+import { launchCommand } from './launch-command.mjs';
 
 /** For wrong set-up, as in the rest of `gdn`. */
 const wrongSetup = 3;
@@ -27,16 +27,9 @@ function run(bun) {
   if (bun === undefined) {
     return refuse(`Bun, which runs gdn, is not installed for ${process.platform}-${process.arch}.`);
   }
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const flags = [
-    `--config=${devNull}`,
-    `--tsconfig-override=${devNull}`,
-    '--no-env-file',
-    '--no-install',
-    '--no-orphans',
-  ];
-  const args = [...flags, main, currentFolder(), ...process.argv.slice(2)];
-  const child = spawn(bun, args, { cwd: '/', stdio: 'inherit' });
+  const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
+  const [program, ...args] = command;
+  const child = spawn(program, args, { cwd, stdio: 'inherit' });
 
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.

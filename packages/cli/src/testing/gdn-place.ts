@@ -1,9 +1,11 @@
-/** A temporary folder with bundles and a state root of its own, and real `gdn` processes in it. For tests. */
+/**
+ * A temporary folder with bundles and a state root of its own, and real `gdn` processes in it. For tests. They are started as
+ * the launcher starts them, without it: `launcher.test.ts` and others prove that one, and Node takes its time.
+ */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+import { launchCommand } from '../../bin/launch-command.mjs';
 
 export interface Ended {
   readonly stdout: string;
@@ -35,8 +37,9 @@ export class GdnPlace {
   }
 
   startWith({ stdin, env = {}, cwd = this.folder }: StartOptions, ...args: string[]) {
-    return Bun.spawn(['node', launcher, ...args], {
-      cwd,
+    const launch = launchCommand(process.execPath, cwd, args);
+    return Bun.spawn(launch.command, {
+      cwd: launch.cwd,
       env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, ...env },
       stdin: stdin === undefined ? 'ignore' : Buffer.from(stdin),
       stdout: 'pipe',
@@ -61,8 +64,9 @@ export class GdnPlace {
     let screen = '';
     const pieces: string[] = [];
     const left = [...typing];
-    const child = Bun.spawn(['node', launcher, ...args], {
-      cwd,
+    const launch = launchCommand(process.execPath, cwd, args);
+    const child = Bun.spawn(launch.command, {
+      cwd: launch.cwd,
       env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, TERM: 'xterm', NO_COLOR: '1', ...env },
       terminal: {
         cols: 300,
