@@ -10,6 +10,7 @@
  *    still ties its turns together, and its spans have valid ids of their own.
  */
 import { type SpanFields, writeTraceparent } from '@goondan/types';
+import { sha256 } from '../json/sha256.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 
 export function newTraceId(ids: Ids = randomIds): string {
@@ -86,7 +87,7 @@ const SPAN_DIGITS = 16;
 
 /** Nobody looks whether it is all zero: that is as likely as guessing somebody else's id. */
 function hexDigest(text: string, digits: number): string {
-  return Bun.CryptoHasher.hash('sha256', text, 'hex').slice(0, digits);
+  return sha256(text).slice(0, digits);
 }
 
 function isHex(value: unknown, digits: number): value is string {

@@ -4,6 +4,7 @@
  * chance is a generator whose seed is the turn and the layer: the same in every replay.
  */
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
+import { sha256 } from '../../json/sha256.ts';
 
 export interface DrawsStart {
   readonly drew: readonly Draw[];
@@ -22,7 +23,7 @@ export class ServedDraws implements DrawScope {
   constructor({ drew, now, seed }: DrawsStart) {
     for (const [kind, value] of drew) this.#left.set(kind, [...(this.#left.get(kind) ?? []), value]);
     this.#now = now;
-    this.#state = Number.parseInt(Bun.CryptoHasher.hash('sha256', seed, 'hex').slice(0, 8), 16);
+    this.#state = Number.parseInt(sha256(seed).slice(0, 8), 16);
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {

@@ -2,8 +2,8 @@
  * The event that the callee gets. Everything about who asks comes from the caller's channel and from the event whose
  * turn runs there; of the frame only id, input, metadata and the parent span are taken.
  */
-import { createHash } from 'node:crypto';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
@@ -41,5 +41,5 @@ export function chainOf(caller: AgentAddress, during: AgentEvent): AgentAddress[
  */
 export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): string {
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];
-  return `call-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
+  return `call-${sha256(JSON.stringify(parts)).slice(0, 32)}`;
 }

@@ -1,7 +1,7 @@
 /** The event of a connector as an agent gets it: who sent it is the Connection, whatever the connector says. */
-import { createHash } from 'node:crypto';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
+import { sha256 } from '../../json/sha256.ts';
 
 export interface Heard {
   /** The Connection's name. */
@@ -33,8 +33,5 @@ export function addressEvent({ connection, id, event }: Heard, to: AgentAddress,
 
 /** Two connections may use the same ids; neither can claim an event of the other, or of an agent. */
 function eventId(connection: string, id: string): string {
-  return `heard-${createHash('sha256')
-    .update(JSON.stringify([connection, id]))
-    .digest('hex')
-    .slice(0, 32)}`;
+  return `heard-${sha256(JSON.stringify([connection, id])).slice(0, 32)}`;
 }

@@ -4,6 +4,7 @@
  * Two names never share a segment: a name that is safe as it is stays itself, every other one ends in a hash of itself,
  * and a safe name that looks as if it ended in such a hash gets one too.
  */
+import { sha256 } from '../../json/sha256.ts';
 
 const SAFE = /^[a-z0-9_][a-z0-9_-]{0,63}$/;
 const LOOKS_HASHED = /-[0-9a-f]{16}$/;
@@ -21,8 +22,7 @@ export function pathSegment(name: string): string {
 
 /** 64 bits of SHA-256, as 16 hexadecimal digits. */
 export function shortHash(text: string): string {
-  // Not `node:crypto`, whose import costs every agent's process 7 ms.
-  return new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 16);
+  return sha256(text).slice(0, 16);
 }
 
 function slug(name: string): string {

@@ -6,6 +6,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, join, relative, sep } from 'node:path';
 import { findPackage } from './find-package.ts';
+import { sha256 } from '../../../json/sha256.ts';
 
 export interface ModuleScan {
   /** A hash of the module and of everything it imports from its folder. */
@@ -76,7 +77,7 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
       problems.push({ type: 'syntax', file: shown, text: 'it cannot be read', isOptional: false });
       continue;
     }
-    hashes.set(next, new Bun.CryptoHasher('sha256').update(code).digest('hex'));
+    hashes.set(next, sha256(code));
     const loader = moduleLoaders[extname(next)];
     if (loader === undefined || typeof code === 'string') continue;
     for (const found of scanCode(code, loader)) {
@@ -91,7 +92,7 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
     }
   }
   const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
-  return { digest: new Bun.CryptoHasher('sha256').update(hashed.join('\n')).digest('hex'), problems };
+  return { digest: sha256(hashed.join('\n')), problems };
 }
 
 /** What is very large is known by its size and date instead. */
