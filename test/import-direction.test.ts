@@ -206,6 +206,8 @@ function judgePackage(name: string, specifier: string): string | undefined {
 
 function judgeRelative(name: string, inside: string, { specifier, typeOnly }: Import): string | undefined {
   const target = posix.join(posix.dirname(inside), specifier);
+  // What npm links as a command is beside `src`, in the same package.
+  if (target.startsWith('../bin/')) return undefined;
   if (target.startsWith('..')) return 'a relative import stays inside its package';
   if (name !== 'runtime') return undefined;
 

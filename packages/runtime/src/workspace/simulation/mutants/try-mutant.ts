@@ -18,7 +18,7 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
   mkdirSync(workbench, { recursive: true });
   const copy = mkdtempSync(join(workbench, 'mutant-'));
   try {
-    for (const folder of ['workspace', 'ports', 'messages'])
+    for (const folder of ['workspace', 'ports', 'messages', 'json'])
       cpSync(join(sources, folder), join(copy, folder), { recursive: true });
     patch(join(copy, 'workspace', mutant.file), mutant);
     if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
