@@ -142,14 +142,17 @@ function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
       if (next === undefined || wait === 0) continue;
       waits += 1;
       const waited = next.startedAt * 10 - (at + offset);
-      expect({ name, crashes, wait, waited, isEarly: waited < wait - ROUNDING_MS }).toMatchObject({ isEarly: false });
+      expect({ name, crashes, wait, waited, isEarly: waited < wait - LATE_MS }).toMatchObject({ isEarly: false });
     }
   }
   return waits;
 }
 
-/** Both times are told in hundredths of a second. */
-const ROUNDING_MS = 20;
+/**
+ * Of a crash this test hears a little after its backoff began, later on a busy machine, and both times are told in
+ * hundredths of a second. A third of the shortest backoff.
+ */
+const LATE_MS = 100;
 
 function livesOf(scratch: string): Life[] {
   const lines = readFileSync(join(scratch, livesFile), 'utf8').trim().split('\n');
