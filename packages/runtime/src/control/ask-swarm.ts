@@ -4,6 +4,7 @@ import type { ControlSocket } from './control-socket.ts';
 import { acceptance, cancelAnswer, swarmNotice, turnEnd } from './check-answer.ts';
 import type { RemoteAskOptions } from './control-client.ts';
 import { endpoints } from './endpoints.ts';
+import { isNotice } from './notice-types.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
 import type { Acceptance, Delivery, TurnEnd } from './swarm-control.ts';
 
@@ -38,21 +39,6 @@ export async function askSwarm(
     signal?.removeEventListener('abort', cancel);
     end();
   }
-}
-
-const noticeTypes: readonly string[] = [
-  'delta',
-  'runtime.event',
-  'turn.ended',
-  'log',
-  'approval',
-  'instance',
-  'dropped',
-];
-
-/** A newer server may tell more. */
-export function isNotice(event: string): boolean {
-  return noticeTypes.includes(event);
 }
 
 /** Whether it worked shows in how the turn ends. */

@@ -1,5 +1,5 @@
 import { GoondanError } from '@goondan/types';
-import { isNotice } from './ask-swarm.ts';
+import { isNotice } from './notice-types.ts';
 import { openStream, type SocketStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { swarmNotice } from './check-answer.ts';

@@ -4,8 +4,8 @@
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../control/swarm-control.ts';
-import type { Swarm } from './swarm.ts';
 import { turnIdOf } from '../ports/ids.ts';
+import type { Swarm } from './swarm.ts';
 
 export interface AskAgentOptions {
   /** Aborting it cancels the turn, whose end is still waited for. */

@@ -28,9 +28,12 @@ export type TakenUpOutcome =
 export interface TakenUpStep {
   readonly stepId: string;
   readonly stepIndex: number;
+  /** `kept`: it failed and is retried, but a tool had started, so its events stay. */
   readonly outcome: 'completed' | 'dropped' | 'kept';
+  /** Present when completed. */
   readonly result?: StepResult;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
+  /** What its tool calls gave, as the turn counts them; a kept step's too. */
   readonly toolResults: readonly ToolCallResult[];
 }

@@ -8,7 +8,11 @@ import { answerPost } from './answer-post.ts';
 import { findPlace, listAll } from './list-workspaces.ts';
 import { streamNotices } from './stream-notices.ts';
 
-/** `path`: what comes after `/api/`. `undefined`: the request is a WebSocket by now. **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for. */
+/**
+ * `path`: what comes after `/api/`. `undefined`: the request is a WebSocket by now.
+ *
+ * **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for.
+ */
 export async function answerApi(
   host: StudioHost,
   request: Request,

@@ -6,17 +6,9 @@
  * 2. `commit` happens once and as a whole: base, extension state and result together, or nothing.
  * 3. A writer whose epoch is no longer the newest gets `E_FENCED` and changes nothing.
  */
-import type {
-  AgentAddress,
-  JsonValue,
-  Message,
-  MessageEvent,
-  StepResult,
-  TokenUsage,
-  ToolCallResult,
-  TurnResult,
-} from '@goondan/types';
+import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
+import type { TakenUpStep } from '../../trace/taken-up.ts';
 
 /** Who made a change, for blame and replay. */
 export type EventAuthor =
@@ -60,18 +52,8 @@ export type TurnRecord =
   /** The turn goes on after a crash: events since the last `entered` or `step` record do not count, but the input does. */
   | { readonly type: 'resumed' };
 
-export interface StepRecord {
+export interface StepRecord extends TakenUpStep {
   readonly type: 'step';
-  readonly stepId: string;
-  readonly stepIndex: number;
-  /** `kept`: it failed and is retried, but a tool had started, so its events stay. */
-  readonly outcome: 'completed' | 'dropped' | 'kept';
-  /** Present when completed. */
-  readonly result?: StepResult;
-  readonly responseMessageId?: string;
-  readonly usage?: TokenUsage;
-  /** What its tool calls gave, as the turn counts them; a kept step's too. */
-  readonly toolResults: readonly ToolCallResult[];
   readonly metadata: Record<string, JsonValue>;
   readonly extensionState: Record<string, JsonValue>;
 }

@@ -13,6 +13,7 @@ import {
   optional,
   text,
 } from '../../ipc/check/shape.ts';
+import { noticeTypes } from '../../control/notice-types.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { Delivery, InstanceChoice, SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
 
@@ -58,15 +59,7 @@ const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 't
 
 export const turnQuery = exactObject({ cancelOnDisconnect: optional(flagText) });
 
-const noticeType: Check<SwarmNotice['type']> = oneOf(
-  'delta',
-  'runtime.event',
-  'turn.ended',
-  'log',
-  'approval',
-  'instance',
-  'dropped',
-);
+const noticeType: Check<SwarmNotice['type']> = oneOf(...noticeTypes);
 
 export const watchQuery: Check<WatchFilter> = exactObject({
   ...choice,
