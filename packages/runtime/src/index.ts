@@ -95,7 +95,7 @@ export type { StoppedSwarm } from './orchestrator/with-stopped-workspace.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
-export { countedIds, type Ids, randomIds } from './ports/ids.ts';
+export { countedIds, eventIdOf, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
 export { type CollectorProbe, probeCollector } from './telemetry/probe-collector.ts';
 export type { ChainRecord, LayerRecord } from './trace/chain-record.ts';

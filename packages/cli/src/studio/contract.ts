@@ -173,7 +173,8 @@ export interface SendBody {
 export interface CancelBody {
   readonly agent: string;
   readonly key: string;
-  readonly eventId?: string;
+  /** The turn that runs when absent. */
+  readonly turnId?: string;
 }
 
 export interface ApprovalBody {

@@ -34,8 +34,9 @@ export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: C
     if (text.trim() === '' || isSending) return;
     setSending(true);
     try {
-      const { turnId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), { agent, key, input: text });
-      onSent({ turnId, text });
+      const asked = { agent, key, input: text };
+      const { turnId, eventId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), asked);
+      onSent({ turnId, eventId, text });
       write('');
       box.current?.focus();
       setProblem(undefined);

@@ -30,8 +30,8 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
   const cancel = () => {
     setCancelled(turnId);
     // Named, so that a click that comes late does not end the next one.
-    const eventId = turnId === undefined ? {} : { eventId: turnId.replace(/^turn-/, '') };
-    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key, ...eventId }).catch((error: unknown) => {
+    const named = turnId === undefined ? {} : { turnId };
+    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key, ...named }).catch((error: unknown) => {
       setCancelled(undefined);
       setProblem(error instanceof Error ? error : new Error(String(error)));
     });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { pendingInputs } from './sent-inputs.ts';
 
 const sent = [
-  { turnId: 'turn-a', text: 'one' },
-  { turnId: 'turn-b', text: 'two' },
+  { turnId: 'turn-a', eventId: 'a', text: 'one' },
+  { turnId: 'turn-b', eventId: 'b', text: 'two' },
 ];
 const nothing: ReadonlySet<string> = new Set();
 

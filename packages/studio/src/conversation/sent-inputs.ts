@@ -3,6 +3,8 @@ import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 /** What was asked and is not in the conversation yet: its turn says it itself when it is committed. */
 export interface SentInput {
   readonly turnId: string;
+  /** Absent of what somebody else asked. */
+  readonly eventId?: string;
   readonly text: string;
 }
 
@@ -16,8 +18,8 @@ export function pendingInputs(
   deadLetters: WorkspaceView['deadLetters'],
   running?: TurnList['turns'][number],
 ): readonly SentInput[] {
-  const over = new Set(deadLetters.map(({ eventId }) => `turn-${eventId}`));
-  const open = sent.filter(({ turnId }) => !told.has(turnId) && !over.has(turnId));
+  const isOver = ({ eventId }: SentInput) => deadLetters.some((letter) => letter.eventId === eventId);
+  const open = sent.filter((input) => !told.has(input.turnId) && !isOver(input));
   const isOthers =
     running !== undefined && !told.has(running.turnId) && open.every(({ turnId }) => turnId !== running.turnId);
   return isOthers && running.input !== undefined ? [{ turnId: running.turnId, text: running.input }, ...open] : open;

@@ -333,7 +333,7 @@ describe('what a person does', () => {
     const whom = { agent: 'entry', key: 'default' };
     const { id } = fakeApproval;
     expect(await post('cancel', whom)).toEqual({ done: false });
-    expect(await post('cancel', { ...whom, eventId: 'e' })).toEqual({ done: false });
+    expect(await post('cancel', { ...whom, turnId: 'turn-e' })).toEqual({ done: false });
     expect(await post('approval', { id, decision: 'approve' })).toEqual({ done: true });
     expect(await post('approval', { id, decision: 'deny', note: 'No.' })).toEqual({ done: true });
     expect(await post('approval', { id: 'gone', decision: 'approve' })).toEqual({ done: false });

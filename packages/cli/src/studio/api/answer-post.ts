@@ -1,5 +1,5 @@
 /** What a person can do in a workspace, through the control socket of its swarm. */
-import { type ControlClient, isBelowSwarm } from '@goondan/runtime';
+import { type ControlClient, eventIdOf, isBelowSwarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
@@ -26,8 +26,8 @@ async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
-  const { agent, key: instanceKey, eventId } = checkCancel(body);
-  const at = { agent, instanceKey, ...(eventId === undefined ? {} : { eventId }) };
+  const { agent, key: instanceKey, turnId } = checkCancel(body);
+  const at = { agent, instanceKey, ...(turnId === undefined ? {} : { eventId: eventIdOf(turnId) }) };
   return { done: await (await reach(host, place)).cancel(at) };
 }
 

@@ -11,8 +11,8 @@ export function checkSend(value: unknown): SendBody {
 }
 
 export function checkCancel(value: unknown): CancelBody {
-  const fields = fieldsOf(value, ['agent', 'key', 'eventId']);
-  return { ...addressIn(fields), ...(fields.has('eventId') && { eventId: nameIn(fields, 'eventId') }) };
+  const fields = fieldsOf(value, ['agent', 'key', 'turnId']);
+  return { ...addressIn(fields), ...(fields.has('turnId') && { turnId: nameIn(fields, 'turnId') }) };
 }
 
 export function checkApproval(value: unknown): ApprovalBody {
