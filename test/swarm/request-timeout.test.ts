@@ -5,13 +5,15 @@ import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
 setDefaultTimeout(60_000);
 
 const LONG_MS = 60_000;
+const lateMessage = (ms: number, field: string) =>
+  `Agent "b" did not answer within ${ms} ms of the start of its turn (${field}).`;
 
 describe('a request that is not answered in time', () => {
   test('A-03 ends with an error that says target and time, and the turn of the callee is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
-      { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 700 ms.' },
+      { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
     // Its tool saw ctx.signal abort, and its turn ended long before the tool wanted to.
     await until('the tool is told', () =>
@@ -53,13 +55,14 @@ describe('a request that is not answered in time', () => {
     expect(end).toMatchObject({ errand: { agentName: 'b', ends: [{ isAborted: false }] } });
   });
 
-  test('A-03 one that still waits in the queue of the callee is never run', async () => {
-    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+  test('F-01 A-03 one that waits in the queue of the callee for too long is never run, and says what ran out', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
     const busy = running.run('b', [{ hold: 'gate' }]);
     await until('B works', () => running.notes().length === 1);
     const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
-    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 300 } }])).toMatchObject([
-      { code: 'E_AGENT_TIMEOUT' },
+    const problem = 'Agent "b" did not begin its turn within 300 ms (its policy.queueTimeoutMs).';
+    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 1 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT', message: problem },
     ]);
     running.release('gate');
     await busy;
@@ -67,10 +70,10 @@ describe('a request that is not answered in time', () => {
     expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
   });
 
-  test('A-03 one that is over before it is on the disk is cancelled as soon as it is there', async () => {
+  test('A-03 one that is over as soon as its turn begins is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const ask = { ask: { target: 'b', errand: { name: 'late', steps: [{ sleep: LONG_MS }] }, timeoutMs: 1 } };
-    const error = { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 1 ms.' };
+    const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(1, 'timeoutMs of the request') };
     expect(await running.run('a', [ask, ask, ask, ask])).toEqual([error, error, error, error]);
     const ends = await until('all of them are over', () => {
       const all = running.ends.filter(({ agent }) => agent === 'b');
@@ -96,7 +99,7 @@ describe('a request that is not answered in time', () => {
   test('A-03 without a time of its own a request waits as long as the swarm says', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { requestTimeoutMs: 600 } });
     const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
-    const error = { code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 600 ms.' };
+    const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(600, "the caller's policy.requestTimeoutMs") };
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping } }])).toEqual([error]);
     expect(JSON.parse(await running.say('a', `ask b ${write('sleeping', sleeping.steps)}`))).toMatchObject(error);
   });

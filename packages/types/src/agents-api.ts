@@ -6,7 +6,10 @@ export interface AgentRequest {
   input?: string;
   /** The caller's own key when absent. */
   instanceKey?: string;
-  /** `policy.requestTimeoutMs` when absent, which is 15 000 unless set. Nobody waits longer than the turn may last. */
+  /**
+   * Counted from the start of the callee's turn; `policy.requestTimeoutMs` when absent, which is 15 000 unless set. The
+   * caller's own turn goes on counting.
+   */
   timeoutMs?: number;
   /** JSON; arrives as the callee's `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;

@@ -79,6 +79,7 @@ const leastNumbers = {
   maxStepsPerTurn: 1,
   maxStepRetries: 0,
   requestTimeoutMs: 1,
+  queueTimeoutMs: 1,
   toolTimeoutMs: 1,
   modelTimeoutMs: 1,
   turnTimeoutMs: 1,

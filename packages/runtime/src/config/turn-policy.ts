@@ -7,11 +7,18 @@ export interface TurnPolicy {
   /** The wait before the first retry; it doubles each time. An error's own `retryAfterMs` counts instead. */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
-  /** For a request to another agent that says nothing else. None waits longer than `turnTimeoutMs`. */
-  readonly requestTimeoutMs: number;
   /**
-   * One tool call, the time it waits for another agent excluded: a request has its own `timeoutMs`, and may say more than
-   * this.
+   * For a request to another agent that says nothing else, from the start of the callee's turn. Undefined:
+   * `defaultRequestTimeoutMs` for `ctx.agents.request`, the callee's `turnTimeoutMs` for the tool `agents__request`.
+   */
+  readonly requestTimeoutMs: number | undefined;
+  /**
+   * For requests to this agent, until their turn begins; the start of its process does not count. Undefined:
+   * `turnTimeoutMs`.
+   */
+  readonly queueTimeoutMs: number | undefined;
+  /**
+   * One tool call, the time it waits for another agent excluded: a request has bounds of its own, which may be longer.
    */
   readonly toolTimeoutMs: number;
   /** One model call in all. */
@@ -29,12 +36,16 @@ export interface TurnPolicy {
   readonly trace: 'on' | 'off';
 }
 
+/** For `ctx.agents.request`, where neither the request nor the bundle says otherwise. */
+export const defaultRequestTimeoutMs = 15_000;
+
 export const defaultPolicy: TurnPolicy = {
   maxStepsPerTurn: 32,
   maxStepRetries: 3,
   retryBaseMs: 1_000,
   retryMaxMs: 30_000,
-  requestTimeoutMs: 15_000,
+  requestTimeoutMs: undefined,
+  queueTimeoutMs: undefined,
   toolTimeoutMs: 120_000,
   modelTimeoutMs: 600_000,
   turnTimeoutMs: 1_800_000,

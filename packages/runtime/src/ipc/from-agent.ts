@@ -34,6 +34,7 @@ import {
 } from './check/shape.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
+import { requestTimeoutField, type RequestTimeoutField } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
 export interface LayerSummary {
@@ -87,7 +88,9 @@ export type FromAgent =
       readonly kind: 'request' | 'send';
       readonly to: AgentAddress;
       readonly event: AgentEvent;
-      readonly timeoutMs: number;
+      /** Of a request: how long it waits; as long as the callee's turn may run when absent. */
+      readonly timeoutMs?: number;
+      readonly timeoutField?: RequestTimeoutField;
     }
   /** The caller no longer waits. */
   | { readonly type: 'call.cancelled'; readonly callId: string }
@@ -180,7 +183,8 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
       kind: oneOf('request', 'send'),
       to: agentAddress,
       event: agentEvent,
-      timeoutMs: number,
+      timeoutMs: optional(number),
+      timeoutField: optional(requestTimeoutField),
     }),
   'call.cancelled': () => object({ type: literal('call.cancelled'), callId: name }),
   'agents.list': () => object({ type: literal('agents.list'), callId: name }),

@@ -2,7 +2,7 @@
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { HeartbeatPolicy } from '../config/swarm-policy.ts';
 import { defaultPolicy, type TurnPolicy } from '../config/turn-policy.ts';
-import { type CallLimits, defaultCallLimits } from './calls/call.ts';
+import { type CalleeTimes, type CallLimits, defaultCallLimits } from './calls/call.ts';
 import { defaultHeartbeatPolicy } from './supervision/heartbeat.ts';
 import { defaultSupervisionPolicy, type SupervisionPolicy } from './supervision/supervision-policy.ts';
 
@@ -23,7 +23,6 @@ const DEFAULT_GRACE_SECONDS = 30;
 export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): SwarmSettings {
   const { maxProcesses, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
   const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
-  const { requestTimeoutMs = defaultPolicy.requestTimeoutMs } = turn;
   return {
     supervision: {
       ...defaultSupervisionPolicy,
@@ -36,12 +35,18 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
       ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
     },
     heartbeat: { ...defaultHeartbeatPolicy, ...heartbeat },
-    calls: { ...defaultCallLimits, requestTimeoutMs },
+    calls: defaultCallLimits,
     maxProcesses: maxProcesses ?? DEFAULT_PROCESSES,
     graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
     turn,
   };
+}
+
+/** By the policy of the agent that is asked. */
+export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}): CalleeTimes {
+  const turnMs = turnTimeoutMs ?? defaultPolicy.turnTimeoutMs;
+  return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };
 }
 
 /** How long running turns may take when the swarm stops. */

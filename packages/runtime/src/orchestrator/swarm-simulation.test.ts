@@ -98,7 +98,8 @@ class Swarm {
   }
 
   #newBroker(): CallBroker {
-    return new CallBroker(() => ({ agents: this.#names(), limits: { ...defaultCallLimits, depth: 5 } }));
+    const timesOf = () => ({ queueTimeoutMs: 30_000, turnTimeoutMs: 15_000 });
+    return new CallBroker(() => ({ agents: this.#names(), limits: { ...defaultCallLimits, depth: 5 }, timesOf }));
   }
 
   run(): void {
@@ -270,6 +271,7 @@ class Swarm {
         return;
       case 'turn.send':
         this.#startTurn(instance, action.event, action.deadLetter);
+        this.#do(this.broker.turnStarted(instance.address, action.event.id, this.#now));
         return;
       case 'turn.cancel':
         if (instance.process?.turn?.event.id === action.eventId) instance.process.turn.isCancelled = true;
@@ -343,7 +345,10 @@ class Swarm {
     if (process === undefined) return;
     instance.process = undefined;
     for (const frame of process.open.values()) frame.isProcessGone = true;
-    this.broker.processGone(instance.address);
+    // Its slot is free when it has exited, below.
+    this.#isPlanning = true;
+    this.#do(this.broker.processGone(instance.address, this.#now));
+    this.#isPlanning = false;
     this.#input(instance, { type: 'exited', process: process.number, code: null, signal: 'SIGKILL' });
   }
 

@@ -300,8 +300,9 @@ describe('agents that ask each other', () => {
       return 'too late';
     });
     const end = await send('a', 'go');
-    expect(textOf(end)).toBe('E_AGENT_TIMEOUT: Agent "b" did not answer within 250 ms.');
-    expect(await cancelled.promise).toBe('did not answer within 250 ms');
+    const problem = 'did not answer within 250 ms of the start of its turn (timeoutMs of the request)';
+    expect(textOf(end)).toBe(`E_AGENT_TIMEOUT: Agent "b" ${problem}.`);
+    expect(await cancelled.promise).toBe(problem);
     expect(textOf(await send('b', 'next'))).toBe('quick');
     await swarm.instances.until(() => true);
     expect(lines.some(({ event }) => event === 'reply.late')).toBe(true);

@@ -35,6 +35,7 @@ import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import type { PlanInForce } from './plan-in-force.ts';
 import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { calleeTimes } from './swarm-settings.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { Watchers } from './watchers.ts';
@@ -100,6 +101,8 @@ export class Swarm {
         const message = `Event ${id} ended its process ${crashes} times and is put aside.`;
         this.report('error', 'event.dead_lettered', message, address);
       },
+      processStarting: ({ address }, isStarting) => this.#calls.processStarting(address, isStarting),
+      turnStarted: ({ address }, { id }) => this.#calls.turnStarted(address, id),
       heard: (instance, frame) => this.#heard(instance, frame),
       described: ({ address }, description) => parts.described(address.agentName, description),
       processGone: ({ address }) => {
@@ -130,10 +133,15 @@ export class Swarm {
       sample: telemetry?.sample ?? ((event) => event),
       report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
-    const callRules = () => ({ agents: this.agents, limits: inForce.current.settings.calls });
+    const callRules = () => ({
+      agents: this.agents,
+      limits: inForce.current.settings.calls,
+      timesOf: (agentName: string) => calleeTimes(inForce.current.agents.get(agentName)?.policy),
+    });
     this.#calls = new AgentCalls(callRules, this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
+      cancel: (at, eventId, reason) => void this.cancel(at, eventId, reason),
       report: (level, event, message) => this.report(level, event, message),
       changed: () => this.#held.update(),
     });

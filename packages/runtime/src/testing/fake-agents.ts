@@ -127,14 +127,21 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
       function call(
         kind: 'request' | 'send',
         to: Partial<AgentAddress> & { agentName: string },
-        { input = '', timeoutMs = 15_000, id = crypto.randomUUID() }: FakeCall = {},
+        { input = '', timeoutMs, id = crypto.randomUUID() }: FakeCall = {},
       ): Promise<CallOutcome> {
         const callId = crypto.randomUUID();
         const ended = Promise.withResolvers<CallOutcome>();
         waiting.set(callId, ended.resolve);
         const address = { instanceKey: at.instanceKey, ...to };
         const asked = { ...event, id, input, instanceKey: address.instanceKey };
-        void say({ type: 'call', callId, kind, to: address, event: asked, timeoutMs });
+        void say({
+          type: 'call',
+          callId,
+          kind,
+          to: address,
+          event: asked,
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        });
         return ended.promise;
       }
     }

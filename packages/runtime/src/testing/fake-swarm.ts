@@ -9,7 +9,7 @@ import { agentChildren } from '../orchestrator/agent-children.ts';
 import type { TurnEnd } from '../control/swarm-control.ts';
 import { PlanInForce } from '../orchestrator/plan-in-force.ts';
 import { Swarm } from '../orchestrator/swarm.ts';
-import { systemClock } from '../ports/clock.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { randomIds } from '../ports/ids.ts';
 import type { LogLine } from '../ports/log-line.ts';
@@ -41,6 +41,8 @@ export interface FakeSwarmOptions {
   readonly secrets?: readonly string[];
   /** Of an earlier one: this one goes on where that was. */
   readonly stateRoot?: string;
+  /** Of the swarm and its agents; the disk has its own. */
+  readonly clock?: Clock;
 }
 
 const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
@@ -48,11 +50,12 @@ const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }
 /** Agents `a` to `e`; whoever opens it removes its folder. */
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
+  const { clock = systemClock } = options;
   const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
   const approvals = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
-  const agents = fakeAgents(answer);
+  const agents = fakeAgents(answer, { clock });
   const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
   const plan: SwarmPlan = {
     name: 'test',
@@ -66,7 +69,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     runner: 'none',
     folder: stateRoot,
     restart: settings.supervision.restart,
-    clock: systemClock,
+    clock,
     spares: settings.spares,
   });
   const lines: LogLine[] = [];
@@ -75,7 +78,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     journal,
     approvals,
     ids: randomIds,
-    clock: systemClock,
+    clock,
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
     log: (line) => void lines.push(line),

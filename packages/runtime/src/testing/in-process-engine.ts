@@ -4,6 +4,8 @@
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
 import type { Engine } from '../agent/agents-api/engine.ts';
+import { defaultPolicy } from '../config/turn-policy.ts';
+import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
 import { within } from '../agent/within.ts';
 
@@ -40,12 +42,12 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
       void handler(event, undefined).catch(() => undefined);
       return { accepted: true };
     },
-    async request(to, event, timeoutMs, signal) {
+    async request(to, event, timeout, signal) {
       const handler = find(to);
       calls.push({ to, event });
-      const whenLate = () =>
-        new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" did not answer within ${timeoutMs} ms.`);
-      return within({ clock, timeoutMs, whenLate, signal }, (inner) => handler(event, inner));
+      const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs' };
+      const whenLate = () => new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
+      return within({ clock, timeoutMs: bound.ms, whenLate, signal }, (inner) => handler(event, inner));
     },
   };
 }

@@ -24,11 +24,12 @@ export const swarmErrors = {
   },
   E_AGENT_START: {
     meaning: "The agent's process ended, or ran out of time, before it was ready.",
-    suggestion: "Look at the agent's log: one of its tools or extensions ends the process, or never finishes loading.",
+    suggestion:
+      "Look at the agent's log: one of its tools or extensions ends the process, or does not finish loading within `policy.startTimeoutMs`.",
   },
   E_AGENT_TIMEOUT: {
-    meaning: 'The called agent did not answer in time.',
-    suggestion: 'Raise `timeoutMs` for this request, or look at what the called agent is doing.',
+    meaning: 'The called agent did not begin its turn in time, or did not answer in time.',
+    suggestion: 'Raise the limit that the message names, or look at what the called agent is doing.',
   },
   E_AGENT_UNKNOWN: {
     meaning: 'The target of a request or send is not an agent of this swarm.',

@@ -133,12 +133,12 @@ describe('asking another agent', () => {
   });
 
   test('A-03 the timeout is 15 000 ms unless the policy or the call says otherwise', async () => {
-    const timeouts: number[] = [];
+    const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...noEngine,
       deliver: async () => ({ accepted: true }),
-      request: async (_to, _event, timeoutMs) => {
-        timeouts.push(timeoutMs);
+      request: async (_to, _event, timeout) => {
+        timeouts.push(timeout);
         return answer('');
       },
     };
@@ -147,19 +147,23 @@ describe('asking another agent', () => {
     await use(engine, (agents) => agents.request({ target: 'echo', timeoutMs: 5 }), {
       policy: { requestTimeoutMs: 70 },
     });
-    expect(timeouts).toEqual([15_000, 70, 5]);
+    expect(timeouts).toEqual([
+      { ms: 15_000, field: 'requestTimeoutMs' },
+      { ms: 70, field: 'requestTimeoutMs' },
+      { ms: 5, field: 'timeoutMs' },
+    ]);
   });
 
   test.each([Number.POSITIVE_INFINITY, 2 ** 40])(
     'A-03 a timeout of %p ms is one of the turn: nobody waits longer than that',
     async (timeoutMs) => {
-      const timeouts: number[] = [];
+      const timeouts: Parameters<Engine['request']>[2][] = [];
       const request: Engine['request'] = async (_to, _event, given) => {
         timeouts.push(given);
         return answer('');
       };
       await use({ ...noEngine, request }, (agents) => agents.request({ target: 'echo', timeoutMs }));
-      expect(timeouts).toEqual([1_800_000]);
+      expect(timeouts).toEqual([{ ms: 1_800_000, field: 'timeoutMs' }]);
     },
   );
 
@@ -168,7 +172,7 @@ describe('asking another agent', () => {
     engine.add('sleeper', () => new Promise(() => undefined));
     expect(await use(engine, (agents) => agents.request({ target: 'sleeper', timeoutMs: 3 }))).toMatchObject({
       code: 'E_AGENT_TIMEOUT',
-      message: 'Agent "sleeper" did not answer within 3 ms.',
+      message: 'Agent "sleeper" did not answer within 3 ms of the start of its turn (timeoutMs of the request).',
     });
   });
 

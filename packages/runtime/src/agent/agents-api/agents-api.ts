@@ -10,6 +10,8 @@ import {
   type TurnResult,
   textOf,
 } from '@goondan/types';
+import { defaultRequestTimeoutMs, type TurnPolicy } from '../../config/turn-policy.ts';
+import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
@@ -25,6 +27,8 @@ export interface Asker {
   readonly scope: string;
   /** The turn of the agent it calls hangs under this span. */
   readonly spanIds: SpanIds;
+  /** Its requests wait as long as the callee's turn may run, where neither the request nor the bundle says otherwise. */
+  readonly isPatient?: boolean;
 }
 
 export function agentsApi(run: TurnRun, asker: Asker): AgentsApi {
@@ -46,13 +50,12 @@ async function request(
   const key = run.effects.nextKey(asker.scope, 'agent');
   const recorded = run.effects.recorded(key);
   if (recorded !== undefined) return { target: params.target, response: recordedResponse(recorded) };
-  // Nobody waits longer than the turn may last; and there are numbers no timer can count to.
-  const timeoutMs = Math.min(params.timeoutMs ?? agent.policy.requestTimeoutMs, agent.policy.turnTimeoutMs);
+  const timeout = timeoutOf(params, asker, agent.policy);
   run.effects.intend(key, 'agent');
   try {
     const event = eventOf(run, asker, key, params);
     const response = await run.effects.perform(effectOf(run, key, 'request', params), async () => {
-      const result = await agent.engine.request(addressOf(run, params), event, timeoutMs, signal);
+      const result = await agent.engine.request(addressOf(run, params), event, timeout, signal);
       return responseOf(params.target, result);
     });
     run.effects.record(key, 'agent', { ok: true, value: response });
@@ -63,6 +66,17 @@ async function request(
     }
     throw error;
   }
+}
+
+/** The request's own, else the one that the bundle writes, else the default of whoever asks. */
+function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
+  const { requestTimeoutMs, turnTimeoutMs } = policy;
+  // The caller's turn is over by then; and there are numbers no timer can count to.
+  const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
+  if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
+  if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };
+  if (asker.isPatient === true) return undefined;
+  return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
 }
 
 /** A request's recorded value is its answer's text. */

@@ -208,12 +208,12 @@ describe('agents__request', () => {
     ]);
   });
 
-  test('A-03 waits as long as the policy says, unless the call says otherwise', async () => {
-    const timeouts: number[] = [];
+  test('F-01 A-03 waits as long as the callee’s turn may run, unless the call or the policy says otherwise', async () => {
+    const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...engineWithEcho(),
-      request: async (_to, _event, timeoutMs) => {
-        timeouts.push(timeoutMs);
+      request: async (_to, _event, timeout) => {
+        timeouts.push(timeout);
         return answer('');
       },
     };
@@ -223,7 +223,8 @@ describe('agents__request', () => {
     ];
     await call(calls, { engine });
     await call(calls, { engine, policy: { requestTimeoutMs: 70 } });
-    expect(timeouts).toEqual([15_000, 5, 70, 5]);
+    const byCall = { ms: 5, field: 'timeoutMs' } as const;
+    expect(timeouts).toEqual([undefined, byCall, { ms: 70, field: 'requestTimeoutMs' }, byCall]);
   });
 
   test('A-03 ends by its own timeout, however short a tool’s time is', async () => {
@@ -242,7 +243,12 @@ describe('agents__request', () => {
     await clock.advance(1);
     await turn;
     expect(results).toMatchObject([
-      { error: { code: 'E_AGENT_TIMEOUT', message: 'Agent "sleeper" did not answer within 5000 ms.' } },
+      {
+        error: {
+          code: 'E_AGENT_TIMEOUT',
+          message: 'Agent "sleeper" did not answer within 5000 ms of the start of its turn (timeoutMs of the request).',
+        },
+      },
     ]);
   });
 

@@ -25,11 +25,12 @@ const message: Record<string, JsonSchema> = {
 const timeoutMs: JsonSchema = {
   type: 'integer',
   minimum: 1,
-  description: 'How many milliseconds to wait for the answer, when the usual time is not right.',
+  description: 'How many milliseconds the answer may take; as long as a turn of that agent may take when absent.',
 };
 
 export const agentsTool: ToolDeclaration = {
   name: 'agents',
+  isPatient: true,
   exports: [
     {
       name: 'request',

@@ -5,11 +5,18 @@
  * it resolves; a request ends in exactly one of reply, error, timeout.
  */
 import type { AgentAddress, AgentCard, AgentEvent, AgentInstance, TurnResult } from '@goondan/types';
+import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
 export interface Engine {
   deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }>;
   /** Everyone who can be asked. */
   catalog(): readonly AgentCard[];
   list(): Promise<readonly AgentInstance[]>;
-  request(to: AgentAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult>;
+  /** Without a `timeout` it waits as long as the callee's turn may run. */
+  request(
+    to: AgentAddress,
+    event: AgentEvent,
+    timeout: RequestTimeout | undefined,
+    signal: AbortSignal,
+  ): Promise<TurnResult>;
 }

@@ -39,7 +39,10 @@ const fail = (code: 'E_AGENT_CYCLE' | 'E_INBOX_FULL') =>
 
 test('A-01 a request is answered by the outcome with its callId, whatever comes first', async () => {
   const { parent, engine, said, clock } = setUp();
-  const [one, two] = [engine.request(to, event, 700, never), engine.request(to, event, 900, never)];
+  const [one, two] = [
+    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
+    engine.request(to, event, { ms: 900, field: 'timeoutMs' }, never),
+  ];
   await clock.advance(0);
   expect(said).toMatchObject([
     { type: 'call', callId: 'request-1', kind: 'request', to, timeoutMs: 700 },
@@ -66,7 +69,10 @@ test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
 
 test('an answer of the wrong kind is an error, not an answer', async () => {
   const { parent, engine, clock } = setUp();
-  const [request, send] = [engine.request(to, event, 700, never), engine.deliver(to, event)];
+  const [request, send] = [
+    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
+    engine.deliver(to, event),
+  ];
   await clock.advance(0);
   await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'accepted' } });
   await parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'answered', result } });
@@ -77,7 +83,7 @@ test('an answer of the wrong kind is an error, not an answer', async () => {
 test("who gives up stops waiting at once and says so; what comes later is nobody's", async () => {
   const { engine, said, clock } = setUp();
   const giving = new AbortController();
-  const request = engine.request(to, event, 700, giving.signal);
+  const request = engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal);
   await clock.advance(0);
   giving.abort(new Error('enough'));
   expect(await rejectionOf(request)).toMatchObject({ message: 'enough' });
@@ -86,7 +92,9 @@ test("who gives up stops waiting at once and says so; what comes later is nobody
   expect(engine.callEnded('request-1', { status: 'answered', result })).toBe(false);
 
   // Given up before: nobody is asked.
-  expect(await rejectionOf(engine.request(to, event, 700, giving.signal))).toMatchObject({ message: 'enough' });
+  expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal))).toMatchObject({
+    message: 'enough',
+  });
   expect(said.filter(({ type }) => type === 'call')).toHaveLength(1);
 });
 
@@ -94,7 +102,7 @@ test('an answered request is not cancelled by the end of its turn', async () => 
   const { parent, engine, said, clock } = setUp();
   const giving = new AbortController();
   const forgets = spyOn(giving.signal, 'removeEventListener');
-  const request = engine.request(to, event, 700, giving.signal);
+  const request = engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal);
   await clock.advance(0);
   await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
   await request;
@@ -119,7 +127,7 @@ test("what the orchestrator should answer at once has a deadline; a request has 
   const { engine, clock } = setUp();
   const [list, send] = [rejectionOf(engine.list()), rejectionOf(engine.deliver(to, event))];
   let isOver = false;
-  void engine.request(to, event, 700, never).finally(() => void (isOver = true));
+  void engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never).finally(() => void (isOver = true));
   await clock.advance(30_000);
   expect(await list).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
   expect(await send).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
@@ -128,7 +136,11 @@ test("what the orchestrator should answer at once has a deadline; a request has 
 
 test('the end of the channel ends every wait', async () => {
   const { parent, engine, clock } = setUp();
-  const waits = [engine.request(to, event, 700, never), engine.deliver(to, event), engine.list()].map(rejectionOf);
+  const waits = [
+    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
+    engine.deliver(to, event),
+    engine.list(),
+  ].map(rejectionOf);
   await clock.advance(0);
   parent.close();
   for (const wait of waits) expect(await wait).toMatchObject({ code: 'E_IPC_CLOSED' });
@@ -138,15 +150,17 @@ test('a call that cannot be sent is refused: too long for any timer it is not', 
   const { engine, said, clock } = setUp();
   const circle = { ...event, metadata: { big: 1n } } as unknown as AgentEvent;
   expect(await rejectionOf(engine.deliver(to, circle))).toMatchObject({ code: 'E_IPC_FRAME' });
-  void engine.request(to, event, Number.POSITIVE_INFINITY, never);
+  void engine.request(to, event, { ms: Number.POSITIVE_INFINITY, field: 'timeoutMs' }, never);
   await clock.advance(0);
   expect(said).toMatchObject([{ kind: 'request', timeoutMs: 2 ** 31 - 1 }]);
 });
 
 test('too many at once: the next is refused and nobody hears of it', async () => {
   const { engine, said, clock } = setUp();
-  for (let n = 0; n < 1_000; n++) void engine.request(to, event, 700, never);
-  expect(await rejectionOf(engine.request(to, event, 700, never))).toMatchObject({ code: 'E_IPC_FULL' });
+  for (let n = 0; n < 1_000; n++) void engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never);
+  expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never))).toMatchObject({
+    code: 'E_IPC_FULL',
+  });
   await clock.advance(0);
   await Bun.sleep(50);
   expect(said).toHaveLength(1_000);

@@ -18,6 +18,7 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { PendingAnswers } from '../../ipc/pending-answers.ts';
+import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import type { CallOutcome, ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Ids, randomIds } from '../../ports/ids.ts';
@@ -71,16 +72,21 @@ export class IpcEngine implements Engine {
 
   async deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }> {
     const callId = this.#ids.next('send');
-    const call = { type: 'call', callId, kind: 'send', to, event, timeoutMs: PROMPT_MS } as const;
+    const call = { type: 'call', callId, kind: 'send', to, event } as const;
     const outcome = await this.#promptly(this.#calls, callId, () => this.#ask(this.#calls, callId, call));
     if (outcome.status === 'accepted') return { accepted: true };
     throw failureOf(outcome);
   }
 
-  async request(to: AgentAddress, event: AgentEvent, timeoutMs: number, signal: AbortSignal): Promise<TurnResult> {
+  async request(
+    to: AgentAddress,
+    event: AgentEvent,
+    timeout: RequestTimeout | undefined,
+    signal: AbortSignal,
+  ): Promise<TurnResult> {
     signal.throwIfAborted();
     const callId = this.#ids.next('request');
-    const call = { callId, kind: 'request', to, event, timeoutMs: Math.min(timeoutMs, LONGEST_MS) } as const;
+    const call = { callId, kind: 'request', to, event, ...timeoutFields(timeout) } as const;
     const giveUp = () => this.#giveUp(callId, signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
     try {
@@ -138,6 +144,11 @@ export class IpcEngine implements Engine {
       callOff();
     }
   }
+}
+
+function timeoutFields(timeout: RequestTimeout | undefined) {
+  if (timeout === undefined) return {};
+  return { timeoutMs: Math.min(timeout.ms, LONGEST_MS), timeoutField: timeout.field };
 }
 
 function failureOf(outcome: CallOutcome): GoondanError {

@@ -105,8 +105,9 @@ function toolContext(
 }
 
 /** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
-function agentsOf(run: TurnRun, ask: ToolCallAsk, { idempotent }: RegisteredTool, deadline: Pausable): AgentsApi {
-  const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds });
+function agentsOf(run: TurnRun, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
+  const { idempotent, isPatient } = tool;
+  const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds, isPatient });
   const { activity } = run.agent;
   return {
     ...agents,

@@ -12,6 +12,8 @@ export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly exports: readonly ToolExport[];
   /** The functions themselves, when they need not be loaded from a file. */
   readonly handlers?: Readonly<Record<string, ToolHandler>>;
+  /** See `Asker`. Of the runtime's own tools only. */
+  readonly isPatient?: boolean;
 }
 
 export async function loadTool(declaration: ToolDeclaration, registry: ToolRegistry): Promise<void> {
@@ -37,6 +39,7 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
       effects: each.effects ?? 'external',
       config: checked,
       errorMessageLimit: declaration.errorMessageLimit,
+      isPatient: declaration.isPatient ?? false,
     });
   }
 }

@@ -16,6 +16,7 @@ const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
   effects: 'external',
   config: {},
   errorMessageLimit: undefined,
+  isPatient: false,
 });
 
 describe('the tools of an agent', () => {

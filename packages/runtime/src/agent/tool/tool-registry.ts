@@ -15,6 +15,8 @@ export interface RegisteredTool {
   /** `ctx.config` of its handler. */
   readonly config: JsonObject;
   readonly errorMessageLimit: number | undefined;
+  /** Of its requests to other agents: see `Asker`. */
+  readonly isPatient: boolean;
   /** The extension that registered it; undefined for a declared tool. */
   readonly extension: string | undefined;
 }
@@ -63,6 +65,7 @@ export class ToolRegistry {
       // What registers a tool knows its own.
       config: {},
       errorMessageLimit: undefined,
+      isPatient: false,
       extension,
     });
     this.listed = undefined;

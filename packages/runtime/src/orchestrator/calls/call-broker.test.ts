@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, JsonObject, TurnResult } from '@goondan/types';
 import { addressKey } from '../address-key.ts';
 import { CallBroker } from './call-broker.ts';
-import { defaultCallLimits, type CallAction, type CallFrame, type CallLimits } from './call.ts';
+import { defaultCallLimits, type CallAction, type CalleeTimes, type CallFrame, type CallLimits } from './call.ts';
 
 const at = (agentName: string, instanceKey = 'default'): AgentAddress => ({ agentName, instanceKey });
 const moment = { date: new Date(1_000), now: 500 };
@@ -22,13 +22,14 @@ interface Ask {
   readonly kind?: CallFrame['kind'];
   readonly id?: string;
   readonly timeoutMs?: number;
+  readonly timeoutField?: 'requestTimeoutMs';
   /** Fields of the frame's event beyond the id: what a process claims. */
   readonly claims?: Partial<AgentEvent>;
 }
 
 const ask = (
   to: AgentAddress,
-  { callId = 'c1', kind = 'request', id = 'e1', timeoutMs, claims }: Ask = {},
+  { callId = 'c1', kind = 'request', id = 'e1', timeoutMs, timeoutField, claims }: Ask = {},
 ): CallFrame => ({
   type: 'call',
   callId,
@@ -36,11 +37,14 @@ const ask = (
   to,
   event: { ...rootEvent(), id, ...claims },
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  ...(timeoutField === undefined ? {} : { timeoutField }),
 });
 
 const agents = ['a', 'b', 'c', 'd', 'e'];
+const times: CalleeTimes = { queueTimeoutMs: 20_000, turnTimeoutMs: 60_000 };
+const timesOf = () => times;
 const broker = (limits: Partial<CallLimits> = {}) =>
-  new CallBroker(() => ({ agents, limits: { ...defaultCallLimits, ...limits } }));
+  new CallBroker(() => ({ agents, limits: { ...defaultCallLimits, ...limits }, timesOf }));
 
 const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });
 
@@ -188,14 +192,79 @@ describe('a request', () => {
 });
 
 describe('time', () => {
-  test('A-03 the default is 15 000 ms, and the error says target and time', () => {
+  test('F-01 A-03 counts the queue first, then the answer from the start of the turn, and the error names the field', () => {
     const calls = broker();
-    const actions = calls.call(at('a'), rootEvent(), ask(at('b')), moment);
+    const asked = ask(at('b'), { timeoutMs: 15_000, timeoutField: 'requestTimeoutMs' });
+    const actions = calls.call(at('a'), rootEvent(), asked, moment);
     const { id } = delivered(actions);
-    expect(actions).toContainEqual({ type: 'timer.set', timer: id, at: 15_500 });
+    expect(actions).toContainEqual({ type: 'timer.set', timer: id, at: 20_500 });
+    expect(calls.turnStarted(at('b'), id, 9_000)).toContainEqual({ type: 'timer.set', timer: id, at: 24_000 });
     const late = calls.expire(id);
-    expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: 'Agent "b" did not answer within 15000 ms.' }]);
+    expect(errors(late)).toEqual([
+      {
+        code: 'E_AGENT_TIMEOUT',
+        message:
+          'Agent "b" did not answer within 15000 ms of the start of its turn (the caller\'s policy.requestTimeoutMs).',
+      },
+    ]);
     expect(late).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: id }));
+  });
+
+  test.each([
+    ['queueTimeoutMs', { timeoutMs: 20 }, false, 'did not begin its turn within 20000 ms (its policy.queueTimeoutMs)'],
+    ['turnTimeoutMs', {}, true, 'did not answer within 60000 ms of the start of its turn (its policy.turnTimeoutMs)'],
+    [
+      'timeoutMs',
+      { timeoutMs: 20 },
+      true,
+      'did not answer within 20 ms of the start of its turn (timeoutMs of the request)',
+    ],
+  ] as const)('F-01 A-03 the error of a request that ran out of %s names it', (_, own, hasBegun, problem) => {
+    const calls = broker();
+    const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), own), moment));
+    if (hasBegun) calls.turnStarted(at('b'), id, 600);
+    const late = calls.expire(id);
+    expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: `Agent "b" ${problem}.` }]);
+    // The queued event goes, too.
+    expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
+  });
+
+  test('F-01 A-03 the start of the callee’s process is not counted as its queue', () => {
+    const calls = broker();
+    const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
+    const [later] = calls.call(at('c'), rootEvent(), ask(at('b'), { id: 'e2' }), { ...moment, now: 2_000 });
+    expect(later?.type).toBe('event.deliver');
+    // 1 000 of the 20 000 had passed.
+    expect(calls.processStarting(at('b'), false, 50_000)).toMatchObject([
+      { type: 'timer.set', timer: id, at: 69_000 },
+      { type: 'timer.set', at: 70_000 },
+    ]);
+  });
+
+  test('F-01 A-03 after a crash of the callee a time of the request goes on, that of the callee begins again', () => {
+    const calls = broker();
+    const own = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
+    const patient = delivered(calls.call(at('c'), rootEvent(), ask(at('d'), { id: 'e2' }), moment));
+    calls.turnStarted(at('b'), own.id, 1_000);
+    calls.turnStarted(at('d'), patient.id, 1_000);
+    expect(calls.processGone(at('b'), 1_500)).toEqual([]);
+    expect(calls.turnStarted(at('b'), own.id, 1_800)).toEqual([]);
+    // It waits for its turn once more.
+    expect(calls.processGone(at('d'), 1_500)).toContainEqual({ type: 'timer.set', timer: patient.id, at: 21_500 });
+    expect(calls.turnStarted(at('d'), patient.id, 1_800)).toContainEqual({
+      type: 'timer.set',
+      timer: patient.id,
+      at: 61_800,
+    });
+  });
+
+  test('F-01 A-03 only the turn of its own event, at the instance it was sent to, starts the time of a request', () => {
+    const calls = broker();
+    const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
+    expect(calls.turnStarted(at('b'), 'another', 600)).toEqual([]);
+    expect(calls.turnStarted(at('b', 'another'), id, 600)).toEqual([]);
+    expect(errors(calls.expire(id))[0]?.message).toContain('queueTimeoutMs');
   });
 
   test('stands still while the callee waits for people, for requests that are there and for those that come', () => {
@@ -206,11 +275,12 @@ describe('time', () => {
     expect(calls.hold(held, 1_500)).toEqual([{ type: 'timer.clear', timer: first.id }]);
     expect(calls.hold(held, 1_600)).toEqual([]);
     const late = calls.call(at('d'), rootEvent(), ask(at('b'), { callId: 'c3', id: 'e3', timeoutMs: 20 }), moment);
+    expect(calls.turnStarted(at('b'), delivered(late).id, 1_600).map(({ type }) => type)).toEqual(['timer.clear']);
     expect(late.map(({ type }) => type)).toEqual(['event.deliver']);
     const others = new Set([addressKey(at('c'))]);
     expect(calls.hold(others, 100_000)).toEqual([
-      // 1 000 of the 15 000 had passed.
-      { type: 'timer.set', timer: first.id, at: 114_000 },
+      // 1 000 of the 20 000 had passed.
+      { type: 'timer.set', timer: first.id, at: 119_000 },
       { type: 'timer.clear', timer: other.id },
       { type: 'timer.set', timer: delivered(late).id, at: 100_020 },
     ]);
@@ -226,8 +296,9 @@ describe('time', () => {
   });
 
   test('A-03 a request may say how long it waits', () => {
-    const actions = broker().call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment);
-    expect(actions).toContainEqual(expect.objectContaining({ type: 'timer.set', at: 520 }));
+    const calls = broker();
+    const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
+    expect(calls.turnStarted(at('b'), id, 500)).toContainEqual({ type: 'timer.set', timer: id, at: 520 });
   });
 
   test('A-03 a late reply is reported and dropped, and reaches no other request', () => {
@@ -310,10 +381,12 @@ describe('a chain', () => {
 
   test('requests may be nested 16 deep', () => {
     const names = Array.from({ length: 18 }, (_, index) => `n${index}`);
-    const calls = new CallBroker(() => ({ agents: names, limits: defaultCallLimits }));
+    const calls = new CallBroker(() => ({ agents: names, limits: defaultCallLimits, timesOf }));
     const path = names.map((name) => at(name));
     expect(errors(askAlong(calls, path.slice(0, 17)))).toEqual([]);
-    const [error] = errors(askAlong(new CallBroker(() => ({ agents: names, limits: defaultCallLimits })), path));
+    const [error] = errors(
+      askAlong(new CallBroker(() => ({ agents: names, limits: defaultCallLimits, timesOf })), path),
+    );
     expect(error?.code).toBe('E_AGENT_DEPTH');
     expect(error?.message).toContain('n16 → n17 (instance "default")');
   });
@@ -352,7 +425,7 @@ describe('a waiting circle through queues', () => {
   test('A-04 still while the process of the first caller is down: its turn will be resumed', () => {
     const calls = broker();
     calls.call(at('a'), other('r1'), ask(at('b')), moment);
-    calls.processGone(at('a'));
+    calls.processGone(at('a'), 0);
     expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))[0]?.code).toBe('E_AGENT_DEADLOCK');
   });
 
@@ -383,7 +456,7 @@ describe('a caller', () => {
   test('whose turn is over has given up what it asked, and the callee is told', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
-    calls.processGone(at('a'));
+    calls.processGone(at('a'), 0);
     expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([
       { type: 'timer.clear', timer: event.id },
       { type: 'turn.cancel', at: at('b'), eventId: event.id, reason: 'the turn that asked is over' },
@@ -394,7 +467,7 @@ describe('a caller', () => {
   test('that crashed and asks again joins the request under way, whose deadline stays', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
-    calls.processGone(at('a'));
+    calls.processGone(at('a'), 0);
     expect(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'again' }), moment)).toEqual([]);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'again' }]);
   });
@@ -403,7 +476,7 @@ describe('a caller', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
-    calls.processGone(at('a'));
+    calls.processGone(at('a'), 0);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toEqual([]);
     expect(ends(calls.expire(slow.id))).toEqual([]);
     expect(ends(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c3' }), moment))).toMatchObject([
@@ -416,7 +489,7 @@ describe('a caller', () => {
   test('that crashed and asks somebody else under the same id is not given the old answer', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
-    calls.processGone(at('a'));
+    calls.processGone(at('a'), 0);
     expect(delivered(calls.call(at('a'), rootEvent(), ask(at('c')), moment)).id).toBeString();
   });
 

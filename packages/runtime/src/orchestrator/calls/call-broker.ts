@@ -15,12 +15,16 @@
  *    and dropped.
  * 6. Calls under way, frames for one call and remembered outcomes are bounded (`CallLimits`).
  * 7. The deadline of a request stands still while its callee waits for people, itself or through others (`hold`).
+ * 8. A request has one bound at a time: `queueTimeoutMs` of its callee until the callee's turn begins, not counting the
+ *    start of a process, which has a bound of its own (`startTimeoutMs`); then its own time, or `turnTimeoutMs` of its
+ *    callee. After a crash of the callee its own time goes on; that of the callee begins again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { describeLate } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey, isSameAddress } from '../address-key.ts';
-import type { CallAction, CallFrame, CallMoment } from './call.ts';
+import type { CallAction, CalleeTimes, CallFrame, CallMoment } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { formatChain } from './format-chain.ts';
@@ -34,6 +38,8 @@ export class CallBroker {
   readonly #finished: FinishedCalls;
   /** The keys of those that wait for people. */
   #held: ReadonlySet<string> = new Set();
+  /** The keys of those whose process starts. */
+  readonly #starting = new Set<string>();
 
   /** `rules` are asked at every call: they may change. */
   constructor(rules: () => CallRules) {
@@ -100,17 +106,35 @@ export class CallBroker {
     return [endOf(caller, callId, cancelled(reason))];
   }
 
-  /** The process of an instance is gone, and its frames with it. */
-  processGone(address: AgentAddress): void {
+  /** The process of an instance is gone, and its frames with it. A turn that ran there begins again in the next one. */
+  processGone(address: AgentAddress, now: number): CallAction[] {
     for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
+    return this.#open
+      .requestsTo(address)
+      .filter(({ waitsFor, bounds }) => waitsFor === 'answer' && bounds.answer.field === 'turnTimeoutMs')
+      .flatMap((call) => this.#waitFor(call, 'turn', now));
+  }
+
+  /** A process of `address` begins to start, or does not any more. */
+  processStarting(address: AgentAddress, isStarting: boolean, now: number): CallAction[] {
+    if (isStarting) this.#starting.add(addressKey(address));
+    else this.#starting.delete(addressKey(address));
+    return this.#open.requestsTo(address).flatMap((call) => this.#letRun(call, now));
+  }
+
+  /** The turn of that event begins at `address`; or, after a crash, goes on. */
+  turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
+    const call = this.#open.get(eventId);
+    if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];
+    return this.#waitFor(call, 'answer', now);
   }
 
   /** The timer of a request rang. */
   expire(eventId: string): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request') return [];
-    const { callee, timeoutMs } = call;
-    const problem = `did not answer within ${timeoutMs} ms`;
+    const { callee, waitsFor, bounds } = call;
+    const problem = describeLate(bounds[waitsFor]);
     return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem);
   }
 
@@ -123,16 +147,7 @@ export class CallBroker {
   /** Invariant 7: from now on these wait for people, and no others. */
   hold(held: ReadonlySet<string>, now: number): CallAction[] {
     this.#held = held;
-    return this.#open.requests().flatMap((call): CallAction[] => {
-      const isHeld = held.has(addressKey(call.callee));
-      if (isHeld && 'at' in call.deadline) {
-        call.deadline = { leftMs: Math.max(0, call.deadline.at - now) };
-        return [{ type: 'timer.clear', timer: call.id }];
-      }
-      if (isHeld || 'at' in call.deadline) return [];
-      call.deadline = { at: now + call.deadline.leftMs };
-      return [{ type: 'timer.set', timer: call.id, at: call.deadline.at }];
-    });
+    return this.#open.requests().flatMap((call) => this.#letRun(call, now));
   }
 
   /** Those who wait for its answer. */
@@ -188,12 +203,36 @@ export class CallBroker {
   }
 
   #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
-    const { kind, to: callee, callId, timeoutMs = this.#rules().limits.requestTimeoutMs } = frame;
-    const deadline = this.#held.has(addressKey(callee)) ? { leftMs: timeoutMs } : { at: now + timeoutMs };
-    this.#open.add({ kind, id: event.id, caller, callee, timeoutMs, deadline, callIds: new Set([callId]) });
+    const { kind, to: callee, callId } = frame;
+    const bounds = boundsOf(frame, this.#rules().timesOf(callee.agentName));
+    const deadline = { leftMs: bounds.turn.ms };
+    const callIds = new Set([callId]);
+    const call: OpenCall = { kind, id: event.id, caller, callee, waitsFor: 'turn', bounds, deadline, callIds };
+    this.#open.add(call);
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
-    if (kind === 'send' || !('at' in deadline)) return [deliver];
-    return [{ type: 'timer.set', timer: event.id, at: deadline.at }, deliver];
+    return kind === 'send' ? [deliver] : [...this.#letRun(call, now), deliver];
+  }
+
+  /** Invariant 8: the next bound, from its beginning. */
+  #waitFor(call: OpenCall, waitsFor: OpenCall['waitsFor'], now: number): CallAction[] {
+    call.waitsFor = waitsFor;
+    call.deadline = { leftMs: call.bounds[waitsFor].ms };
+    return [{ type: 'timer.clear', timer: call.id }, ...this.#letRun(call, now)];
+  }
+
+  /** Invariants 7 and 8: its time runs or stands still, whichever is right now. */
+  #letRun(call: OpenCall, now: number): CallAction[] {
+    const { id, callee, waitsFor, deadline } = call;
+    const key = addressKey(callee);
+    const standsStill = this.#held.has(key) || (waitsFor === 'turn' && this.#starting.has(key));
+    if (standsStill && 'at' in deadline) {
+      call.deadline = { leftMs: Math.max(0, deadline.at - now) };
+      return [{ type: 'timer.clear', timer: id }];
+    }
+    if (standsStill || 'at' in deadline) return [];
+    const at = now + deadline.leftMs;
+    call.deadline = { at };
+    return [{ type: 'timer.set', timer: id, at }];
   }
 
   #answer(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
@@ -218,6 +257,16 @@ export class CallBroker {
     this.#finished.add(call.id, call.caller, outcome);
     return [{ type: 'timer.clear', timer: call.id }, ...ends];
   }
+}
+
+function boundsOf({ timeoutMs, timeoutField = 'timeoutMs' }: CallFrame, times: CalleeTimes): OpenCall['bounds'] {
+  return {
+    turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs' },
+    answer:
+      timeoutMs === undefined
+        ? { ms: times.turnTimeoutMs, field: 'turnTimeoutMs' }
+        : { ms: timeoutMs, field: timeoutField },
+  };
 }
 
 function outcomeOf({ callee }: OpenCall, result: TurnResult): CallOutcome {

@@ -4,16 +4,14 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 
 /** What a process says it wants. Of its event only id, input, metadata and the parent span are believed. */
-export type CallFrame = Omit<Extract<FromAgent, { readonly type: 'call' }>, 'timeoutMs'> & {
-  readonly timeoutMs?: number;
-};
+export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 
 export type CallAction =
   /** Accept it durably, then tell the broker: `delivered` or `refused`. */
   | { readonly type: 'event.deliver'; readonly to: AgentAddress; readonly event: AgentEvent }
   /** The one end of that call, to the process of its caller. */
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
-  /** Nobody waits for that event any more. */
+  /** Nobody waits for that event any more: its turn is cancelled, or never begins. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
   /** `timer` is the event's id: give it back to `expire` when it rings. */
   | { readonly type: 'timer.set'; readonly timer: string; readonly at: number }
@@ -26,8 +24,6 @@ export type CallAction =
     };
 
 export interface CallLimits {
-  /** For a request that says nothing else. */
-  readonly requestTimeoutMs: number;
   /** Requests around a request. */
   readonly depth: number;
   /** Requests and sends under way, of all instances and of one; more end with `E_CALLS_FULL`. */
@@ -40,13 +36,18 @@ export interface CallLimits {
 }
 
 export const defaultCallLimits: CallLimits = {
-  requestTimeoutMs: 15_000,
   depth: 16,
   openCalls: 10_000,
   openCallsPerCaller: 256,
   waitersPerCall: 8,
   finishedCalls: 256,
 };
+
+/** How long requests to an agent wait: until its turn begins, and for the end of the turn when they do not say. */
+export interface CalleeTimes {
+  readonly queueTimeoutMs: number;
+  readonly turnTimeoutMs: number;
+}
 
 export interface CallMoment {
   readonly date: Date;

@@ -4,7 +4,7 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address-key.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import { findKeyProblem } from '../find-key-problem.ts';
-import type { CallFrame, CallLimits } from './call.ts';
+import type { CalleeTimes, CallFrame, CallLimits } from './call.ts';
 import { formatChain } from './format-chain.ts';
 import { chainOf } from './stamp-event.ts';
 
@@ -12,11 +12,13 @@ export interface CallRules {
   /** The names of the swarm's agents. */
   readonly agents: readonly string[];
   readonly limits: CallLimits;
+  /** By the name of the callee. */
+  readonly timesOf: (agentName: string) => CalleeTimes;
 }
 
 /** Why not, or `undefined`. */
 export function checkCall(
-  { agents, limits }: CallRules,
+  { agents, limits }: Omit<CallRules, 'timesOf'>,
   caller: AgentAddress,
   during: AgentEvent,
   frame: CallFrame,

@@ -1,5 +1,6 @@
 /** The calls under way, found by event, by who asks and by who is asked. */
 import type { AgentAddress } from '@goondan/types';
+import type { RequestBound } from '../../ipc/request-timeout.ts';
 import { addressKey } from '../address-key.ts';
 
 export interface OpenCall {
@@ -8,7 +9,9 @@ export interface OpenCall {
   readonly id: string;
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
-  readonly timeoutMs: number;
+  /** Of a request: first the callee's turn must begin, then end. */
+  waitsFor: 'turn' | 'answer';
+  readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
   /** Of a request: when its time is up, on the clock that only grows; or what was left of it when it was stopped. */
   deadline: { readonly at: number } | { readonly leftMs: number };
   /** The frames in the caller's process that wait for it: none while that process is down. */

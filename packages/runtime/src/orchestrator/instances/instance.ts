@@ -46,6 +46,10 @@ export interface InstanceHost {
   spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess;
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
+  /** Its process begins to start, or does not any more. */
+  processStarting(instance: Instance, isStarting: boolean): void;
+  /** Also when it goes on in another process. */
+  turnStarted(instance: Instance, event: AgentEvent): void;
   turnFinished(instance: Instance, turn: FinishedTurn): void;
   requestsFailed(instance: Instance, error: FrameError): void;
   deadLettered(instance: Instance, event: AgentEvent, crashes: number): void;
@@ -98,7 +102,10 @@ export class Instance {
   step(input: InstanceInput): void {
     const { clock, policy } = this.#host;
     const { state, actions } = stepInstance(this.#state, input, clock.elapsed(), policy);
+    const wasStarting = this.#state.phase.name === 'starting';
+    const isStarting = state.phase.name === 'starting';
     this.#state = state;
+    if (isStarting !== wasStarting) this.#host.processStarting(this, isStarting);
     for (const action of actions) this.#perform(action);
   }
 
@@ -122,7 +129,8 @@ export class Instance {
         return this.#process?.kill();
       case 'turn.send': {
         const { event, seq, deadLetter } = action;
-        return this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}) });
+        this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}) });
+        return host.turnStarted(this, event);
       }
       case 'turn.cancel':
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });

@@ -13,6 +13,8 @@ export interface AgentCallsHost {
   readonly clock: Clock;
   /** Resolves when it is durable. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<unknown>;
+  /** Durably; the turn that runs is told at once. Must not throw. */
+  cancel(at: AgentAddress, eventId: string, reason: string): void;
   report(level: LogLevel, event: string, message: string): void;
   /** Who waits for whom may not be the same any more. */
   changed(): void;
@@ -45,7 +47,7 @@ export class AgentCalls {
 
   /** Requests to these do not run out of time; all others do. */
   hold(held: ReadonlySet<string>): void {
-    for (const action of this.#broker.hold(held, this.#host.clock.elapsed())) this.#performOne(action);
+    this.#retime(this.#broker.hold(held, this.#host.clock.elapsed()));
   }
 
   /** A frame from the process of `caller`. */
@@ -72,11 +74,24 @@ export class AgentCalls {
   }
 
   processGone(address: AgentAddress): void {
-    this.#broker.processGone(address);
+    this.#retime(this.#broker.processGone(address, this.#host.clock.elapsed()));
+  }
+
+  processStarting(address: AgentAddress, isStarting: boolean): void {
+    this.#retime(this.#broker.processStarting(address, isStarting, this.#host.clock.elapsed()));
+  }
+
+  turnStarted(address: AgentAddress, eventId: string): void {
+    this.#retime(this.#broker.turnStarted(address, eventId, this.#host.clock.elapsed()));
   }
 
   close(): void {
     this.#timers.clearAll();
+  }
+
+  /** Only timers: who waits for whom is as before. */
+  #retime(actions: readonly CallAction[]): void {
+    for (const action of actions) this.#performOne(action);
   }
 
   #perform(actions: readonly CallAction[]): void {
@@ -96,7 +111,7 @@ export class AgentCalls {
       }
       case 'turn.cancel': {
         const { at, eventId, reason } = action;
-        return this.#instances.post(at, { type: 'cancel', eventId, reason });
+        return this.#host.cancel(at, eventId, reason);
       }
       case 'timer.set':
         return this.#timers.set(action.timer, action.at);
@@ -114,5 +129,7 @@ export class AgentCalls {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
     this.#perform(this.#broker.delivered(to, event));
+    // The caller asks again, after a restart of the orchestrator: the callee may be further than the caller.
+    if (this.#instances.find(to)?.running?.id === event.id) this.turnStarted(to, event.id);
   }
 }

@@ -90,7 +90,11 @@ function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): Insta
   if (timer === 'backoff' && phase.name === 'backoff') return seekProcess(state, moment);
   if (timer === 'start' && phase.name === 'starting') {
     if (now < phase.deadline) return { state, actions: [setTimer('start', phase.deadline)] };
-    return failStart(state, startError(`it was not ready within ${policy.startTimeoutMs} ms`), moment);
+    return failStart(
+      state,
+      startError(`it was not ready within ${policy.startTimeoutMs} ms (policy.startTimeoutMs)`),
+      moment,
+    );
   }
   if (timer === 'idle' && phase.name === 'ready') {
     const work = { isRunning: false, pending: state.queue.length, idleSince: phase.idleSince };

@@ -12,7 +12,7 @@ const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
 test('R-04 the defaults of a swarm that editors show are those it has', () => {
   const { supervision, heartbeat, maxProcesses, graceMs, spares } = swarmSettings({});
-  const { maxTokensPerTurn: _, ...turn } = defaultPolicy;
+  const { maxTokensPerTurn: _, requestTimeoutMs: __, queueTimeoutMs: ___, ...turn } = defaultPolicy;
   const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
   expect(shownDefaults('Swarm')).toEqual(
     dotted({

@@ -63,7 +63,14 @@ function turnLimits(defaults: Partial<TurnPolicy>) {
     maxStepRetries: limit(0, 'Tries after the first, for one step.', defaults.maxStepRetries),
     retryBaseMs: limit(0, 'The wait before the first retry; it doubles each time.', defaults.retryBaseMs),
     retryMaxMs: limit(0, 'The longest wait before a retry.', defaults.retryMaxMs),
-    requestTimeoutMs: limit(1, 'For a request to another agent.', defaults.requestTimeoutMs),
+    requestTimeoutMs: limit(
+      1,
+      'For the answer to a request, from the start of the callee’s turn. When absent: 15000 for `ctx.agents.request`, the callee’s `turnTimeoutMs` for the tool `agents__request`.',
+    ),
+    queueTimeoutMs: limit(
+      1,
+      'For a request to this agent until its turn begins; the start of its process does not count. When absent: `turnTimeoutMs`.',
+    ),
     toolTimeoutMs: limit(1, 'One tool call; waiting for another agent does not count.', defaults.toolTimeoutMs),
     modelTimeoutMs: limit(1, 'One model call in all.', defaults.modelTimeoutMs),
     turnTimeoutMs: limit(1, 'One turn.', defaults.turnTimeoutMs),

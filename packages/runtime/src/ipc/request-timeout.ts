@@ -1,0 +1,30 @@
+/** How long a request to another agent waits for the answer, counted from the start of the callee's turn. */
+import { type Check, oneOf } from './check/shape.ts';
+
+export interface RequestTimeout {
+  readonly ms: number;
+  readonly field: RequestTimeoutField;
+}
+
+/** The field that sets it: `timeoutMs` of the request, or `requestTimeoutMs` of the caller's policy. */
+export type RequestTimeoutField = 'timeoutMs' | 'requestTimeoutMs';
+
+export const requestTimeoutField: Check<RequestTimeoutField> = oneOf('timeoutMs', 'requestTimeoutMs');
+
+/** A wait of a request, as the one that ran out is named in the error. */
+export interface RequestBound {
+  readonly ms: number;
+  readonly field: RequestTimeoutField | 'turnTimeoutMs' | 'queueTimeoutMs';
+}
+
+/** The sentence after the name of the agent. */
+export function describeLate({ ms, field }: RequestBound): string {
+  if (field === 'queueTimeoutMs') return `did not begin its turn within ${ms} ms (its policy.queueTimeoutMs)`;
+  return `did not answer within ${ms} ms of the start of its turn (${whose[field]})`;
+}
+
+const whose = {
+  timeoutMs: 'timeoutMs of the request',
+  requestTimeoutMs: "the caller's policy.requestTimeoutMs",
+  turnTimeoutMs: 'its policy.turnTimeoutMs',
+} as const;

@@ -1,0 +1,214 @@
+// How long requests between agents wait, in a swarm on agents that are no processes, a real disk and a manual clock.
+import { afterEach, describe, expect, test } from 'bun:test';
+import { textOf as messageText } from '@goondan/types';
+import type { SwarmPolicy } from '../../config/swarm-policy.ts';
+import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { FakeAnswer, FakeTurn } from '../../testing/fake-agents.ts';
+import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+interface Times {
+  readonly policy?: SwarmPolicy;
+  readonly startMs?: number;
+  readonly stateRoot?: string;
+}
+
+/** Agent `a` answers as the test says, the others too; processes of the others take `startMs` to start. */
+async function openSwarm(
+  answer: (turn: FakeTurn, wait: (ms: number) => Promise<void>) => Promise<string>,
+  times: Times,
+) {
+  const { policy = {}, startMs = 0, stateRoot } = times;
+  const clock = manualClock();
+  const begun: string[] = [];
+  const wait = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
+  const counted: FakeAnswer = async (turn) => {
+    begun.push(turn.at.agentName);
+    return answer(turn, wait);
+  };
+  const options = { policy, clock, ...(stateRoot === undefined ? {} : { stateRoot }) };
+  const opened = await openFakeSwarm(counted, options);
+  const { agents, swarm } = opened;
+  agents.onStart = (child) => {
+    const isSlow = agents.started.find((each) => each.child === child)?.at.agentName !== 'a';
+    const ready = () => void child.channel.send({ type: 'ready', extensions: [], layers: [], tools: [] });
+    clock.after(isSlow ? startMs : 0, ready);
+  };
+  const status = (agentName: string) => swarm.instances.find({ agentName, instanceKey: 'default' })?.status;
+  if (stateRoot === undefined) cleanups.push(() => removeFakeSwarm(opened));
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    const closed = opened.close();
+    // What it waits for falls due.
+    for (let isOver = false; !isOver; await clock.advance(1_000)) {
+      isOver = await Promise.race([closed.then(() => true), Bun.sleep(1).then(() => false)]);
+    }
+  };
+  cleanups.push(close);
+  /** The disk takes no time of the clock. */
+  const reach = async (agentName: string, wanted: string) => {
+    await until(`${agentName} is ${wanted}`, async () => {
+      await clock.advance(0);
+      return status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName));
+    });
+  };
+  /** Frames travel meanwhile: heartbeats are answered. */
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 1_000) {
+      await clock.advance(Math.min(left, 1_000));
+      for (let hops = 0; hops < 5; hops++) await clock.advance(0);
+    }
+  };
+  return { ...opened, clock, begun, reach, pass, close };
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Never: ${what}`);
+    await Bun.sleep(2);
+  }
+}
+
+const outcomeOf = async (asked: ReturnType<FakeTurn['call']>) => {
+  const outcome = await asked;
+  if (outcome.status === 'failed') return `${outcome.error.code}: ${outcome.error.message}`;
+  return outcome.status === 'answered' ? messageText(outcome.result.responseMessage) : outcome.status;
+};
+
+const textOf = ({ result }: TurnEnd) => messageText(result.responseMessage);
+
+describe('a request between agents', () => {
+  test('F-01 a planner gets both answers of agents that start for 20 s and think for 40 s, with default settings', async () => {
+    const { send, pass, reach } = await openSwarm(
+      async ({ at, call }, wait) => {
+        if (at.agentName === 'a') {
+          const asked = ['b', 'c'].map((agentName) => outcomeOf(call('request', { agentName })));
+          return (await Promise.all(asked)).join(' and ');
+        }
+        await wait(40_000);
+        return `${at.agentName} has reviewed it`;
+      },
+      { startMs: 20_000 },
+    );
+    const end = send('a', 'plan');
+    for (const callee of ['b', 'c']) await reach(callee, 'starting');
+    await pass(20_000);
+    for (const callee of ['b', 'c']) await reach(callee, 'working');
+    await pass(40_000);
+    expect(textOf(await end)).toBe('b has reviewed it and c has reviewed it');
+  });
+
+  test('F-01 A-03 one with a time of its own has it from the start of the turn: 14 s fit into 15, 16 do not', async () => {
+    const turns = { b: 14_000, c: 16_000 };
+    const { send, pass, reach } = await openSwarm(
+      async ({ at, call, event: { input } }, wait) => {
+        if (at.agentName === 'a') {
+          const ask = ([agentName, ms]: [string, number]) =>
+            outcomeOf(call('request', { agentName }, { timeoutMs: 15_000, input: `${ms}` }));
+          return (await Promise.all(Object.entries(turns).map(ask))).join(', ');
+        }
+        await wait(Number(input));
+        return 'answered';
+      },
+      { startMs: 20_000 },
+    );
+    const end = send('a', 'ask both');
+    for (const callee of ['b', 'c']) await reach(callee, 'starting');
+    await pass(20_000);
+    for (const callee of ['b', 'c']) await reach(callee, 'working');
+    await pass(14_000);
+    await reach('b', 'idle');
+    await pass(1_000);
+    expect(textOf(await end)).toBe(
+      'answered, E_AGENT_TIMEOUT: Agent "c" did not answer within 15000 ms of the start of its turn (timeoutMs of the request).',
+    );
+  });
+
+  test('F-01 A-03 one that runs out of queueTimeoutMs says so, and its event is never run, not even after a restart', async () => {
+    const answer = async ({ at, call, event }: FakeTurn) => {
+      if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { input: 'queued' }));
+      if (event.input === 'busy') await new Promise(() => undefined);
+      return `ran ${event.input}`;
+    };
+    const policy = { queueTimeoutMs: 5_000 };
+    const first = await openSwarm(answer, { policy, startMs: 60_000 - 1 });
+    void first.send('b', 'busy');
+    const end = first.send('a', 'go');
+    await first.reach('b', 'starting');
+    await first.reach('a', 'working');
+    await until('both are in its queue', async () => {
+      await first.clock.advance(0);
+      return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
+    });
+    // The start takes longer than the queue may: it has a bound of its own.
+    await first.pass(60_000);
+    await first.reach('b', 'working');
+    await first.pass(5_000);
+    expect(textOf(await end)).toBe(
+      'E_AGENT_TIMEOUT: Agent "b" did not begin its turn within 5000 ms (its policy.queueTimeoutMs).',
+    );
+    await until('that is on the disk', async () => {
+      const entries = await first.journal.pendingEntries({ agentName: 'b', instanceKey: 'default' });
+      return entries.some(({ cancelled }) => cancelled !== undefined);
+    });
+    await first.close();
+
+    const ends: string[] = [];
+    const second = await openSwarm(
+      async ({ event, signal }) => `${signal.aborted ? 'cancelled' : 'ran'} ${event.input}`,
+      { stateRoot: first.stateRoot },
+    );
+    second.swarm.watchers.add({ types: ['turn.ended'] }, (notice) => {
+      if (notice.type === 'turn.ended' && notice.end.agent === 'b') ends.push(textOf(notice.end));
+    });
+    await second.swarm.wake();
+    await until('both are over', async () => {
+      await second.clock.advance(1);
+      return ends.length === 2;
+    });
+    expect(ends).toEqual(['ran busy', 'cancelled queued']);
+  });
+
+  test('F-01 A-03 a restarted orchestrator counts again, although the callee is further than the caller', async () => {
+    const first = await openSwarm(async ({ at, call }) => {
+      if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { id: 'same', timeoutMs: 900 }));
+      return new Promise(() => undefined);
+    }, {});
+    void first.swarm.accept({ agentName: 'a', instanceKey: 'default' }, fakeEvent('go', { id: 'go' }), false);
+    await first.reach('b', 'working');
+    await first.close();
+
+    const gate = Promise.withResolvers<void>();
+    const { swarm, reach, clock, begun } = await openSwarm(
+      async ({ at, call }) => {
+        if (at.agentName !== 'a') return new Promise(() => undefined);
+        await gate.promise;
+        return outcomeOf(call('request', { agentName: 'b' }, { id: 'same', timeoutMs: 900 }));
+      },
+      { stateRoot: first.stateRoot },
+    );
+    const { end } = swarm.waiters.wait({ agentName: 'a', instanceKey: 'default' }, 'go');
+    await swarm.wake();
+    await reach('a', 'working');
+    await reach('b', 'working');
+    gate.resolve();
+    await until('a waits', async () => {
+      await clock.advance(0);
+      return begun.length === 2 && clock.pending > 0;
+    });
+    const over = end.then(textOf);
+    await until('its time is up', async () => {
+      await clock.advance(300);
+      return Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]);
+    });
+    expect(await over).toContain('within 900 ms of the start of its turn');
+  });
+});
