@@ -305,6 +305,8 @@ class Swarm {
         holders,
         line: this.#line,
         isAwaited: (key) => this.broker.isAwaited(this.#at(key).address),
+        agentOf: (key) => this.#at(key).address.agentName,
+        isForPerson: (key) => this.#at(key).state.queue.some(({ event }) => event.source.kind !== 'agent'),
         maxProcesses: this.#options.maxProcesses,
       });
       if (start.length + hibernate.length === 0) break;

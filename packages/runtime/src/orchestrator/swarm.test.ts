@@ -355,6 +355,38 @@ describe('agents that ask each other', () => {
   });
 });
 
+describe('a swarm in which one agent writes to many', () => {
+  test('T-06 a person who asks another, warm agent waits for no start, and for at most one with a cold agent', async () => {
+    const gate = Promise.withResolvers<void>();
+    const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
+    const { send, swarm, agents } = await openSwarm(
+      async (turn) => {
+        const { at, call } = turn;
+        if (at.agentName === 'b') await gate.promise;
+        if (at.agentName !== 'a') return echo(turn);
+        await Promise.all(keys.map((instanceKey) => call('send', { agentName: 'b', instanceKey })));
+        return 'sent';
+      },
+      { maxProcesses: 16 },
+    );
+    const startOf = (agentName: string) =>
+      agents.children.findIndex(({ request }) => request.name.includes(`agent ${agentName}/`));
+    await send('c', 'warm');
+    await send('a', 'go');
+    expect(swarm.instances.waiting).toBeGreaterThan(40);
+    // The only process of its agent is still there.
+    expect(textOf(await send('c', 'and now?'))).toBe('c/default: and now?');
+    expect(agents.started.filter(({ at }) => at.agentName === 'c')).toHaveLength(1);
+
+    const cold = { agentName: 'd', instanceKey: 'default' };
+    await swarm.accept(cold, eventOf('hello'), false);
+    const before = agents.children.length;
+    gate.resolve();
+    await until(() => startOf('d') >= 0 && swarm.instances.waiting === 0);
+    expect(startOf('d') - before).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('a swarm that is stopped', () => {
   test('R-07 lets turns finish, whoever is waited for last, and starts nothing new', async () => {
     const asked = Promise.withResolvers<void>();

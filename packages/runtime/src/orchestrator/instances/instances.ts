@@ -48,6 +48,8 @@ export class Instances {
   readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
   /** Told of every step, to see what they wait for. */
   readonly #lookers = new Set<() => void>();
+  /** Processes started for people since the last one for an agent's input. */
+  #peopleInARow = 0;
   #isStepping = false;
   #isClosed = false;
 
@@ -189,10 +191,14 @@ export class Instances {
       holders: this.#holders(),
       line: this.#line,
       isAwaited: (key) => this.#isSo(key, (address) => this.#host.isAwaited(address)),
+      agentOf: (key) => this.#instances.get(key)?.address.agentName ?? key,
+      isForPerson: (key) => this.#isForPerson(key),
+      peopleInARow: this.#peopleInARow,
       ...(this.#host.isAnybodyHeld() ? { isHeld: (key) => this.#isHeld(key) } : {}),
       maxProcesses: this.#host.maxProcesses,
     });
     for (const key of start) {
+      this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
       this.#line.delete(key);
       this.#tell(key, { type: 'slot.granted' });
     }
@@ -203,6 +209,11 @@ export class Instances {
   #isSo(key: string, isTrue: (address: AgentAddress) => boolean): boolean {
     const instance = this.#instances.get(key);
     return instance !== undefined && isTrue(instance.address);
+  }
+
+  /** A client or a connector sent one of its events. */
+  #isForPerson(key: string): boolean {
+    return this.#instances.get(key)?.state.queue.some(({ event }) => event.source.kind !== 'agent') === true;
   }
 
   /** One whose turn is cancelled does not wait for people any more. */

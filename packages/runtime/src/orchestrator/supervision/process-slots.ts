@@ -2,9 +2,9 @@
  * Who may have a process when `maxProcesses` do not suffice.
  *
  * Invariants:
- * 1. Free slots go to the line in its order; nobody is overtaken but by 4.
- * 2. A slot is made free by hibernating idle processes only, the one that is idle longest first, and no more of them
- *    than the line needs.
+ * 1. Free slots go to the line in its order (`fair-line.ts`); nobody is overtaken but by 4.
+ * 2. A slot is made free by hibernating idle processes only, and no more of them than the line needs: first the one that is
+ *    idle longest among those whose agent has others, then among the last ones of their agents.
  * 3. There are at most `maxProcesses` processes, but for 4.
  * 4. When every process waits for the answer of another agent, the first in line whose answer is awaited starts beyond
  *    the limit. Somebody is in that position: the wait-for graph has no circle (`calls/wait-graph.ts`), so its end is an
@@ -14,8 +14,12 @@
  * 5. Whoever waits for people is in no hurry: in line it comes after everybody else, and a process of it goes, when no idle
  *    one does, for those who are. Its turn is left where it stands, and goes on with the next process.
  * 6. The line is bounded where input is accepted (`refuseWhenLineFull`); what was accepted always finds its place.
+ * 7. The last process of an agent does not go for an agent that has its share already, unless nothing else can go on. The
+ *    share is an equal part of the slots; where somebody waits for an answer, a person or an agent, it is one more than
+ *    half of them.
  */
 import { GoondanError } from '@goondan/types';
+import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';
 
 export type ProcessCondition = 'starting' | 'working' | 'waiting' | 'held' | 'idle' | 'stopping';
 
@@ -39,52 +43,82 @@ export interface SlotPlan {
   readonly leave: readonly string[];
 }
 
-export interface SlotDemand {
+export interface SlotDemand extends LineDemand {
   readonly holders: readonly SlotHolder[];
-  /** First come, first served: a set keeps the place of who asks again. */
-  readonly line: ReadonlySet<string>;
   /** Whether a request to that instance is under way. */
   readonly isAwaited: (key: string) => boolean;
-  /** Whether that instance waits for people; absent when nobody does. */
-  readonly isHeld?: (key: string) => boolean;
   readonly maxProcesses: number;
 }
 
 /** To be asked whenever somebody joins the line, a process ends, or what it does changes. */
 export function planSlots(demand: SlotDemand): SlotPlan {
   const { holders, line, maxProcesses } = demand;
+  const free = Math.max(0, maxProcesses - holders.length);
   if (line.size === 0) return { start: [], hibernate: [], leave: [] };
+  if (free === 0 && holders.every(({ condition }) => condition === 'waiting')) {
+    return { start: firstAwaited(demand), hibernate: [], leave: [] };
+  }
+  // The line may be long: it is not walked while nothing can be done for it.
+  if (free === 0 && !holders.some(canGiveWay)) return { start: [], hibernate: [], leave: [] };
 
-  const { hurried, hurriedCount, all } = inOrder(demand);
-  const start = [...all().take(Math.max(0, maxProcesses - holders.length))];
-  if (start.length > 0) {
-    return { start, ...makeRoom(holders, hurriedCount - start.length, line.size - start.length) };
-  }
-  if (holders.every(({ condition }) => condition === 'waiting')) {
-    return { start: firstAwaited(demand, hurried()), hibernate: [], leave: [] };
-  }
-  const excess = holders.length - maxProcesses;
-  return { start, ...makeRoom(holders, hurriedCount + excess, line.size + excess) };
+  const processes = countProcesses(demand);
+  const order = inFairOrder(demand, processes);
+  const start = [...takeNext(order, free)].map(({ key }) => key);
+  return { start, ...makeRoom(demand, start.length, order, processes) };
 }
 
-/** Not walked further than it must be: the line may be long, and mostly nobody in it waits for people. */
-function inOrder({ line, isHeld }: SlotDemand) {
-  if (isHeld === undefined) return { hurried: () => line.keys(), hurriedCount: line.size, all: () => line.keys() };
-  const [hurried, patient] = [[...line].filter((key) => !isHeld(key)), [...line].filter(isHeld)];
-  return {
-    hurried: () => hurried.values(),
-    hurriedCount: hurried.length,
-    all: () => [...hurried, ...patient].values(),
-  };
+function canGiveWay({ condition }: SlotHolder): boolean {
+  return condition === 'idle' || condition === 'held';
+}
+
+/** Those that stay, by agent. */
+function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, number> {
+  const processes = new Map<string, number>();
+  for (const { key, condition } of holders) {
+    if (condition === 'stopping') continue;
+    const agent = agentOf(key);
+    processes.set(agent, (processes.get(agent) ?? 0) + 1);
+  }
+  return processes;
+}
+
+/** Unlike `take` it leaves the rest of the order to be walked. */
+function* takeNext(order: Generator<Next, undefined>, count: number): Generator<Next> {
+  for (let taken = 0; taken < count; taken++) {
+    const { value } = order.next();
+    if (value === undefined) return;
+    yield value;
+  }
 }
 
 /** Idle ones for whoever is in line; of those that wait for people as many as are missing for those in a hurry. */
-function makeRoom(holders: readonly SlotHolder[], hurried: number, all: number): Omit<SlotPlan, 'start'> {
+function makeRoom(
+  demand: SlotDemand,
+  started: number,
+  order: Generator<Next, undefined>,
+  processes: Map<string, number>,
+): Omit<SlotPlan, 'start'> {
+  const { holders, line, isHeld, maxProcesses } = demand;
+  const excess = Math.max(0, holders.length - maxProcesses);
   const stopping = holders.filter(({ condition }) => condition === 'stopping').length;
-  const hibernate = chooseIdle(holders, all - stopping);
-  const missing = Math.max(0, hurried - stopping - hibernate.length);
-  const held = holders.filter(({ condition }) => condition === 'held').slice(0, missing);
-  return { hibernate, leave: held.map(({ key }) => key) };
+  // A process that goes already is for what is beyond the limit, then for the first in line.
+  const beyond = Math.max(0, excess - stopping);
+  const served = [...takeNext(order, Math.max(0, stopping - excess))].length;
+  const waiting = Math.min(line.size - started - served, holders.length);
+  const hibernate = chooseIdle(demand, processes, [
+    ...Array<undefined>(beyond).fill(undefined),
+    ...takeNext(order, waiting),
+  ]);
+  const hurried = isHeld === undefined ? line.size : [...line].filter((key) => !isHeld(key)).length;
+  const missing = Math.max(0, hurried - started + excess - stopping - hibernate.length);
+  const leave = holders.filter(({ condition }) => condition === 'held').slice(0, missing);
+  const isStuck = started + hibernate.length + leave.length === 0 && !holders.some(({ condition }) => moves(condition));
+  return { hibernate: isStuck ? longestIdle(holders) : hibernate, leave: leave.map(({ key }) => key) };
+}
+
+/** Its slot may be free soon without anybody's doing. */
+function moves(condition: ProcessCondition): boolean {
+  return condition === 'starting' || condition === 'working' || condition === 'stopping';
 }
 
 /** To be asked before an event is accepted for an instance that has no process and is not in line. */
@@ -95,15 +129,51 @@ export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   });
 }
 
-function firstAwaited({ isAwaited }: SlotDemand, hurried: IteratorObject<string>): string[] {
-  return [...hurried.filter(isAwaited).take(1)];
+function firstAwaited({ line, isAwaited, isHeld }: SlotDemand): string[] {
+  return [
+    ...line
+      .keys()
+      .filter((key) => isAwaited(key) && isHeld?.(key) !== true)
+      .take(1),
+  ];
 }
 
-function chooseIdle(holders: readonly SlotHolder[], count: number): string[] {
-  if (count <= 0) return [];
-  return holders
+/** One for each of those in line for whom one may go; `undefined` is for nobody, because there are too many. */
+function chooseIdle(
+  demand: SlotDemand,
+  processes: Map<string, number>,
+  needy: readonly (Next | undefined)[],
+): readonly string[] {
+  const { holders, agentOf = itself } = demand;
+  const idle = holders
     .filter(({ condition }) => condition === 'idle')
     .toSorted((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0))
-    .slice(0, count)
-    .map(({ key }) => key);
+    .map(({ key }) => ({ key, agent: agentOf(key) }));
+  const chosen: string[] = [];
+  for (const next of needy) {
+    if (idle.length === 0) break;
+    const hasOthers = idle.findIndex(({ agent }) => agent === next?.agent || (processes.get(agent) ?? 0) > 1);
+    const index = hasOthers < 0 && mayTakeLast(demand, processes, next) ? 0 : hasOthers;
+    const [goes] = index < 0 ? [] : idle.splice(index, 1);
+    if (goes === undefined) continue;
+    processes.set(goes.agent, (processes.get(goes.agent) ?? 0) - 1);
+    chosen.push(goes.key);
+  }
+  return chosen;
+}
+
+/** Invariant 7. `processes` counts the one in question already. */
+function mayTakeLast(demand: SlotDemand, processes: Map<string, number>, next: Next | undefined): boolean {
+  if (next === undefined) return true;
+  const { maxProcesses, isAwaited } = demand;
+  const isUrgent = next.isForPerson || isAwaited(next.key);
+  const share = Math.max(1, Math.floor(maxProcesses / processes.size));
+  const most = isUrgent ? Math.max(share, Math.floor(maxProcesses / 2) + 1) : share;
+  return (processes.get(next.agent) ?? 0) <= most;
+}
+
+function longestIdle(holders: readonly SlotHolder[]): readonly string[] {
+  const idle = holders.filter(({ condition }) => condition === 'idle');
+  const [first] = idle.toSorted((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0));
+  return first === undefined ? [] : [first.key];
 }

@@ -1,0 +1,89 @@
+/**
+ * The order in which those in line for a process get one.
+ *
+ * Invariants:
+ * 1. Instances with input from people come before those with input from agents alone. After `PEOPLE_IN_A_ROW` starts for
+ *    people the next one is for an agent's input, if there is any: nobody waits for ever.
+ * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another one.
+ *    Instances of agents with equally many are served in the order in which they came.
+ * 3. Those that wait for people come last.
+ */
+
+export interface LineDemand {
+  /** In the order in which they came. */
+  readonly line: ReadonlySet<string>;
+  /** Whether that instance waits for people; absent when nobody does. */
+  readonly isHeld?: (key: string) => boolean;
+  /** The agent of an instance; absent when each is of an agent of its own. */
+  readonly agentOf?: (key: string) => string;
+  /** Whether input from a person, a client or a connector waits there; absent when there is only input from agents. */
+  readonly isForPerson?: (key: string) => boolean;
+  /** The starts for people since the last one for an agent's input. */
+  readonly peopleInARow?: number;
+}
+
+const PEOPLE_IN_A_ROW = 8;
+
+/** One in line at its turn. */
+export interface Next {
+  readonly key: string;
+  readonly agent: string;
+  readonly isForPerson: boolean;
+}
+
+/** `processes` by agent; each one that is given its turn is counted there. */
+export function* inFairOrder(demand: LineDemand, processes: Map<string, number>): Generator<Next, undefined> {
+  const { people, agents, patient } = groupLine(demand);
+  let inARow = demand.peopleInARow ?? 0;
+  while (people.size + agents.size > 0) {
+    const isForPerson = people.size > 0 && (agents.size === 0 || inARow < PEOPLE_IN_A_ROW);
+    inARow = isForPerson ? inARow + 1 : 0;
+    yield { ...takeFewest(isForPerson ? people : agents, processes), isForPerson };
+  }
+  while (patient.size > 0) yield { ...takeFewest(patient, processes), isForPerson: false };
+  return undefined;
+}
+
+/** The instances of one agent, and how many of them had their turn. */
+interface AgentLine {
+  readonly keys: { readonly key: string; readonly place: number }[];
+  taken: number;
+}
+
+type Group = Map<string, AgentLine>;
+
+function groupLine({ line, isHeld, isForPerson, agentOf = itself }: LineDemand) {
+  const groups = { people: new Map(), agents: new Map(), patient: new Map() } satisfies Record<string, Group>;
+  let place = 0;
+  for (const key of line) {
+    const name = isHeld?.(key) === true ? 'patient' : isForPerson?.(key) === true ? 'people' : 'agents';
+    const group: Group = groups[name];
+    const agent = agentOf(key);
+    const known = group.get(agent) ?? { keys: [], taken: 0 };
+    known.keys.push({ key, place: place++ });
+    group.set(agent, known);
+  }
+  return groups;
+}
+
+function takeFewest(group: Group, processes: Map<string, number>): Omit<Next, 'isForPerson'> {
+  let best: { agent: string; own: AgentLine; count: number; place: number; key: string } | undefined;
+  for (const [agent, own] of group) {
+    const first = own.keys[own.taken];
+    if (first === undefined) continue;
+    const count = processes.get(agent) ?? 0;
+    if (best !== undefined && (count > best.count || (count === best.count && first.place > best.place))) continue;
+    best = { agent, own, count, ...first };
+  }
+  // A group holds an agent only while one of its instances has not had its turn.
+  if (best === undefined) throw new Error('Nobody is in line.');
+  const { agent, own, count, key } = best;
+  own.taken += 1;
+  if (own.taken === own.keys.length) group.delete(agent);
+  processes.set(agent, count + 1);
+  return { key, agent };
+}
+
+export function itself(key: string): string {
+  return key;
+}

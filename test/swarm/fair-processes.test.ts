@@ -1,0 +1,26 @@
+// One agent that writes to many instances, in a swarm of real processes that do not suffice for all of them.
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { startTestSwarm, until } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+test('T-06 the only process of another agent stays, and a person who asks it does not wait for the line', async () => {
+  await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy: { maxProcesses: 3 } });
+  const pidOf = (agent: string) => running.swarm.status().instances.find(({ agentName }) => agentName === agent)?.pid;
+  expect(await running.say('c', 'warm')).toBe('c heard: warm');
+  const before = pidOf('c');
+  expect(before).toBeNumber();
+  const held = { name: 'held', steps: [{ hold: 'gate' }] };
+  const keys = ['k1', 'k2', 'k3', 'k4'];
+  await running.run(
+    'a',
+    keys.map((instanceKey) => ({ tell: { target: 'b', errand: held, instanceKey } })),
+  );
+  const isInLine = () => running.swarm.status().instances.some(({ status }) => status === 'waiting');
+  await until('some of them are in line', isInLine);
+  expect(await running.say('c', 'still there?')).toBe('c heard: still there?');
+  expect(isInLine()).toBe(true);
+  running.release('gate');
+  await until('all of them ran', () => running.ends.filter(({ agent }) => agent === 'b').length === keys.length);
+  expect(pidOf('c')).toBe(before);
+});
