@@ -8,8 +8,8 @@ export interface ScheduleConfig {
   readonly catchUp?: CatchUp;
 }
 
-/** What becomes of times that nobody was there for: nothing, or the newest of them counts. */
-export type CatchUp = 'none' | 'last';
+/** Times that were missed are left out, or the newest of them comes late, or all of them do. */
+export type CatchUp = 'none' | 'last' | 'all';
 
 export interface ScheduleEntry {
   readonly name: string;

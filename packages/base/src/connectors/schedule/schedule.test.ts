@@ -18,7 +18,6 @@ afterEach(async () => {
 });
 
 const at = (text: string) => Date.parse(text);
-const iso = (times: readonly number[]) => times.map((time) => new Date(time).toISOString().slice(0, 16));
 
 /** Time that passes only while somebody waits for it, and ends at `until`. */
 function playedClock(from: string, until: string) {
@@ -125,6 +124,32 @@ describe('a schedule', () => {
     expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === 'none' ? 1 : 0);
   });
 
+  test.each<[catchUp: ScheduleConfig['catchUp'], late: string[]]>([
+    [undefined, ['10:01:20']],
+    ['last', ['10:01:20']],
+    ['all', ['10:00:20', '10:00:40', '10:01:00', '10:01:20']],
+  ])('F-17 after a restart a schedule of every 20 seconds, with catchUp %p, is late for %j', async (catchUp, late) => {
+    const folder = newFolder();
+    const entries = [{ name: 'often', every: '20s' }];
+    const config = { entries, ...(catchUp === undefined ? {} : { catchUp }) };
+    await play(config, '2026-06-01T09:59:50Z', '2026-06-01T10:00:10Z', { folder });
+    const { events, lines } = await play(config, '2026-06-01T10:01:25Z', '2026-06-01T10:01:55Z', { folder });
+    expect(events.map(({ id }) => id?.slice(-13, -5))).toEqual([...late, '10:01:40']);
+    expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === undefined ? 1 : 0);
+  });
+
+  test('F-17 with catchUp all a month of missed times comes in rounds, and a full inbox holds it up', async () => {
+    const folder = newFolder();
+    const config = { entries: [{ name: 'often', every: '1h' }], catchUp: 'all' } as const;
+    await play(config, '2026-05-01T10:00Z', '2026-05-01T10:05Z', { folder });
+    let refused = 0;
+    const busy: EmitEvent = async () => {
+      if ((refused += 1) % 100 === 50) throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
+    };
+    const { events } = await play(config, '2026-06-01T10:01Z', '2026-06-01T12:30Z', { folder, emit: busy });
+    expect([events.length, new Set(idsOf(events)).size]).toEqual([31 * 24 + 2, 31 * 24 + 2]);
+  });
+
   test('nothing is missed at its first start, nor under another rule, nor when its record is broken', async () => {
     const folder = newFolder();
     const config = { entries: [daily], catchUp: 'last' } as const;
@@ -219,11 +244,18 @@ describe('what is due', () => {
   if (often === undefined) throw new Error('It is not there.');
   const now = at('2026-06-01T12:00Z');
 
-  test('is everything of the last minute, and nothing older', () => {
-    const { times, hasMissed } = planDue(often, now - 90_000, now);
-    expect([times.length, times[0], times.at(-1), hasMissed]).toEqual([6, now - 50_000, now, true]);
-    expect(iso(planDue(often, now - 10_000, now).times)).toEqual(['2026-06-01T12:00']);
-    expect(planDue(often, now, now)).toEqual({ times: [], until: now, hasMissed: false });
+  test('F-17 is the newest time of the last minute, and nothing older', () => {
+    expect(planDue(often, now - 90_000, now)).toEqual({ times: [now], leftOutUntil: now - 1 });
+    expect(planDue(often, now - 10_000, now)).toEqual({ times: [now] });
+    expect(planDue(often, now, now)).toEqual({ times: [] });
+  });
+
+  test('F-17 is the newest of all with catchUp last, and with catchUp all every one, 100 in a round', () => {
+    const handled = now - 5_000_000;
+    expect(planDue({ ...often, catchUp: 'last' }, handled, now)).toEqual({ times: [now] });
+    const { times } = planDue({ ...often, catchUp: 'all' }, handled, now);
+    expect([times.length, times[0], times.at(-1)]).toEqual([100, handled + 10_000, handled + 1_000_000]);
+    expect(planDue({ ...often, catchUp: 'all' }, now - 20_000, now)).toEqual({ times: [now - 10_000, now] });
   });
 
   test('is nothing while a clock that was set back catches up', () => {

@@ -52,13 +52,16 @@ async function emitDue(
   handled: HandledTimes,
   now: number,
 ): Promise<boolean> {
-  const { times, until, hasMissed } = planDue(open, handled.until(open), now);
-  if (hasMissed) ctx.logger.warn(`Times of "${open.entry.name}" were missed and are left out.`);
+  const { times, leftOutUntil } = planDue(open, handled.until(open), now);
+  if (leftOutUntil !== undefined) {
+    ctx.logger.warn(`Times of "${open.entry.name}" were missed and are left out.`);
+    // Said once, also when the one that is due has to be tried again.
+    handled.settle(open, leftOutUntil);
+  }
   for (const time of times) {
     if (!(await emitOne(ctx, open.entry, time))) return false;
     handled.settle(open, time);
   }
-  if (times.length === 0 && hasMissed) handled.settle(open, until);
   return true;
 }
 
