@@ -1,16 +1,22 @@
-import { type Bundle, loadBundle } from '@goondan/runtime';
+import { type Bundle, type BundleProblem, loadBundle } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';
 
 /**
- * A bundle to be run. Everything that is wrong with it is printed; what is only a warning stops nothing.
+ * A bundle to be run. Everything that is wrong with it is printed; what is only a warning stops nothing, and is left out
+ * where it does not matter.
  *
  * **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */
-export async function openBundle(folder: string, terminal: Terminal): Promise<Bundle> {
+export async function openBundle(
+  folder: string,
+  terminal: Terminal,
+  matters: (warning: BundleProblem) => boolean = () => true,
+): Promise<Bundle> {
   const bundle = await readBundle(folder);
-  printProblems(bundle, folder, { print: terminal.printError, colors: terminal.errorColors });
+  const shown = { ...bundle, warnings: bundle.warnings.filter(matters) };
+  printProblems(shown, folder, { print: terminal.printError, colors: terminal.errorColors });
   if (bundle.valid) return bundle;
   throw new GoondanError('E_BUNDLE_INVALID', `The bundle in "${bundle.folder}" has ${countProblems(bundle)}.`, {
     suggestion: 'Correct what is listed above; nothing of the bundle was run.',

@@ -25,6 +25,54 @@ export function register({ pipeline }) {
 }
 `;
 
+/** A connector that leaves a file behind as soon as it is imported, and needs a secret. */
+const doorbell = {
+  more: [
+    'kind: Connector\nmetadata: { name: doorbell }\nspec: { entry: ./doorbell.ts, events: [{ name: ring }] }',
+    [
+      'apiVersion: goondan.ai/v1\nkind: Connection\nmetadata: { name: front-door }\nspec:',
+      'connectorRef: Connector/doorbell',
+      'secrets: { token: { valueFrom: { env: DOORBELL_TOKEN } } }',
+      'ingress: { rules: [{ route: { instanceKey: door } }] }',
+    ].join('\n  '),
+  ].join('\n---\n'),
+  module: (mark: string) => `${tellTale.module(mark)}export default async () => undefined;\n`,
+};
+
+/** An extension whose step begins when the file is there. */
+const waitsFor = (mark: string) => `import { existsSync } from 'node:fs';
+export function register({ pipeline }) {
+  pipeline.register('step', async (ctx) => {
+    while (!existsSync(${JSON.stringify(mark)})) await Bun.sleep(10);
+    return ctx.next();
+  });
+}
+`;
+
+test('F-09 one question starts no connection and needs none of its secrets, unless --connections asks for them', async () => {
+  const mark = join(place.folder, 'mark');
+  const files = { 'goondan.yaml': sampleBundle({ more: doorbell.more }), 'doorbell.ts': doorbell.module(mark) };
+  await place.write('bundle', files);
+  const ask = ['run', 'bundle', '--trust', '--input', 'Hello'];
+  expect(await place.run(...ask)).toEqual({ stdout: 'You said: Hello\n', stderr: '', exitCode: 0 });
+  const replayed = await place.run('replay', '--bundle', 'bundle', '--trust');
+  expect({ exitCode: replayed.exitCode, stderr: replayed.stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(existsSync(mark)).toBe(false);
+
+  const refused = await place.run(...ask, '--connections');
+  expect(refused.stderr).toContain('\nE_ENV_MISSING: An environment variable is not set: DOORBELL_TOKEN (Connection/');
+  expect([refused.exitCode, existsSync(mark)]).toEqual([3, false]);
+  const patient = 'kind: Extension\nmetadata: { name: patient }\nspec: { entry: ./patient.ts }';
+  const more = `${patient}\n---\napiVersion: goondan.ai/v1\n${doorbell.more}`;
+  await place.write('bundle', {
+    'goondan.yaml': sampleBundle({ agent: 'extensions: [Extension/patient]', more }),
+    'patient.ts': waitsFor(mark),
+  });
+  const env = { DOORBELL_TOKEN: 'a long enough secret' };
+  expect((await place.runWith({ env }, ...ask, '--connections')).stdout).toBe('You said: Hello\n');
+  expect(existsSync(mark)).toBe(true);
+});
+
 describe('gdn run --input', () => {
   test('prints the answer and nothing else, and leaves nothing running', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });

@@ -15,11 +15,12 @@ interface RunOptions extends BundleOptions {
   readonly trust?: boolean;
   readonly detach?: boolean;
   readonly watch?: boolean;
+  readonly connections?: boolean;
 }
 
 const description =
   'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
-  'run. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
+  'run. Connections are not started for that, and need no secrets, unless --connections is given. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
   '--json: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is asked ' +
   'where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
 
@@ -28,6 +29,7 @@ Examples:
   $ gdn run my-swarm
   $ gdn run my-swarm --input "Good morning"
   $ git diff | gdn run my-swarm --input - --instance review
+  $ gdn run my-swarm --input "What came in?" --connections
   $ gdn run my-swarm --trust --detach`;
 
 export function addRunCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -39,6 +41,7 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--input <text>', 'what to ask; - reads standard input', checkInput)
     .option('--agent <name>', 'whom to talk to (default: the entry agent)')
     .option('--instance <key>', 'which conversation of that agent (default: "default")')
+    .option('--connections', 'with --input: start the connections, too, as a run without --input does')
     .option('--trust', 'run its code without asking, this time')
     .option('--detach', 'leave it running in the background')
     .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
@@ -74,8 +77,8 @@ function partnerOf({ agent, instance }: { agent: string | undefined; instance: s
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
   const { prepareRun } = await import('../run/prepare-run.ts');
-  const { input, agent, instance, trust = false, ...common } = options;
-  const prepared = await prepareRun({ ...common, folder, trust, workdir: process.cwd() }, terminal);
+  const { input, agent, instance, trust = false, connections = input === undefined, ...common } = options;
+  const prepared = await prepareRun({ ...common, folder, trust, connections, workdir: process.cwd() }, terminal);
   if (options.detach === true) {
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));

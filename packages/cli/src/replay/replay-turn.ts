@@ -16,7 +16,7 @@ export async function replayTurn(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ReplayReport> {
-  const run = await prepareRun(request, terminal);
+  const run = await prepareRun({ ...request, connections: false }, terminal);
   const kept = await withJournal(run, undefined, (journal) => readRecording(run, journal, turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   // Last: nobody should be asked about what cannot be replayed.

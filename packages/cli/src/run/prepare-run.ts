@@ -1,6 +1,7 @@
 /** Everything about a run that is known before anything of the bundle runs, and its start. */
 import {
   type Bundle,
+  type BundleProblem,
   gracePeriodMs,
   type ResolvedSwarm,
   resolveSwarm,
@@ -25,6 +26,8 @@ export interface RunRequest extends BundleOptions {
   readonly workdir: string;
   /** `--watch`. */
   readonly watch?: boolean;
+  /** False: its connections are not started, and none of their values is looked up. */
+  readonly connections?: boolean;
 }
 
 export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
@@ -38,7 +41,10 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
 
 /** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_STATE_ROOT`, `E_SWARM_UNKNOWN`. */
 export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
-  const bundle = await openBundle(request.folder, terminal);
+  // A variable that nobody looks up need not be set.
+  const isLeftOut = ({ code, resource = '' }: BundleProblem) =>
+    request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
+  const bundle = await openBundle(request.folder, terminal, (warning) => !isLeftOut(warning));
   const root = readableStateRoot(request);
   const { swarm: swarmName, workspaceId } = findWorkspace(bundle, request.swarm);
   const workspace = workspaceFolder(root, workspaceId);
@@ -76,9 +82,9 @@ export async function mayStart(
   signal?: AbortSignal,
   mayMiss = false,
 ): Promise<ResolvedSwarm> {
-  const { bundle, swarmName: swarm, stateRoot: root, trust, workdir } = run;
+  const { bundle, swarmName: swarm, stateRoot: root, trust, workdir, connections = true } = run;
   // First: nobody should be asked about what cannot run.
-  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss });
+  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss, connections });
   checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };
   await checkTrust(signal === undefined ? question : { ...question, signal }, terminal);

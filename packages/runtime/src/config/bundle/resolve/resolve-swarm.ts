@@ -25,6 +25,8 @@ export interface ResolveOptions {
   readonly workdir?: string;
   /** A value that is missing in the environment is left out: for what reaches nobody, and needs no key. */
   readonly mayMiss?: boolean;
+  /** False: the plan has no connections, and none of their values is looked up. */
+  readonly connections?: boolean;
 }
 
 export interface ResolvedSwarm {
@@ -40,7 +42,7 @@ export interface ResolvedSwarm {
  * **Errors** — `E_BUNDLE_INVALID`; `E_SWARM_UNKNOWN`; `E_ENV_MISSING`, naming everything that is missing; `E_SWARM_PLAN`.
  */
 export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedSwarm {
-  const { swarm: wanted, environment, workdir, mayMiss = false } = options;
+  const { swarm: wanted, environment, workdir, mayMiss = false, connections = true } = options;
   if (!bundle.valid) throw invalid(bundle);
   const { scope } = bundle;
   const loaded = chooseSwarm(bundle, wanted);
@@ -59,7 +61,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
       return agent === undefined ? [] : [keepSecrets(agent, around.values)];
     }),
     connections: resourcesOf(scope, 'Connection')
-      .filter((connection) => swarmOf(scope, connection)?.loaded === loaded)
+      .filter((connection) => connections && swarmOf(scope, connection)?.loaded === loaded)
       .flatMap((connection) => {
         const own = values.another();
         const connected = resolveConnection(scope, connection, own);
