@@ -142,6 +142,7 @@ async function assemble(
     clock,
     environment: ports.environment ?? process.env,
     folder: bundleFolder,
+    warn: (message) => log('warn', message, { event: 'model.warning' }),
     ...(ports.fetch !== undefined && { fetch: ports.fetch }),
   });
   const modelRef = plan.modelRef ?? models.refs[0];

@@ -11,6 +11,8 @@ export interface ModelPorts {
   readonly folder: string;
   /** The global `fetch` when absent. */
   readonly fetch?: Fetch;
+  /** Told what a person should know about a model, once. */
+  readonly warn?: (message: string) => void;
   /** Opens another model of the bundle by its reference (`Model/name`), for models that stand before one. */
   openUpstream?(modelRef: string): Promise<Model>;
 }

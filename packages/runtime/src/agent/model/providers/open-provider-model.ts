@@ -7,6 +7,7 @@ import type { Model } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
 import type { ModelPorts } from '../model-ports.ts';
 import { callProvider } from './call-provider.ts';
+import { defaultLimit } from './default-limit.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';
 import { readProviderOptions } from './read-provider-options.ts';
 import type { PromptMemo } from './to-prompt.ts';
@@ -18,6 +19,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: Mo
   const apiKey = findKey(provider, spec, ports, label);
   const baseURL = findEndpoint(provider, spec, ports, label);
   const memo: PromptMemo = new WeakMap();
+  const limit = defaultLimit(provider, { modelId: spec.model, label, warn: ports.warn });
 
   const loading = provider.load();
   // The first call awaits it and reports the failure.
@@ -26,6 +28,8 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: Mo
   return {
     async generate(request) {
       const make = await loading;
+      const params = spec.params ?? {};
+      const isLimited = (request.params.maxTokens ?? params.maxTokens) !== undefined;
       return callProvider(request, {
         name,
         label,
@@ -35,7 +39,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: Mo
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
         address: toAddress(baseURL),
         settings,
-        defaults: { ...settings, params: spec.params ?? {}, memo },
+        defaults: { ...settings, params: isLimited ? params : { ...params, ...(await limit()) }, memo },
         make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
       });
     },

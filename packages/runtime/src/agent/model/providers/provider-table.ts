@@ -23,6 +23,8 @@ export interface Provider {
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
   load(): Promise<MakeModel>;
+  /** Present where each request has to name a limit: the most the model can write; `undefined` of one that is not known. */
+  loadMostTokens?(modelId: string): Promise<number | undefined>;
 }
 
 export const providers = {
@@ -33,6 +35,12 @@ export const providers = {
     async load() {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       return (modelId, settings) => createAnthropic(withKey(settings))(modelId);
+    },
+    async loadMostTokens(modelId) {
+      // Where the packages of other providers with its models find it, too.
+      const { getModelCapabilities } = await import('@ai-sdk/anthropic/internal');
+      const { isKnownModel, maxOutputTokens } = getModelCapabilities(modelId);
+      return isKnownModel ? maxOutputTokens : undefined;
     },
   },
   google: {

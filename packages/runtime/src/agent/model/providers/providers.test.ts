@@ -1,8 +1,10 @@
 /** Each provider against a local server that speaks its wire format: what is asked, and what is made of the answer. */
 import { describe, expect, test } from 'bun:test';
-import type { ModelMessage, ToolCatalogItem } from '@goondan/types';
+import type { JsonObject, ModelMessage, ToolCatalogItem } from '@goondan/types';
+import { systemClock } from '../../../ports/clock.ts';
+import { openProviderModel } from './open-provider-model.ts';
 import { ask, openAt, testKey } from './wire/ask-model.ts';
-import { pdf, pictureUrl, png, providerCases } from './wire/provider-cases.ts';
+import { anthropicCase, pdf, pictureUrl, png, providerCases } from './wire/provider-cases.ts';
 import type { WireReply } from './wire/wire-dialect.ts';
 import { startWireServer } from './wire/wire-server.ts';
 
@@ -34,7 +36,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(reply.finishReason).toBe('stop');
   });
 
-  test('asks at its own path, with the key in its own header and a limit on the output', async () => {
+  test('F-02 asks at its own path, with the key in its own header and no limit that nobody set', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     await ask(openAt(server.url, provider), [question]);
@@ -42,7 +44,16 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const [name, value] = provider.keyHeader;
     expect(request?.path).toBe(provider.path);
     expect(request?.headers.get(name)).toBe(value(testKey));
-    expect(provider.maxTokens(request?.body ?? {})).toBe(4096);
+    // Anthropic needs one: the most its package knows of the model.
+    const needed = provider.provider === 'anthropic' ? 64_000 : undefined;
+    expect(provider.maxTokens(request?.body ?? {})).toBe(needed);
+  });
+
+  test.each([true, false])('F-02 says that a reply ended at its limit of tokens (stream: %p)', async (stream) => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: { ...hello, isTruncated: true } });
+    const { reply } = await ask(openAt(server.url, provider, { stream }), [question]);
+    expect(reply).toMatchObject({ content: [{ type: 'text', text: 'Hello!' }], finishReason: 'length' });
   });
 
   test('does not stream when it is told so, and listeners still get the text', async () => {
@@ -167,3 +178,30 @@ function toolMessage(
 ): ModelMessage {
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'weather__get', output }] };
 }
+
+describe('a model of Anthropic that its package does not know', () => {
+  const unknown = { ...anthropicCase, model: 'claude-by-my-proxy' };
+
+  async function limitsOf(params: JsonObject, times = 2) {
+    await using server = startWireServer(unknown.dialect);
+    server.answer({ reply: hello });
+    const warnings: string[] = [];
+    const spec = { provider: 'anthropic', model: unknown.model, apiKey: testKey, endpoint: `${server.url}/v1`, params };
+    const ports = { clock: systemClock, environment: {}, folder: '.', warn: (text: string) => warnings.push(text) };
+    const model = openProviderModel('anthropic', spec, ports);
+    for (let count = 0; count < times; count += 1) await ask(model, [question]);
+    return { limits: server.requests.map(({ body }) => unknown.maxTokens(body)), warnings };
+  }
+
+  test('F-02 may write 8192 tokens, and a warning says once how to change that', async () => {
+    const { limits, warnings } = await limitsOf({});
+    expect(limits).toEqual([8_192, 8_192]);
+    expect(warnings).toEqual([
+      'How much anthropic/claude-by-my-proxy can write is not known; its replies end after 8192 tokens. Set `params.maxTokens` of the Model to change that.',
+    ]);
+  });
+
+  test('F-02 may write as much as the bundle says, without a warning', async () => {
+    expect(await limitsOf({ maxTokens: 20_000 }, 1)).toEqual({ limits: [20_000], warnings: [] });
+  });
+});

@@ -5,9 +5,6 @@ import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import { toPrompt, type PromptMemo, type SystemPlacement } from './to-prompt.ts';
 
-/** Always sent: without it each provider has a limit of its own, some of them very low. */
-const defaultMaxTokens = 4096;
-
 export interface CallDefaults {
   readonly params: ModelParams;
   readonly providerOptions: ProviderOptions | undefined;
@@ -20,7 +17,7 @@ export function toCallOptions(
   defaults: CallDefaults,
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
-  const { maxTokens = defaultMaxTokens, providerOptions: _, ...settings } = { ...defaults.params, ...request.params };
+  const { maxTokens, providerOptions: _, ...settings } = { ...defaults.params, ...request.params };
   const providerOptions = mergeProviderOptions(
     defaults.providerOptions,
     defaults.params.providerOptions,
@@ -29,7 +26,7 @@ export function toCallOptions(
   return {
     ...settings,
     prompt: toPrompt(request.messages, defaults.systemMessages, defaults.memo),
-    maxOutputTokens: maxTokens,
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal,
     ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),
     ...(providerOptions !== undefined && { providerOptions }),

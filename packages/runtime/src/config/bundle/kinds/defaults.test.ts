@@ -46,12 +46,13 @@ test('R-04 the defaults of models that editors show are those they have', () => 
     'options.script[].fail.code': String(fail?.code),
   });
   const { signal } = new AbortController();
-  const { maxOutputTokens } = toCallOptions(
+  const options = toCallOptions(
     { messages: [], tools: [], params: {}, signal, turnId: 'turn', onDelta: () => undefined },
     { params: {}, providerOptions: undefined, systemMessages: 'front', memo: new WeakMap() },
     signal,
   );
-  expect(shownDefaults('ModelParams')).toEqual({ maxTokens: String(maxOutputTokens) });
+  expect(options).not.toHaveProperty('maxOutputTokens');
+  expect(shownDefaults('ModelParams')).toEqual({});
 });
 
 /** By the path of the field below `spec`. */

@@ -5,7 +5,9 @@ import { count, jsonObject, jsonValue, reference, resource, text, valueSource } 
 export const modelParams = z
   .strictObject({
     temperature: z.number().optional().describe('How freely it chooses its words; 0 is least.'),
-    maxTokens: count(1).optional().meta({ description: 'The longest reply, in tokens.', default: 4096 }),
+    maxTokens: count(1)
+      .optional()
+      .meta({ description: 'The longest reply, in tokens. When absent, what the model can.' }),
     topP: z.number().optional().describe('Chooses among the likeliest words that together have this probability.'),
     topK: z.number().optional().describe('Chooses among so many of the likeliest words.'),
     stopSequences: z.array(z.string()).optional().describe('Texts at which it stops.'),

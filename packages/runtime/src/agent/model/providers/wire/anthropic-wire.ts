@@ -1,6 +1,6 @@
 /** Anthropic's messages. For tests only. */
 import type { JsonObject } from '@goondan/types';
-import type { WireDialect, WireReply } from './wire-dialect.ts';
+import { argumentsText, type WireDialect, type WireReply } from './wire-dialect.ts';
 
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'wire-model' };
 
@@ -8,14 +8,13 @@ export const anthropicWire: WireDialect = {
   isStreaming: (_path, body) => body['stream'] === true,
 
   events(reply) {
-    const blocks = reply.calls?.length ?? 0;
     const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: usage(reply, 1) };
     return [
       event('message_start', { message }),
       event('ping', {}),
       ...contentBlocks(reply).flatMap((block, index) => blockEvents(block, index, reply)),
       event('message_delta', {
-        delta: { stop_reason: stopReason(blocks), stop_sequence: null },
+        delta: { stop_reason: stopReason(reply), stop_sequence: null },
         usage: { output_tokens: reply.usage.output },
       }),
       event('message_stop', {}),
@@ -25,7 +24,7 @@ export const anthropicWire: WireDialect = {
   body: (reply) => ({
     ...head,
     content: contentBlocks(reply),
-    stop_reason: stopReason(reply.calls?.length ?? 0),
+    stop_reason: stopReason(reply),
     stop_sequence: null,
     usage: usage(reply, reply.usage.output),
   }),
@@ -62,7 +61,8 @@ function blockEvents(block: JsonObject, index: number, reply: WireReply): string
       return [start({ type: 'text', text: '' }), ...pieces, stop];
     }
     default: {
-      const json = JSON.stringify(block['input']);
+      const call = reply.calls?.find(({ id }) => id === block['id']);
+      const json = call === undefined ? '' : argumentsText(call, reply);
       const middle = Math.ceil(json.length / 2);
       return [
         start({ ...block, input: {} }),
@@ -78,8 +78,9 @@ function event(type: string, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
-function stopReason(calls: number): string {
-  return calls > 0 ? 'tool_use' : 'end_turn';
+function stopReason({ calls = [], isTruncated = false }: WireReply): string {
+  if (isTruncated) return 'max_tokens';
+  return calls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
 /** Anthropic counts cached tokens apart from the others. */

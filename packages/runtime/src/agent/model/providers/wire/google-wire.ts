@@ -18,7 +18,7 @@ export const googleWire: WireDialect = {
       ...reasoningParts(reply).map((part) => chunk([part])),
       ...(reply.text ?? []).map((text) => chunk([{ text }])),
       ...callParts(reply).map((part) => chunk([part])),
-      chunk([{ text: '' }], { finishReason: 'STOP' }),
+      chunk([{ text: '' }], { finishReason: finishReason(reply) }),
     ];
   },
 
@@ -27,7 +27,7 @@ export const googleWire: WireDialect = {
     candidates: [
       {
         index: 0,
-        finishReason: 'STOP',
+        finishReason: finishReason(reply),
         content: {
           role: 'model',
           parts: [
@@ -44,6 +44,10 @@ export const googleWire: WireDialect = {
   error: (status, type, message) => ({ error: { code: status, message, status: type } }),
   errorEvent: (message) => dataEvent({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
 };
+
+function finishReason({ isTruncated = false }: WireReply): string {
+  return isTruncated ? 'MAX_TOKENS' : 'STOP';
+}
 
 function reasoningParts({ reasoning }: WireReply): JsonObject[] {
   if (reasoning === undefined) return [];

@@ -1,6 +1,6 @@
 /** OpenAI's chat completions, as OpenAI and the many that copy it speak them. For tests only. */
 import type { JsonObject } from '@goondan/types';
-import { dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
+import { argumentsText, dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
 
 const head = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'wire-model' };
 
@@ -14,8 +14,9 @@ export const openaiWire: WireDialect = {
       chunk({ role: 'assistant', content: '' }),
       ...(reply.reasoning === undefined ? [] : [chunk({ reasoning_content: reply.reasoning.text })]),
       ...(reply.text ?? []).map((content) => chunk({ content })),
-      ...(reply.calls ?? []).flatMap(({ id, name, args }, index) => {
-        const text = JSON.stringify(args);
+      ...(reply.calls ?? []).flatMap((call, index) => {
+        const { id, name } = call;
+        const text = argumentsText(call, reply);
         const middle = Math.ceil(text.length / 2);
         return [
           chunk({
@@ -41,10 +42,10 @@ export const openaiWire: WireDialect = {
           content: reply.text?.join('') ?? null,
           ...(reply.reasoning !== undefined && { reasoning_content: reply.reasoning.text }),
           ...(reply.calls !== undefined && {
-            tool_calls: reply.calls.map(({ id, name, args }) => ({
-              id,
+            tool_calls: reply.calls.map((call) => ({
+              id: call.id,
               type: 'function',
-              function: { name, arguments: JSON.stringify(args) },
+              function: { name: call.name, arguments: argumentsText(call, reply) },
             })),
           }),
         },
@@ -59,6 +60,7 @@ export const openaiWire: WireDialect = {
 };
 
 function finishReason(reply: WireReply): string {
+  if (reply.isTruncated === true) return 'length';
   return reply.calls === undefined ? 'stop' : 'tool_calls';
 }
 

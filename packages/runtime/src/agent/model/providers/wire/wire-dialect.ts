@@ -14,6 +14,8 @@ export interface WireReply {
   /** Streamed in these pieces. */
   readonly text?: readonly string[];
   readonly calls?: readonly WireCall[];
+  /** It ends at its limit of tokens; with calls, in the middle of the arguments of the last one. */
+  readonly isTruncated?: boolean;
   readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
 }
 
@@ -28,6 +30,13 @@ export interface WireDialect {
   error(status: number, type: string, message: string): JsonObject;
   /** The event that tells of an error in the middle of a stream. */
   errorEvent(message: string): string;
+}
+
+/** The arguments of a call as text, half of them where the reply ends. */
+export function argumentsText({ args }: WireCall, { calls = [], isTruncated = false }: WireReply): string {
+  const text = JSON.stringify(args);
+  const isCut = isTruncated && calls.at(-1)?.args === args;
+  return isCut ? text.slice(0, Math.ceil(text.length / 2)) : text;
 }
 
 export function dataEvent(value: JsonObject | string): string {
