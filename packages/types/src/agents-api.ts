@@ -15,6 +15,14 @@ export interface AgentRequest {
   metadata?: Record<string, unknown>;
 }
 
+/** Not an interface, which no type checker takes for JSON: tools return it as it is. */
+export type AgentResponse = {
+  target: string;
+  response: string;
+  /** True when the response ended at a limit of tokens and is not whole; absent otherwise. */
+  truncated?: boolean;
+};
+
 export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
 
 /** One instance of an agent that has a process or a conversation. */
@@ -41,7 +49,7 @@ export interface AgentsApi {
    *
    * @example const { response } = await ctx.agents.request({ target: 'retriever', input: 'tea', timeoutMs: 5_000 })
    */
-  request(params: AgentRequest): Promise<{ target: string; response: string }>;
+  request(params: AgentRequest): Promise<AgentResponse>;
 
   /** Leaves a message with another agent and does not wait. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;

@@ -58,6 +58,8 @@ export interface ConnectorAnswer extends ConnectorAcceptance {
   /** The text of the answer; empty when there is none. */
   readonly response: string;
   readonly finishReason: TurnResult['finishReason'];
+  /** True when the response ended at a limit of tokens and is not whole; absent otherwise. */
+  readonly truncated?: boolean;
   /** Why the turn failed, when it did. */
   readonly error?: TurnError;
   /** Nothing when the turn was over before this ask. */

@@ -27,6 +27,9 @@ export interface Message {
 /** The metadata key of a message that the model sees but the history does not keep. */
 export const EPHEMERAL = 'goondan.ephemeral';
 
+/** The metadata key of a reply that ended at a limit of tokens: its value is true, and the message is not whole. */
+export const TRUNCATED = 'goondan.truncated';
+
 /** How long an ephemeral message lives: it is removed at the end of the step, or turn, that emitted it. */
 export type EphemeralScope = 'step' | 'turn';
 

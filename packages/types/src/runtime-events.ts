@@ -23,6 +23,8 @@ export interface TurnCompleted extends TurnStarted {
   stepCount: number;
   duration: number;
   usage: TokenUsage;
+  /** As of its result: true when the response is not whole. */
+  truncated?: boolean;
 }
 export interface TurnFailed extends TurnStarted {
   stepCount: number;

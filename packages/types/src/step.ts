@@ -8,5 +8,9 @@ export interface StepResult {
   hasToolCalls: boolean;
   toolCalls: ToolCall[];
   toolResults: ToolCallResult[];
+  /**
+   * JSON of the step's layers. The runtime puts `finishReason` there, as `ModelReply` has it. The turn is `truncated` when
+   * that of its last step is `length` in the end: a layer that completes the reply says `stop`.
+   */
   metadata: Record<string, JsonValue>;
 }

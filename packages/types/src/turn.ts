@@ -35,5 +35,7 @@ export interface TurnResult {
   readonly turnId: string;
   readonly responseMessage?: Message;
   readonly finishReason: 'text_response' | 'max_steps' | 'error';
+  /** True when the last reply ended at a limit of tokens (`params.maxTokens`): the response is not whole. Absent otherwise. */
+  readonly truncated?: boolean;
   readonly error?: TurnError;
 }

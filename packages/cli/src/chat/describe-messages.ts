@@ -1,6 +1,6 @@
 /** A conversation as it was, for who comes back to it. */
 import { textOf } from '@goondan/runtime';
-import type { Message } from '@goondan/types';
+import { type Message, TRUNCATED } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from '../shorten.ts';
@@ -45,7 +45,8 @@ function isTold({ data }: Message): boolean {
 function describe(message: Message): Line[] {
   const text = textOf(message);
   if (message.data.role === 'user') return describeSent(text);
-  return [...(text === '' ? [] : linesOf(text)), ...callsIn(message)];
+  const end = message.metadata[TRUNCATED] === true ? [line('[truncated]', 'yellow')] : [];
+  return [...(text === '' ? [] : linesOf(text)), ...end, ...callsIn(message)];
 }
 
 function callsIn({ data }: Message): Line[] {

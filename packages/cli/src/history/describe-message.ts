@@ -1,12 +1,14 @@
 /** A message in one row: its words, the calls it makes, the results it brings. */
-import type { Message } from '@goondan/types';
+import { type Message, TRUNCATED } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { shorten } from '../shorten.ts';
 
 /** At most so many characters, none of which drives a terminal. */
-export function describeMessage({ data: { content } }: Message, longest: number): string {
+export function describeMessage({ data: { content }, metadata }: Message, longest: number): string {
   const text = typeof content === 'string' ? content : content.map(describePart).join(' ');
-  return shorten(harmlessText(shorten(text, longest)), longest);
+  const end = metadata[TRUNCATED] === true ? ' [truncated]' : '';
+  const room = longest - end.length;
+  return `${shorten(harmlessText(shorten(text, room)), room)}${end}`;
 }
 
 type Part = Exclude<Message['data']['content'], string>[number];

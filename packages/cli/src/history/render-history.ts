@@ -59,5 +59,6 @@ function describeEvent({ event, target }: HistoryEvent, longest: number): string
 function describeEnd({ result, fork }: HistoryTurn): string {
   if (result === 'reset') return 'started anew';
   if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
-  return result.finishReason === 'error' ? `failed: ${result.error?.code ?? result.error?.message ?? ''}` : 'answered';
+  if (result.finishReason === 'error') return `failed: ${result.error?.code ?? result.error?.message ?? ''}`;
+  return result.truncated === true ? 'answered, truncated' : 'answered';
 }

@@ -1,4 +1,4 @@
-import type { Message } from '@goondan/types';
+import { type Message, TRUNCATED } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -8,7 +8,8 @@ export function printMessages(messages: readonly Message[], terminal: Terminal):
   if (messages.length === 0) terminal.printError('There are no messages.\n');
   for (const message of messages) {
     const text = terminal.isWatched ? harmlessLines(textIn(message)) : textIn(message);
-    terminal.print(`${terminal.colors.bold(message.data.role)}  ${text}\n`);
+    const end = message.metadata[TRUNCATED] === true ? ` ${terminal.colors.yellow('[truncated]')}` : '';
+    terminal.print(`${terminal.colors.bold(message.data.role)}  ${text}${end}\n`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { GoondanError, TokenUsage, TurnError, TurnResult } from '@goondan/t
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
+import { describeLimits } from './describe-limits.ts';
 
 /** What `--json` prints. Fields are added, never renamed. */
 export interface TurnReport {
@@ -14,6 +15,8 @@ export interface TurnReport {
   /** Empty when the turn failed. */
   readonly response: string;
   readonly finishReason: TurnResult['finishReason'];
+  /** Present when the response ended at a limit of tokens and is not whole. */
+  readonly truncated?: boolean;
   readonly steps: number;
   readonly usage: TokenUsage;
   /** Present when the turn failed. */
@@ -21,7 +24,7 @@ export interface TurnReport {
 }
 
 export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage }: TurnEnd): TurnReport {
-  const { turnId, finishReason, error, responseMessage } = result;
+  const { turnId, finishReason, truncated, error, responseMessage } = result;
   return {
     agent,
     instanceKey,
@@ -29,6 +32,7 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
     traceId,
     response: textOf(responseMessage),
     finishReason,
+    ...(truncated === true ? { truncated } : {}),
     steps: stepCount,
     usage,
     ...(error === undefined ? {} : { error }),
@@ -54,10 +58,9 @@ export function reportWithoutEnd(
 }
 
 /** Says on standard error what is to be said about a turn that is over, and how to exit. */
-export function exitAfter({ finishReason, error, steps }: TurnReport, terminal: Terminal): ExitCode {
+export function exitAfter(report: TurnReport, terminal: Terminal): ExitCode {
+  const { finishReason, error, steps } = report;
   if (finishReason === 'error') return reportTurnError(error ?? { message: 'The turn failed.' }, terminal);
-  if (finishReason === 'max_steps') {
-    terminal.printError(`warn: The turn was ended after ${steps} steps, its limit (policy.maxStepsPerTurn).\n`);
-  }
+  for (const limit of describeLimits(report, steps)) terminal.printError(`warn: ${limit}\n`);
   return exitCodes.ok;
 }

@@ -49,8 +49,8 @@ function ownPart(turnId: string): string | undefined {
   return /^turn-event-([0-9a-f]{8}-[0-9a-f-]+)$/.exec(turnId)?.[1];
 }
 
-function outcomeOf({ finishReason, error, resumes }: TurnSummary): string {
-  const after = resumes === 0 ? '' : ', resumed';
+function outcomeOf({ finishReason, truncated, error, resumes }: TurnSummary): string {
+  const after = `${truncated === true ? ', truncated' : ''}${resumes === 0 ? '' : ', resumed'}`;
   if (finishReason === undefined) return `unfinished${after}`;
   if (finishReason === 'error') return `${/^E_\w+/.exec(error ?? '')?.[0] ?? 'failed'}${after}`;
   return `${finishReason === 'text_response' ? 'ok' : finishReason}${after}`;

@@ -50,6 +50,7 @@ const answer: Check<ConnectorAnswer> = object({
   ...acceptanceFields,
   response: text,
   finishReason,
+  truncated: optional(flag),
   error: optional(turnError),
   usage: tokenUsage,
 } satisfies FieldsOf<ConnectorAnswer>);

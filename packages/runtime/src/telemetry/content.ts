@@ -56,11 +56,12 @@ export function contentOfToolCall(
 /** What a turn was asked and what it answered. */
 export function contentOfTurn(
   input: string | undefined,
-  { responseMessage, finishReason }: TurnResult,
+  { responseMessage, finishReason, truncated }: TurnResult,
   mask: Mask,
 ): Attributes {
   const response = responseMessage?.data;
-  const ended = finishReason === 'text_response' ? 'stop' : finishReason;
+  const stopped = truncated === true ? 'length' : 'stop';
+  const ended = finishReason === 'text_response' ? stopped : finishReason;
   return {
     ...(input === undefined
       ? {}

@@ -36,6 +36,7 @@ export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: bool
       'goondan.turn_id': nameText(turnId, mask),
       'goondan.source': nameText(`${event.source.kind}/${event.source.name}`, mask),
       'goondan.finish_reason': finishReason,
+      'goondan.truncated': result.truncated === true ? true : undefined,
       'goondan.steps': stepCount,
       'goondan.resumed': resumed ? true : undefined,
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),

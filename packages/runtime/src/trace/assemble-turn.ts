@@ -39,12 +39,13 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 }
 
 function summariseEnd(first: StartLine, end: EndLine) {
-  const { finishReason, stepCount, error, durationMs } = end;
+  const { finishReason, truncated, stepCount, error, durationMs } = end;
   // Of the last run alone; after a crash the calendar knows better.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
     finishReason,
+    ...(truncated === true ? { truncated } : {}),
     stepCount,
     ...(error === undefined ? {} : { error }),
   };

@@ -229,7 +229,10 @@ describe('what a layer changed', () => {
     );
     const changed = (kind: string) => firstLayer(trace, kind).resultChanged;
     expect(changed('turn')).toEqual([{ path: 'finishReason', before: 'text_response', after: 'max_steps' }]);
-    expect(changed('step')).toEqual([{ path: 'metadata.marked', after: '1' }]);
+    expect(changed('step')).toEqual([
+      { path: 'metadata.finishReason', before: 'other' },
+      { path: 'metadata.marked', after: '1' },
+    ]);
     expect(changed('toolCall')).toEqual([{ path: 'output.said', before: 'hello', after: '***' }]);
     expect(changed('model')).toEqual([{ path: 'finishReason', before: 'tool-calls', after: 'other' }]);
   });

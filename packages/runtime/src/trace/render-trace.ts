@@ -99,7 +99,8 @@ class Renderer {
   }
 
   /** Of a turn what went wrong is said at its beginning, too, and of a step when it was tried again. */
-  private chainNotes({ kind, error, retryMs }: ChainRecord, isWith: boolean): string[] {
+  private chainNotes({ kind, error, retryMs, outcome }: ChainRecord, isWith: boolean): string[] {
+    if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
     if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
     const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
     return [this.paint('error', `✗ ${shortLine(error)}${retried}`)];
@@ -112,7 +113,7 @@ class Renderer {
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
 
-  private turnNotes({ resumes, missing, chain, error }: TurnTrace): string[] {
+  private turnNotes({ resumes, missing, chain, error, truncated }: TurnTrace): string[] {
     const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
@@ -125,7 +126,8 @@ class Renderer {
     // Of one that failed before its first layer, or outside its layers.
     const failure =
       error === undefined || chain.error !== undefined ? [] : [this.paint('error', `✗ ${shortLine(error)}`)];
-    return [...failure, ...notes.map((note) => this.paint('time', `… ${note}`))];
+    const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
+    return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`))];
   }
 
   private change(sign: string, { path, before, after }: Change): string[] {

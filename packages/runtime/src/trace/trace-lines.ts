@@ -68,6 +68,7 @@ export interface EndLine {
   readonly time: string;
   readonly durationMs: number;
   readonly finishReason: TurnResult['finishReason'];
+  readonly truncated?: true;
   readonly stepCount: number;
   readonly error?: string;
   /** Chains past the bound. */

@@ -16,6 +16,8 @@ export interface TurnSummary extends AgentAddress {
   /** From its beginning to its end; absent, like the next two, while nothing was written down of its end. */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
+  /** The answer ended at a limit of tokens and is not whole. */
+  readonly truncated?: true;
   readonly stepCount?: number;
   readonly error?: string;
   /** How often it went on after a crash. What the crash kept from being written down is missing. */

@@ -41,6 +41,9 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
         // A message never changes: another one takes its place.
         <PieceOfMessage key={index} piece={piece} />
       ))}
+      {message.metadata['goondan.truncated'] === true && (
+        <p className="bad">Truncated: the reply was cut off at its limit of tokens.</p>
+      )}
       {replaced !== undefined && (
         <p className="quiet">
           stands for {counted(replaced.count, 'message')}, #{replaced.first} to #{replaced.last}

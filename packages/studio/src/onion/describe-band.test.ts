@@ -9,11 +9,14 @@ test.each([
   [chain('step', 'step 2'), 'step 2, 321 ms'],
   [chain('toolCall', 'picnic__book', { error: 'No.' }), 'tool picnic__book, failed, 321 ms'],
   [chain('model', 'Model/main', { error: 'Busy.', retryMs: 10 }), 'model Model/main, tried again, 321 ms'],
+  [chain('model', 'Model/main', { outcome: 'length' }), 'model Model/main, truncated, 321 ms'],
+  [chain('model', 'Model/main', { outcome: 'stop' }), 'model Model/main, 321 ms'],
+  [{ ...chain('turn', 'concierge'), turn: { truncated: true } } as Band, 'turn concierge, truncated, 321 ms'],
   [chain('turn', 'concierge', { isUnfinished: true }), 'turn concierge, running'],
   [layer({}), 'memory, own 0.50 ms'],
   [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
-])('a band is read aloud: %#', (band, text) => {
+])('Y-09 a band is read aloud, and says when it is truncated: %#', (band, text) => {
   expect(describeBand(band)).toBe(text);
 });
 

@@ -17,8 +17,10 @@ const outcomes: Readonly<Record<Layer['outcome'], readonly BandMark[]>> = {
 
 export function marksOf(band: Band): readonly BandMark[] {
   if (band.type === 'chain') {
-    const { error, isUnfinished, retryMs } = band.chain;
+    const { error, isUnfinished, retryMs, kind, outcome } = band.chain;
     if (error !== undefined) return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: 'bad' }];
+    const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
+    if (isTruncated) return [{ text: 'truncated', tone: 'bad' }];
     return isUnfinished === true ? outcomes.running : [];
   }
   const count = countChanges(band.layer);

@@ -86,12 +86,8 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
                       {turn.input ?? turn.turnId}
                     </a>
                   </td>
-                  <td className={turn.error === undefined ? 'quiet' : 'bad'}>
-                    {turn.error === undefined
-                      ? turn.durationMs === undefined
-                        ? 'running'
-                        : describeDuration(turn.durationMs)
-                      : 'failed'}
+                  <td className={turn.error === undefined && turn.truncated !== true ? 'quiet' : 'bad'}>
+                    {describeEnd(turn)}
                   </td>
                 </tr>
               ))}
@@ -101,6 +97,12 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
       </div>
     </main>
   );
+}
+
+function describeEnd({ error, truncated, durationMs }: TurnList['turns'][number]): string {
+  if (error !== undefined) return 'failed';
+  if (durationMs === undefined) return 'running';
+  return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 
 /** What was said while nothing was recorded is in the conversations all the same. */

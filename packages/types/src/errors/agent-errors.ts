@@ -218,6 +218,10 @@ export const agentErrors = {
     meaning: 'The middleware is not a function, or its options are not what they should be.',
     suggestion: 'Pass a function, and correct the option the message names.',
   },
+  E_REPLY_TRUNCATED: {
+    meaning: "The model's reply ended at its limit of tokens in the middle of a tool call, which was not run.",
+    suggestion: 'Call again with shorter arguments, or in several calls. `params.maxTokens` sets the limit.',
+  },
   E_RESOURCE_INVALID: {
     meaning: 'A resource is malformed.',
     suggestion: 'Correct the field the message names.',

@@ -103,7 +103,7 @@ async function streamChat(chat: Chat): Promise<Response> {
       }
       say(text.finish(answer.response));
       place.answered(text.sent);
-      stream.send(chunk(head, {}, { finishReason: answer.finishReason, includesUsage }));
+      stream.send(chunk(head, {}, { answer, includesUsage }));
       if (includesUsage) stream.send(usageChunk(head, answer.usage));
       stream.send('[DONE]');
     })

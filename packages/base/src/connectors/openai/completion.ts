@@ -7,12 +7,13 @@ export interface CompletionHead {
   readonly model: string;
 }
 
-export function completion(head: CompletionHead, { response, finishReason, usage }: ConnectorAnswer) {
+export function completion(head: CompletionHead, answer: ConnectorAnswer) {
+  const { response, usage } = answer;
   const message = { role: 'assistant', content: response, refusal: null };
   return {
     ...head,
     object: 'chat.completion',
-    choices: [{ index: 0, message, logprobs: null, finish_reason: reasonOf(finishReason) }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: reasonOf(answer) }],
     usage: usageOf(usage),
   };
 }
@@ -21,10 +22,10 @@ export function completion(head: CompletionHead, { response, finishReason, usage
 export function chunk(
   head: CompletionHead,
   delta: { readonly role?: 'assistant'; readonly content?: string },
-  options: { readonly finishReason?: ConnectorAnswer['finishReason']; readonly includesUsage: boolean },
+  options: { readonly answer?: ConnectorAnswer; readonly includesUsage: boolean },
 ) {
-  const { finishReason, includesUsage } = options;
-  const reason = finishReason === undefined ? null : reasonOf(finishReason);
+  const { answer, includesUsage } = options;
+  const reason = answer === undefined ? null : reasonOf(answer);
   return {
     ...head,
     object: 'chat.completion.chunk',
@@ -38,8 +39,9 @@ export function usageChunk(head: CompletionHead, usage: TokenUsage) {
   return { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(usage) };
 }
 
-function reasonOf(finishReason: ConnectorAnswer['finishReason']): 'stop' | 'length' {
-  return finishReason === 'max_steps' ? 'length' : 'stop';
+/** Either limit, of tokens or of steps, is `length`: the answer is not whole. */
+function reasonOf({ finishReason, truncated }: ConnectorAnswer): 'stop' | 'length' {
+  return truncated === true || finishReason === 'max_steps' ? 'length' : 'stop';
 }
 
 function usageOf({ inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens }: TokenUsage) {

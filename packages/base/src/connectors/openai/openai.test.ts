@@ -169,6 +169,22 @@ describe('a completion', () => {
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'So far' } });
   });
 
+  test('F-02 that ended at a limit of tokens says so, whole and in pieces', async () => {
+    const { client } = await open({
+      ask: async (_event, options) => {
+        options?.onAccepted?.(acceptance);
+        return answerOf('Once upon', { truncated: true });
+      },
+    });
+    const asked = { model: 'porter', messages: [say('A story!')] };
+    const answer = await client.chat.completions.create(asked);
+    expect(answer.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'Once upon' } });
+    const reasons: (string | null | undefined)[] = [];
+    const stream = await client.chat.completions.create({ ...asked, stream: true });
+    for await (const { choices } of stream) reasons.push(choices[0]?.finish_reason);
+    expect(reasons.filter((reason) => reason !== null)).toEqual(['length']);
+  });
+
   test('is not ruled by the settings of the client, and says which', async () => {
     const { client } = await open();
     const { data, response } = await client.chat.completions

@@ -21,7 +21,7 @@ export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info'
       timed(
         `Turn ${ctx.turnId}`,
         () => ctx.next(),
-        ({ finishReason }) => finishReason,
+        ({ finishReason, truncated }) => (truncated === true ? `${finishReason}, truncated` : finishReason),
       ),
     { ...watching, name: 'logging' },
   );

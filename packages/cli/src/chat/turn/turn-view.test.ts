@@ -124,6 +124,13 @@ describe('a turn', () => {
     expect(printed[1]).toBe('The turn was ended after 3 steps, its limit (policy.maxStepsPerTurn).');
   });
 
+  test('Y-09 an answer that is not whole says so', () => {
+    const { printed, say, end } = watch();
+    say('Once upon');
+    end({ ...answer('Once upon'), truncated: true });
+    expect(printed[1]).toBe("The answer was cut off at the model's limit of tokens (params.maxTokens).");
+  });
+
   test('what comes from another version is not trusted to be complete', () => {
     const { printed, tell, live } = watch();
     tell('tool.called', {});

@@ -2,6 +2,7 @@
 import { type SwarmNotice, textOf, type TurnEnd } from '@goondan/runtime';
 import { GoondanError, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
+import { describeLimits } from '../../run/describe-limits.ts';
 import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
 import { formatElapsed } from './format-duration.ts';
@@ -60,9 +61,7 @@ export class TurnView {
     this.#finishText();
     // A layer may have changed what was streamed.
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
-    if (result.finishReason === 'max_steps') {
-      print([line(`The turn was ended after ${stepCount} steps, its limit (policy.maxStepsPerTurn).`, 'yellow')]);
-    }
+    print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
     print([emptyLine]);
   }

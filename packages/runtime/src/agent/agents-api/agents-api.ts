@@ -3,22 +3,23 @@ import {
   type AgentEvent,
   type AgentInstance,
   type AgentRequest,
+  type AgentResponse,
   type AgentsApi,
   type AgentSend,
   GoondanError,
   type JsonObject,
+  type JsonValue,
   type TurnResult,
   textOf,
 } from '@goondan/types';
 import { defaultRequestTimeoutMs, type TurnPolicy } from '../../config/turn-policy.ts';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
-import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { type Effect, valueOf } from '../effects.ts';
-import type { EffectOutcome } from '../conversation/conversation-store.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 
 /** The layer or the tool call that asks. */
@@ -41,15 +42,11 @@ export function agentsApi(run: TurnRun, asker: Asker): AgentsApi {
   };
 }
 
-async function request(
-  run: TurnRun,
-  asker: Asker,
-  params: AgentRequest,
-): Promise<{ target: string; response: string }> {
+async function request(run: TurnRun, asker: Asker, params: AgentRequest): Promise<AgentResponse> {
   const { agent, signal } = run;
   const key = run.effects.nextKey(asker.scope, 'agent');
   const recorded = run.effects.recorded(key);
-  if (recorded !== undefined) return { target: params.target, response: recordedResponse(recorded) };
+  if (recorded !== undefined) return toResponse(params.target, valueOf(recorded));
   const timeout = timeoutOf(params, asker, agent.policy);
   run.effects.intend(key, 'agent');
   try {
@@ -59,7 +56,7 @@ async function request(
       return responseOf(params.target, result);
     });
     run.effects.record(key, 'agent', { ok: true, value: response });
-    return { target: params.target, response };
+    return toResponse(params.target, response);
   } catch (error) {
     if (error instanceof GoondanError && !signal.aborted) {
       run.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
@@ -79,10 +76,12 @@ function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy
   return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
 }
 
-/** A request's recorded value is its answer's text. */
-function recordedResponse(recorded: EffectOutcome): string {
-  const response = valueOf(recorded);
-  return typeof response === 'string' ? response : JSON.stringify(response);
+/** A request's recorded value is its answer's text; of one that is not whole, an object that says so. */
+function toResponse(target: string, answered: JsonValue): AgentResponse {
+  if (typeof answered === 'string') return { target, response: answered };
+  const { response, truncated } = isPlainObject(answered) ? answered : {};
+  if (typeof response === 'string') return { target, response, ...(truncated === true ? { truncated } : {}) };
+  return { target, response: JSON.stringify(answered) };
 }
 
 async function send(run: TurnRun, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
@@ -142,8 +141,11 @@ function metadataOf(metadata: Record<string, unknown>, mask: Mask): JsonObject {
   return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
 }
 
-function responseOf(target: string, result: TurnResult): string {
-  if (result.finishReason !== 'error') return textOf(result.responseMessage);
+function responseOf(target: string, result: TurnResult): JsonValue {
+  if (result.finishReason !== 'error') {
+    const response = textOf(result.responseMessage);
+    return result.truncated === true ? { response, truncated: true } : response;
+  }
   const { code, message } = result.error ?? { message: 'no reason given' };
   throw new GoondanError(
     'E_AGENT_FAILED',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from '@goondan/types';
+import { type JsonObject, textOf } from '@goondan/types';
 import type { AgentPlan } from '../agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -73,6 +73,22 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const sent = JSON.stringify(provider.messages(server.requests[1]?.body ?? {}));
     expect(sent.indexOf('tempC')).toBeGreaterThan(sent.indexOf('Atlantis'));
     expect(sent.indexOf('no such city')).toBeGreaterThan(sent.indexOf('tempC'));
+  });
+
+  test.each([true, false])('F-02 half a call is not run, and the model is told (stream: %p)', async (stream) => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: { ...twoCalls, isTruncated: true } }, { reply: answer });
+    const ran: unknown[] = [];
+    const handlers = { get: (_ctx: unknown, { city }: JsonObject) => void ran.push(city) };
+    const plan = planAt(server.url, provider, { tools: [{ ...weather, handlers }] });
+    const models = Object.fromEntries(
+      Object.entries(plan.models).map(([ref, model]) => [ref, { ...model, options: { stream } }]),
+    );
+    const { text, stepCount, result } = await say(await startAgent({ ...plan, models }, quiet), 'Weather?');
+    expect([ran, text, stepCount]).toEqual([['Seoul'], 'It is 21 degrees.', 2]);
+    expect(result).not.toHaveProperty('truncated');
+    const sent = provider.messages(server.requests[1]?.body ?? {});
+    expect(JSON.stringify(sent)).toContain('E_REPLY_TRUNCATED');
   });
 
   test('is asked again by the runtime, when the provider says', async () => {

@@ -6,11 +6,12 @@ type Problem = string | undefined;
 
 export function problemWithTurnResult(value: unknown): Problem {
   if (!isObject(value)) return notAnObject(value);
-  const { turnId, finishReason, responseMessage, error } = value as Partial<TurnResult>;
+  const { turnId, finishReason, responseMessage, truncated, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
     return `finishReason is none of text_response, max_steps, error`;
   }
+  if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
   return undefined;

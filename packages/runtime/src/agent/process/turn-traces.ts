@@ -172,13 +172,14 @@ class WrittenRun implements TurnListener {
   }
 
   ended({ result, stepCount }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
-    const { finishReason, error } = result;
+    const { finishReason, truncated, error } = result;
     this.#parts.onRunning(undefined);
     this.#addMasked({
       type: 'end',
       time: this.#parts.clock.now().toISOString(),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
+      ...(truncated === true ? { truncated } : {}),
       stepCount,
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(chainsMore === 0 ? {} : { chainsMore }),

@@ -30,6 +30,7 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
     modelRef: run.agent.modelRef,
     repliedBy: undefined,
     answeredBy: new Map(),
+    finishReason: undefined,
     replyId: undefined,
     toolStarted: false,
   };
@@ -45,20 +46,27 @@ export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResu
     problemWith: problemWithStepResult,
   });
   removeEphemeral(run.conversation, 'step', step.stepId);
-  return result;
+  return withFinishReason(result, step);
+}
+
+/** A layer may say how the reply ended in the end. One that puts other metadata in place says nothing about it. */
+function withFinishReason(result: StepResult, { finishReason }: RunningStep): StepResult {
+  if (finishReason === undefined || result.metadata['finishReason'] !== undefined) return result;
+  return { ...result, metadata: { ...result.metadata, finishReason } };
 }
 
 async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
   const reply = await run.conversation.show((messages) => askForReply(run, step, messages));
   addUsage(run.usage, reply.usage);
+  step.finishReason = reply.finishReason;
   run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(run, step, reply);
   // On its way to disk while the calls' layers run: one of them may wait for a person.
   run.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
-  const toolResults = await runToolCalls(run, step, parts, message);
+  const toolResults = await runToolCalls(run, step, parts, { message, cutPart: cutPartOf(reply) });
   toolResults.forEach((result, number) => appendToolResult(run, step, result, number));
   run.toolResults.push(...toolResults);
   return {
@@ -66,7 +74,7 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
     hasToolCalls: parts.length > 0,
     toolCalls: parts.map(toToolCall),
     toolResults,
-    metadata: {},
+    metadata: { finishReason: reply.finishReason },
   };
 }
 
@@ -92,6 +100,11 @@ async function askForReply(run: TurnRun, step: RunningStep, messages: readonly M
   });
   step.modelRef = call.modelRef;
   return reply;
+}
+
+/** The part in the middle of which the model may have been cut off. */
+function cutPartOf({ content, finishReason }: ModelReply): ModelReply['content'][number] | undefined {
+  return finishReason === 'length' ? content.at(-1) : undefined;
 }
 
 /** Calls the provider ran itself come with their results. */

@@ -1,19 +1,26 @@
 /** The tool calls of one step: those that may, together; then the others, one after the other. */
-import type { Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
+import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
 import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { RunningStep } from './running-step.ts';
 
+/** The reply that asks for them. */
+export interface AskingReply {
+  readonly message: Message | undefined;
+  /** Its last part, when it ended at a limit of tokens: a call in it may be half. */
+  readonly cutPart: AssistantPart | undefined;
+}
+
 /** Results in the order the model asked, whatever order they came in. */
 export async function runToolCalls(
   run: TurnRun,
   step: RunningStep,
   parts: readonly ToolCallPart[],
-  message: Message | undefined,
+  reply: AskingReply,
 ): Promise<ToolCallResult[]> {
-  const asks = parts.map((part) => askFor(step, part, message));
+  const asks = parts.map((part) => askFor(step, part, reply));
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => run.agent.tools.get(ask.toolName)?.parallel === true;
   await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(run, ask))));
@@ -28,12 +35,13 @@ export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
 }
 
-function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined): ToolCallAsk {
+function askFor(step: RunningStep, part: ToolCallPart, { message, cutPart }: AskingReply): ToolCallAsk {
   const key = `${step.stepIndex}/call/${part.toolCallId}`;
   return {
     toolCallId: part.toolCallId,
     toolName: part.toolName,
     input: part.input,
+    ...(part === cutPart ? { isCut: true } : {}),
     stepIndex: step.stepIndex,
     stepId: step.stepId,
     offered: step.catalog,

@@ -1,3 +1,4 @@
+import type { ModelFinishReason } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -16,6 +17,8 @@ export interface RunningStep {
   repliedBy: string | undefined;
   /** Those that answered in place of a tool, by the id of the call. */
   readonly answeredBy: Map<string, string>;
+  /** How the model's reply ended; undefined while there is none. */
+  finishReason: ModelFinishReason | undefined;
   /** The id the reply was appended under. */
   replyId: string | undefined;
   /** A tool's handler has begun: what it did cannot be dropped with the step. */

@@ -1,5 +1,12 @@
 /** The messages a step appends: the model's reply, and one message for each tool result. */
-import type { JsonValue, Message, ModelReply, ToolCallResult, ToolResultOutput } from '@goondan/types';
+import {
+  type JsonValue,
+  type Message,
+  type ModelReply,
+  type ToolCallResult,
+  type ToolResultOutput,
+  TRUNCATED,
+} from '@goondan/types';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { RunningStep } from './running-step.ts';
 
@@ -10,7 +17,8 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
   const message: Message = {
     id: step.replyId,
     data: { role: 'assistant', content: reply.content },
-    metadata: {},
+    // For whoever shows the message later: it is not whole.
+    metadata: reply.finishReason === 'length' ? { [TRUNCATED]: true } : {},
     createdAt: timeOf(run, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },
   };

@@ -45,7 +45,7 @@ async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
 describe('the result of a step', () => {
   test('C-07 that only spoke', async () => {
     expect(await resultsOf({})).toEqual([
-      { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} },
+      { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: { finishReason: 'stop' } },
     ]);
   });
 
@@ -58,7 +58,7 @@ describe('the result of a step', () => {
       hasToolCalls: true,
       toolCalls: [{ id: 'call_1', name: 'weather__get', args: { city: 'Seoul' } }],
       toolResults: [{ toolCallId: 'call_1', toolName: 'weather__get', status: 'ok', output: { city: 'Seoul' } }],
-      metadata: {},
+      metadata: { finishReason: 'tool-calls' },
     });
     expect(second).toMatchObject({ hasToolCalls: false, toolCalls: [] });
   });

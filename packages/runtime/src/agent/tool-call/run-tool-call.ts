@@ -1,5 +1,5 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
-import type { JsonObject, ToolCallResult } from '@goondan/types';
+import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { CallApprovals } from '../approval/call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
@@ -42,21 +42,26 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     // Arguments that were none are refused as they were, unless a layer has put some in their place.
     finalArguments: () => (isUntouched(call.args, placeholder) ? ask.input : call.args),
   };
-  const span = watch(
-    run,
-    {
-      kind: 'toolCall',
-      label: toolName,
-      id: toolCallId,
-      mask: agent.mask,
-      spanIds: ask.spanIds,
-      isRepeated: run.effects.isRecorded(ask.key),
-      inspect: () => ({ args: call.args }),
-      input: preview,
-    },
-    ask.parent,
-  );
+  const span =
+    ask.isCut === true
+      ? undefined
+      : watch(
+          run,
+          {
+            kind: 'toolCall',
+            label: toolName,
+            id: toolCallId,
+            mask: agent.mask,
+            spanIds: ask.spanIds,
+            isRepeated: run.effects.isRecorded(ask.key),
+            inspect: () => ({ args: call.args }),
+            input: preview,
+          },
+          ask.parent,
+        );
   try {
+    // No layer gets half a call: one may ask a person about it, or act on it.
+    if (ask.isCut === true) throw cutOff(toolName);
     const given = await runChain<ToolCallResult>(run, {
       kind: 'toolCall',
       span,
@@ -86,6 +91,11 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   } finally {
     call.approvals.close();
   }
+}
+
+function cutOff(toolName: string): GoondanError {
+  const message = `"${toolName}" was not run: the reply ended at its limit of tokens, and the call may be incomplete.`;
+  return new GoondanError('E_REPLY_TRUNCATED', message);
 }
 
 /** For the layers to read and change; undefined when the asker gave no JSON object. */

@@ -10,6 +10,8 @@ export interface ToolCallAsk {
   readonly toolName: string;
   /** As the model wrote them: anything. */
   readonly input: JsonValue;
+  /** The reply ended at a limit of tokens in it: its arguments may be half, and nobody can tell. */
+  readonly isCut?: boolean;
   readonly stepIndex: number;
   readonly stepId: string;
   /** What the step offers; undefined when every registered tool is. */

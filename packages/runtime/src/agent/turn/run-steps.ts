@@ -18,7 +18,7 @@ export async function runSteps(run: TurnRun): Promise<TurnResult> {
   while (progress.needsStep) {
     refuseWhenOver(run);
     refuseTooManyTokens(run);
-    if (run.stepCount >= policy.maxStepsPerTurn) return finish(run, 'max_steps', progress.response);
+    if (run.stepCount >= policy.maxStepsPerTurn) return finish(run, 'max_steps', progress);
     const outcome = await tryStep(run, progress);
     progress.nextIndex++;
     if ('delayMs' in outcome) {
@@ -29,10 +29,11 @@ export async function runSteps(run: TurnRun): Promise<TurnResult> {
     }
     progress.failures = 0;
     progress.response = outcome.reply ?? progress.response;
+    progress.truncated = isTruncated(outcome.result);
     progress.needsStep = outcome.result.hasToolCalls;
   }
   refuseWhenOver(run);
-  return finish(run, 'text_response', progress.response);
+  return finish(run, 'text_response', progress);
 }
 
 interface Progress {
@@ -42,11 +43,13 @@ interface Progress {
   needsStep: boolean;
   /** The newest thing the model said. */
   response: Message | undefined;
+  /** The last step's reply ended at a limit of tokens. */
+  truncated: boolean;
 }
 
 /** Where the turn stands: at its beginning, or after the steps an interrupted run had finished. */
 function progressOf(run: TurnRun): Progress {
-  const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined };
+  const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
   for (const record of run.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
     if (record.usage !== undefined) addUsage(run.usage, record.usage);
@@ -57,6 +60,7 @@ function progressOf(run: TurnRun): Progress {
     }
     progress.failures = 0;
     progress.needsStep = record.result.hasToolCalls;
+    progress.truncated = isTruncated(record.result);
     run.stepCount++;
     if (record.responseMessageId !== undefined) {
       progress.response = run.conversation.newest(record.responseMessageId) ?? progress.response;
@@ -92,6 +96,7 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
     seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
     run.stepCount++;
+    if (isTruncated(result)) warnOfTruncation(run, step);
     run.deltas.stepFinished({ stepId, stepIndex }, reply);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
@@ -156,8 +161,27 @@ function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   };
 }
 
-function finish(run: TurnRun, finishReason: 'text_response' | 'max_steps', response: Message | undefined): TurnResult {
-  return { turnId: run.turnId, finishReason, ...(response === undefined ? {} : { responseMessage: response }) };
+/** As its layers left it. */
+function isTruncated({ metadata }: StepResult): boolean {
+  return metadata['finishReason'] === 'length';
+}
+
+function warnOfTruncation({ agent }: TurnRun, { stepIndex, modelRef }: RunningStep): void {
+  const message = `The reply of ${modelRef} in step ${stepIndex} was cut off at its limit of tokens (params.maxTokens).`;
+  agent.log('warn', message, { event: 'reply.truncated' });
+}
+
+function finish(
+  run: TurnRun,
+  finishReason: 'text_response' | 'max_steps',
+  { response, truncated }: Progress,
+): TurnResult {
+  return {
+    turnId: run.turnId,
+    finishReason,
+    ...(response === undefined ? {} : { responseMessage: response }),
+    ...(truncated ? { truncated } : {}),
+  };
 }
 
 function refuseTooManyTokens(run: TurnRun): void {

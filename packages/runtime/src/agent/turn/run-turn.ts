@@ -210,7 +210,8 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
   if (result.finishReason !== 'error') {
     const stepIndex = Math.max(0, stepCount - 1);
     run.deltas.turnFinished({ stepId: stepIdOf(run.turnId, stepIndex), stepIndex }, result.responseMessage);
-    agent.bus.tell('turn.completed', () => ({ ...named(run), stepCount, duration, usage }));
+    const truncated = result.truncated === true ? { truncated: true } : {};
+    agent.bus.tell('turn.completed', () => ({ ...named(run), stepCount, duration, usage, ...truncated }));
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };

@@ -3,6 +3,7 @@ import {
   type Check,
   date,
   type FieldsOf,
+  flag,
   jsonObject,
   listOf,
   literal,
@@ -67,5 +68,6 @@ export const turnResult: Check<TurnResult> = object({
   turnId: name,
   responseMessage: optional(message),
   finishReason,
+  truncated: optional(flag),
   error: optional(turnError),
 } satisfies FieldsOf<TurnResult>);

@@ -75,7 +75,7 @@ function address(plan: ConnectionPlan, { entryAgent, newTraceId }: Ingress, id: 
 }
 
 function answerOf({ agent, instanceKey, traceId, result, usage }: TurnEnd, duplicate: boolean): ConnectorAnswer {
-  const { turnId, responseMessage, finishReason, error } = result;
+  const { turnId, responseMessage, finishReason, truncated, error } = result;
   return {
     agent,
     instanceKey,
@@ -84,6 +84,7 @@ function answerOf({ agent, instanceKey, traceId, result, usage }: TurnEnd, dupli
     duplicate,
     response: textOf(responseMessage),
     finishReason,
+    ...(truncated === true ? { truncated } : {}),
     ...(error === undefined ? {} : { error }),
     usage,
   };

@@ -111,11 +111,12 @@ function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>):
 }
 
 function storeResult(
-  { finishReason, error, responseMessage }: TurnResult,
+  { finishReason, truncated, error, responseMessage }: TurnResult,
   brought: ReadonlyMap<string, Brought>,
 ): StoredResult {
   return {
     finishReason,
+    ...(truncated === true && { truncated }),
     ...(error && { error }),
     ...(responseMessage && { response: refer(responseMessage.id, encodeMessage(responseMessage), brought) }),
   };

@@ -1,0 +1,108 @@
+// Real processes, and local servers whose replies end at their limit of tokens: it is said wherever the answer is shown.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
+import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
+import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
+import type { ConversationView, TurnList, WorkspaceList } from '../studio/contract.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { noProviders } from '../testing/no-providers.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+import { StudioPlace } from '../testing/studio-place.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const usage = { input: 20, output: 3, cached: 0 };
+const cut = { reply: { text: ['Once ', 'upon'], isTruncated: true, usage } };
+const gdn = (...args: string[]) => place.runWith({ env: noProviders }, ...args, '--bundle', 'bundle');
+const ask = ['run', '--trust', '--input', 'A story'];
+const warning = "warn: The answer was cut off at the model's limit of tokens (params.maxTokens).\n";
+
+async function writeBundle(provider: string, model: string, server: WireServer, more = ''): Promise<void> {
+  const spec = `provider: ${provider}\n  model: ${model}\n  apiKey: { value: none }\n  endpoint: ${server.url}/v1\n`;
+  const text = sampleBundle(more === '' ? {} : { more }).replace(/provider: scripted\n(?: .*\n)+/, spec);
+  await place.write('bundle', { 'goondan.yaml': text });
+}
+
+test('Y-09 a reply that ends with finish_reason length: the terminal, --json, trace, history, the log and Studio say so', async () => {
+  await using server = startWireServer(openaiWire);
+  await writeBundle('openai-compatible', 'tiny', server);
+  server.answer(cut);
+  expect(await gdn(...ask)).toEqual({ stdout: 'Once upon\n', stderr: warning, exitCode: 0 });
+  const told = await gdn(...ask, '--json');
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    response: 'Once upon',
+    finishReason: 'text_response',
+    truncated: true,
+  });
+  expect(told.stderr).toBe(warning);
+  // Nobody set a limit, and this provider needs none.
+  expect(server.requests[0]?.body).not.toHaveProperty('max_tokens');
+
+  const [tree, turnsJson, history, shown, logs] = await Promise.all(
+    [
+      ['trace', 'last'],
+      ['trace', '--json'],
+      ['history', 'host', 'default'],
+      ['instance', 'show', 'host', 'default'],
+      ['logs'],
+    ].map(async (args) => (await gdn(...args)).stdout),
+  );
+  expect(tree).toMatch(/! its answer is truncated\n[^]*! cut off at its limit of tokens\n/);
+  expect(JSON.parse(turnsJson ?? '')[0]).toMatchObject({ truncated: true });
+  expect(history).toMatch(/answered, truncated\n[^]*Once upon \[truncated\]\n/);
+  expect(shown).toEndWith('assistant  Once upon [truncated]\n');
+  expect(logs).toContain('was cut off at its limit of tokens (params.maxTokens)');
+
+  const studio = new StudioPlace({ stateRoot: place.stateRoot });
+  await studio.enter();
+  const { workspaces } = await studio.read<WorkspaceList>('/api/workspaces');
+  const at = `/api/workspaces/${workspaces[0]?.workspaceId}`;
+  const { turns } = await studio.read<TurnList>(`${at}/turns`);
+  expect(turns.map(({ truncated }) => truncated)).toEqual([true, true]);
+  const { messages } = await studio.read<ConversationView>(`${at}/conversation?agent=host&key=default`);
+  expect(messages.at(-1)?.message.metadata).toEqual({ 'goondan.truncated': true });
+  await studio.remove();
+});
+
+test('Y-09 a reply that ends with stop_reason max_tokens; the limit of a model nobody knows is told', async () => {
+  await using server = startWireServer(anthropicWire);
+  await writeBundle('anthropic', 'claude-by-my-proxy', server);
+  server.answer(cut);
+  const { stdout, stderr, exitCode } = await gdn(...ask, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ response: 'Once upon', truncated: true });
+  expect(stderr).toMatch(/^warn: host: How much anthropic\/claude-by-my-proxy can write .+ `params\.maxTokens` .+\n/);
+  expect([stderr.endsWith(warning), exitCode]).toEqual([true, 0]);
+  expect(server.requests[0]?.body['max_tokens']).toBe(8_192);
+});
+
+test('Y-09 the openai connector answers finish_reason length, whole and in pieces', async () => {
+  await using server = startWireServer(openaiWire);
+  const connection = `kind: Connection
+metadata: { name: chat }
+spec:
+  connectorRef: { kind: Connector, name: openai, package: '@goondan/base' }
+  config: { port: 0 }
+  secrets: { token: { value: open-sesame-0123456789 } }
+  ingress: { rules: [{ route: { instanceKeyProperty: conversation } }] }`;
+  await writeBundle('openai-compatible', 'tiny', server, connection);
+  symlinkSync(join(import.meta.dir, '../../../../node_modules'), join(place.folder, 'node_modules'));
+  server.answer(cut);
+  expect((await gdn('run', '--trust', '--detach')).exitCode).toBe(0);
+  const address = /Listening on (http:\S+)\//.exec((await gdn('logs')).stdout)?.[1] ?? '';
+  const complete = async (stream: boolean) => {
+    const body = JSON.stringify({ model: 'host', messages: [{ role: 'user', content: 'A story' }], stream });
+    const headers = { authorization: 'Bearer open-sesame-0123456789', 'content-type': 'application/json' };
+    return (await fetch(`${address}/v1/chat/completions`, { method: 'POST', headers, body })).text();
+  };
+  expect(JSON.parse(await complete(false)).choices[0]).toMatchObject({ finish_reason: 'length' });
+  const events = await complete(true);
+  expect(events.match(/"finish_reason":"\w+"/g)).toEqual(['"finish_reason":"length"']);
+  expect((await gdn('stop')).exitCode).toBe(0);
+});

@@ -1,0 +1,243 @@
+// Replies that end at a limit of tokens: what the turn says about it, and what becomes of the calls in them.
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AssistantPart, type ModelReply, textOf, TRUNCATED } from '@goondan/types';
+import { durableStore } from '../../workspace/durable-store.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { recordRuns } from '../../testing/record-runs.ts';
+import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
+import { replayTurn } from '../replay/replay-turn.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const text = (words: string): AssistantPart => ({ type: 'text', text: words });
+const call = (id: string, toolName: string): AssistantPart => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName,
+  input: {},
+});
+const cut = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'length', usage });
+const whole = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'stop', usage });
+
+/** Answers with one after the other; the last one again and again. */
+function modelOf(...replies: [ModelReply, ...ModelReply[]]): Model {
+  const left = [...replies];
+  return { generate: async () => structuredClone((left.length > 1 ? left.shift() : left[0]) ?? replies[0]) };
+}
+
+function counter() {
+  const ran: string[] = [];
+  const tool: ToolDeclaration = {
+    name: 'files',
+    exports: [
+      { name: 'list', description: 'Lists files.' },
+      { name: 'clear', description: 'Removes files; all of them without a name.' },
+    ],
+    handlers: { list: () => void ran.push('list'), clear: () => void ran.push('clear') },
+  };
+  return { ran, tool };
+}
+
+describe('a turn whose last reply ended at a limit of tokens', () => {
+  test('Y-09 is truncated: its result, its step, its message, the log and the event say so', async () => {
+    const seen: unknown[] = [];
+    const watcher = extension('watcher', ({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        seen.push(result.metadata);
+        return result;
+      });
+    });
+    const agent = await scriptedAgent({ model: modelOf(cut(text('Once upon'))), extensions: [watcher] });
+    const { result } = await agent.say('Tell me a story');
+    expect(result).toMatchObject({ finishReason: 'text_response', truncated: true });
+    expect(seen).toEqual([{ finishReason: 'length' }]);
+    expect((await agent.messages()).at(-1)?.metadata).toEqual({ [TRUNCATED]: true });
+    expect(agent.logs.filter(({ event }) => event === 'reply.truncated')).toMatchObject([
+      {
+        level: 'warn',
+        message: 'The reply of Model/scripted in step 0 was cut off at its limit of tokens (params.maxTokens).',
+      },
+    ]);
+    expect(agent.told.at(-1)).toMatchObject({ name: 'turn.completed', payload: { truncated: true } });
+  });
+
+  test('Y-09 a whole answer says nothing of it', async () => {
+    const agent = await scriptedAgent({ model: modelOf(whole(text('The end.'))) });
+    const { result } = await agent.say('Tell me a story');
+    expect(result).not.toHaveProperty('truncated');
+    expect((await agent.messages()).at(-1)?.metadata).toEqual({});
+    expect(agent.told.at(-1)?.payload).not.toHaveProperty('truncated');
+    expect(agent.logs).toEqual([]);
+  });
+
+  test('Y-09 is truncated also when nothing was said, and when its steps are used up', async () => {
+    const silent = await scriptedAgent({ model: modelOf(cut({ type: 'reasoning', text: 'Hm' })) });
+    expect((await silent.say('go')).result.truncated).toBe(true);
+    const { tool } = counter();
+    const busy = { model: modelOf(cut(call('c', 'files__list'))), tools: [tool], policy: { maxStepsPerTurn: 1 } };
+    const { result } = await (await scriptedAgent(busy)).say('go');
+    expect(result).toMatchObject({ finishReason: 'max_steps', truncated: true });
+  });
+
+  test('Y-09 a layer that puts other metadata in place hides nothing; one that completes the reply says so', async () => {
+    const resultWith = async (metadata: Record<string, string>) => {
+      const marks = extension('marks', ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata }));
+      });
+      return (await (await scriptedAgent({ model: modelOf(cut(text('Once'))), extensions: [marks] })).say('go')).result;
+    };
+    expect(await resultWith({ marked: 'yes' })).toMatchObject({ truncated: true });
+    expect(await resultWith({ finishReason: 'stop' })).not.toHaveProperty('truncated');
+  });
+
+  test('Y-09 a layer may say it, but only as a boolean', async () => {
+    const resultWith = async (truncated: unknown) => {
+      const layer = extension('layer', ({ pipeline }) => {
+        pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), truncated: truncated as boolean }));
+      });
+      return (await (await scriptedAgent({ extensions: [layer] })).say('go')).result;
+    };
+    expect(await resultWith(true)).toMatchObject({ truncated: true });
+    expect((await resultWith('yes')).error?.message).toContain('truncated is not a boolean');
+  });
+});
+
+describe('a tool call in a reply that ended at a limit of tokens', () => {
+  test('F-02 is not run when it is the last thing in it: the model is told, no layer is, and the turn goes on', async () => {
+    const { ran, tool } = counter();
+    const asked: string[] = [];
+    const guard = extension('guard', ({ pipeline }) => {
+      pipeline.register('toolCall', async (ctx) => {
+        asked.push(ctx.toolName);
+        return ctx.next();
+      });
+    });
+    const replies = [cut(call('c1', 'files__list'), call('c2', 'files__clear')), whole(text('Done.'))] as const;
+    const agent = await scriptedAgent({ model: modelOf(...replies), tools: [tool], extensions: [guard] });
+    const { result, stepCount } = await agent.say('Clear a.txt');
+    expect([ran, asked, stepCount]).toEqual([['list'], ['files__list'], 2]);
+    expect(JSON.stringify(agent.requests[1]?.messages.at(-1))).toContain('E_REPLY_TRUNCATED');
+    // The answer itself is whole.
+    expect(result).not.toHaveProperty('truncated');
+    expect(agent.logs.map(({ event }) => event)).toEqual(['reply.truncated']);
+    expect(agent.told).toContainEqual({
+      name: 'tool.failed',
+      payload: expect.objectContaining({
+        toolName: 'files__clear',
+        error: expect.objectContaining({ code: 'E_REPLY_TRUNCATED' }),
+      }),
+    });
+  });
+
+  test('F-02 is run when words follow it: it was whole', async () => {
+    const { ran, tool } = counter();
+    const replies = [cut(call('c1', 'files__clear'), text('And th')), whole(text('Done.'))] as const;
+    await (await scriptedAgent({ model: modelOf(...replies), tools: [tool] })).say('go');
+    expect(ran).toEqual(['clear']);
+  });
+});
+
+describe('what is known later', () => {
+  test('Y-09 the same event again gives it, from the disk', async () => {
+    const stateRoot = mkdtempSync(join(tmpdir(), 'truncated-'));
+    const options = { model: modelOf(cut(text('Once upon'))) };
+    const ask = async () => {
+      const store = await durableStore({ stateRoot, workspaceId: 'w' });
+      const { result } = await (await scriptedAgent({ ...options, store })).say('go');
+      await store.close();
+      return result;
+    };
+    const first = await ask();
+    expect(first.truncated).toBe(true);
+    expect(await ask()).toEqual(first);
+    rmSync(stateRoot, { recursive: true });
+  });
+
+  test('Y-09 a turn that is resumed after that step gives it', async () => {
+    const options = { model: modelOf(cut(text('Once upon'))) };
+    const records = await recordsOf(options);
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'turn-event-1');
+    const sealed = records.findIndex(({ type }) => type === 'step');
+    await store.append(address, epoch, 0, records.slice(0, sealed + 1));
+    const resumed = await scriptedAgent({ model: modelOf(whole(text('Asked again.'))), store });
+    const { result } = await resumed.say('go');
+    expect([textOf(result.responseMessage), result.truncated]).toEqual(['Once upon', true]);
+    expect(resumed.requests).toEqual([]);
+  });
+
+  test('Y-09 a replay takes the same way, and its trace says it', async () => {
+    const plan = { agentName: 'tested', models: { 'Model/m': modelOf(cut(text('Once upon'))) } };
+    const { starts, text: lines, result } = await recordRuns('go', [{ plan }]);
+    const [start] = starts;
+    if (start === undefined) throw new Error('It cannot be replayed.');
+    const outcome = await replayTurn(plan, start);
+    expect(outcome).not.toHaveProperty('divergence');
+    expect(result.truncated).toBe(true);
+    expect(lines).toContain('"truncated":true');
+  });
+});
+
+describe('another agent whose answer is not whole', () => {
+  const asking: ScriptedAgentOptions = {
+    agentTools: true,
+    script: [
+      { when: 'go', call: { tool: 'agents__request', args: { target: 'poet', input: 'A poem' } } },
+      { afterTool: 'agents__request', say: 'It is truncated: {{result.truncated}}, {{result.response}}' },
+    ],
+  };
+  const engineWithPoet = (truncated: boolean) => {
+    const engine = inProcessEngine(systemClock);
+    engine.add('poet', async () => {
+      const poet = await scriptedAgent({ model: modelOf(truncated ? cut(text('A rose')) : whole(text('A rose'))) });
+      return (await poet.say('A poem')).result;
+    });
+    return engine;
+  };
+
+  test('Y-09 the result of the call says so to whoever asked', async () => {
+    const agent = await scriptedAgent({ ...asking, engine: engineWithPoet(true) });
+    const { text: said, result } = await agent.say('go');
+    expect(said).toBe('It is truncated: true, A rose');
+    // Its own answer is whole.
+    expect(result).not.toHaveProperty('truncated');
+    const told = await scriptedAgent({ ...asking, engine: engineWithPoet(false) });
+    expect(JSON.stringify((await told.say('go')) && told.requests[1]?.messages.at(-1))).not.toContain('truncated');
+  });
+
+  test('Y-09 a turn that is resumed after the call knows it from the record', async () => {
+    const records = await recordsOf({ ...asking, engine: engineWithPoet(true) });
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'turn-event-1');
+    const answered = records.findIndex((record) => record.type === 'effect' && record.kind === 'agent');
+    await store.append(address, epoch, 0, records.slice(0, answered + 1));
+    const engine = inProcessEngine(systemClock);
+    const resumed = await scriptedAgent({ ...asking, engine, store });
+    expect((await resumed.say('go')).text).toBe('It is truncated: true, A rose');
+    expect(engine.calls).toEqual([]);
+  });
+});
+
+const address = { agentName: 'tested', instanceKey: 'default' };
+
+/** Lets a turn run to its end and gives the records it wrote. */
+async function recordsOf(options: ScriptedAgentOptions): Promise<TurnRecord[]> {
+  const inner = memoryStore();
+  const records: TurnRecord[] = [];
+  const store: ConversationStore = {
+    ...inner,
+    append: async (...given) => {
+      records.push(...given[3]);
+      return inner.append(...given);
+    },
+  };
+  await (await scriptedAgent({ ...options, store })).say('go');
+  return records;
+}
