@@ -25,6 +25,16 @@ describe('reportError', () => {
     expect(reportTurnError({ code: 'E_CANCELLED', message: 'Cancelled.' }, terminal)).toBe(130);
   });
 
+  test.each([
+    ['E_CANCELLED', '\x1b[2mE_CANCELLED: So it is.\x1b[22m\n'],
+    ['E_MODEL_FAILED', '\x1b[31mE_MODEL_FAILED: So it is.\x1b[39m\n'],
+  ])('F-30 a turn with %s is printed in its colour', (code, printed) => {
+    let screen = '';
+    const stderr = { write: (text: string) => (screen += text), isTTY: true };
+    reportTurnError({ code, message: 'So it is.' }, openTerminal({ stdout: stderr, stderr, env: {} }));
+    expect(screen).toBe(printed);
+  });
+
   test('a cancelled turn: exit 130', () => {
     expect(report(new GoondanError('E_CANCELLED', 'The turn was cancelled.')).code).toBe(130);
   });

@@ -3,7 +3,7 @@
  * `--json` it is one line of JSON, the last on standard error. There is never a stack, unless it is asked for.
  */
 import { CommanderError } from 'commander';
-import { errorCatalogue, GoondanError, type TurnError } from '@goondan/types';
+import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -25,18 +25,20 @@ export function reportFailure(error: TurnError, terminal: Terminal): ExitCode {
   return exitCodeOf(error.code);
 }
 
-/** Prints why a turn failed and says how to exit: an agent's error is no error of the set-up, even with the same code. */
+/** Prints why a turn gave no answer and says how to exit: an agent's error is not one of the set-up, even with the same code. */
 export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode {
   printFailure(error, terminal);
-  return error.code === 'E_CANCELLED' ? exitCodes.interrupted : exitCodes.failure;
+  return endingOf({ finishReason: 'error', error }) === 'cancelled' ? exitCodes.interrupted : exitCodes.failure;
 }
 
-function printFailure({ code, message, suggestion }: TurnError, terminal: Terminal): void {
+function printFailure(error: TurnError, terminal: Terminal): void {
+  const { code, message, suggestion } = error;
+  const { red, dim } = terminal.errorColors;
   if (terminal.errorsAsJson) {
     terminal.printError(`${JSON.stringify({ error: { code, message, suggestion } })}\n`);
     return;
   }
   const problem = harmlessLines(code === undefined ? message : `${code}: ${message}`);
   const advice = suggestion === undefined ? '' : `${harmlessLines(suggestion)}\n`;
-  terminal.printError(`${terminal.errorColors.red(problem)}\n${advice}`);
+  terminal.printError(`${(isCancellation(error) ? dim : red)(problem)}\n${advice}`);
 }

@@ -17,4 +17,5 @@ export * from './step.ts';
 export * from './text-of.ts';
 export * from './tool.ts';
 export * from './trace-parent.ts';
+export * from './turn-ending.ts';
 export * from './turn.ts';

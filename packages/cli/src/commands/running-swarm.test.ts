@@ -1,7 +1,9 @@
 // Real processes: what can be asked of a swarm that `gdn run --detach` has left running.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { TimelineView, WorkspaceList } from '../studio/contract.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { StudioPlace } from '../testing/studio-place.ts';
 
 // Several processes one after the other, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -96,6 +98,32 @@ describe('a swarm that runs', () => {
     expect(await gdn('cancel')).toEqual({ stdout: 'Cancelled.\n', ...quiet });
     expect(JSON.parse(await hosts.stdout.text())).toMatchObject({ agent: 'host', error: { code: 'E_CANCELLED' } });
     expect(await hosts.exited).toBe(130);
+    await stop();
+  });
+
+  test('F-30 a cancelled turn is cancelled, not failed: to who waits, in trace, history, log and Studio', async () => {
+    await start();
+    const asked = place.start('send', '--bundle', 'bundle', '--input', 'slow', '--wait');
+    await until(async () => (await statuses()).some(({ status }) => status === 'working'));
+    await gdn('cancel');
+    expect([await asked.stderr.text(), await asked.exited]).toEqual([expect.stringMatching(/^E_CANCELLED: /), 130]);
+    const look = async (command: string, ...args: string[]) => (await gdn(command, ...args)).stdout;
+    const [turns, history, log] = await Promise.all([
+      look('trace', '--json'),
+      look('history', 'host', 'default'),
+      look('logs', '--json'),
+    ]);
+    expect(JSON.parse(turns)).toMatchObject([{ ending: 'cancelled', finishReason: 'error' }]);
+    expect(history).toMatch(/^turn-\S+ {2}\S+ {2}cancelled\n/);
+    const levels = log.split('\n').filter((line) => line.includes('Turn cancelled: '));
+    expect(levels.map((line) => JSON.parse(line).level)).toEqual(['info']);
+    expect(log).not.toContain('Turn failed');
+    const studio = new StudioPlace({ stateRoot: place.stateRoot });
+    await studio.enter();
+    const { workspaces } = await studio.read<WorkspaceList>('/api/workspaces');
+    const at = `/api/workspaces/${workspaces[0]?.workspaceId}/timeline?agent=host&key=default`;
+    expect((await studio.read<TimelineView>(at)).turns).toMatchObject([{ result: 'cancelled' }]);
+    await studio.remove();
     await stop();
   });
 

@@ -1,5 +1,6 @@
 /** A page of a history for people: a line for each turn, and below it one for each of its events. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
+import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { padToWidth } from '../fit-width.ts';
@@ -59,6 +60,8 @@ function describeEvent({ event, target }: HistoryEvent, longest: number): string
 function describeEnd({ result, fork }: HistoryTurn): string {
   if (result === 'reset') return 'started anew';
   if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
-  if (result.finishReason === 'error') return `failed: ${result.error?.code ?? result.error?.message ?? ''}`;
+  const ending = endingOf(result);
+  if (ending === 'failed') return `failed: ${result.error?.code ?? result.error?.message ?? ''}`;
+  if (ending === 'cancelled') return ending;
   return result.truncated === true ? 'answered, truncated' : 'answered';
 }

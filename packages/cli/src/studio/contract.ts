@@ -139,9 +139,9 @@ export interface TimelineTurn {
   readonly from: number;
   readonly to: number;
   readonly committedAt: string;
-  /** `completed`, `failed`, `reset`, `fork`. */
+  /** `completed`, `cancelled`, `failed`, `reset`, `fork`. */
   readonly result: string;
-  /** Why it failed, and what to do. */
+  /** Why it failed or was cancelled, and what to do. */
   readonly error?: TurnError;
 }
 

@@ -14,6 +14,18 @@ const turn = (instanceKey: string, input: string): TurnSummary => ({
   resumes: 0,
 });
 
+test.each<[string, Partial<TurnSummary>]>([
+  ['cancelled', { finishReason: 'error', ending: 'cancelled', error: 'E_CANCELLED: no more' }],
+  ['E_MODEL_FAILED', { finishReason: 'error', ending: 'failed', error: 'E_MODEL_FAILED: no' }],
+  ['ok, truncated', { finishReason: 'text_response', ending: 'answered', truncated: true }],
+  ['max_steps, resumed', { finishReason: 'max_steps', ending: 'max_steps', resumes: 1 }],
+])('F-30 a turn is listed as %s', (outcome, end) => {
+  let screen = '';
+  const stdout = { write: (text: string) => (screen += text) };
+  printTurns([{ ...turn('default', 'Hi'), ...end }], openTerminal({ stdout, stderr: stdout, env: {} }));
+  expect(screen).toEndWith(`  ${outcome}  Hi\n`);
+});
+
 test('a table, also of wide characters, that is as wide as the terminal', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), isTTY: true, columns: 90 };

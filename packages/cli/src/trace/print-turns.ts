@@ -49,11 +49,11 @@ function ownPart(turnId: string): string | undefined {
   return /^turn-event-([0-9a-f]{8}-[0-9a-f-]+)$/.exec(turnId)?.[1];
 }
 
-function outcomeOf({ finishReason, truncated, error, resumes }: TurnSummary): string {
+function outcomeOf({ ending, truncated, error, resumes }: TurnSummary): string {
   const after = `${truncated === true ? ', truncated' : ''}${resumes === 0 ? '' : ', resumed'}`;
-  if (finishReason === undefined) return `unfinished${after}`;
-  if (finishReason === 'error') return `${/^E_\w+/.exec(error ?? '')?.[0] ?? 'failed'}${after}`;
-  return `${finishReason === 'text_response' ? 'ok' : finishReason}${after}`;
+  if (ending === undefined) return `unfinished${after}`;
+  if (ending === 'failed') return `${/^E_\w+/.exec(error ?? '')?.[0] ?? 'failed'}${after}`;
+  return `${ending === 'answered' ? 'ok' : ending}${after}`;
 }
 
 function describeDuration(ms: number): string {

@@ -1,4 +1,5 @@
 /** The turns of one trace, each hung under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another agent. */
+import { isCancellation } from '@goondan/types';
 import type { TracedChain, TurnTrace } from './turn-trace.ts';
 
 /** Those that hang under none, oldest first; with `only`, the span id of a turn, that one, whoever asked for it. Pure. */
@@ -15,12 +16,18 @@ export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnT
   }
   const hang = (chain: TracedChain): TracedChain => ({
     ...chain,
+    ...markCancelled(chain),
+    layers: chain.layers.map((layer) => ({ ...layer, ...markCancelled(layer) })),
     inside: chain.inside.map(hang),
     called: (children.get(chain) ?? []).map(hangTurn),
   });
   const hangTurn = (turn: TurnTrace): TurnTrace => ({ ...turn, chain: hang(turn.chain) });
   const wanted = only === undefined ? roots : ordered.filter(({ spanId }) => spanId === only);
   return wanted.map(hangTurn);
+}
+
+function markCancelled({ error }: { readonly error?: string }): { readonly isCancelled?: true } {
+  return isCancellation(error) ? { isCancelled: true } : {};
 }
 
 interface Place {

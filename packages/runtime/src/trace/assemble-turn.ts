@@ -1,4 +1,5 @@
 /** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
+import { endingOf } from '@goondan/types';
 import type { ChainLine, EndLine, StartLine, TraceLine } from './trace-lines.ts';
 import { unpackChain } from './trace-lines.ts';
 import type { TracedChain, TurnSummary, TurnTrace } from './turn-trace.ts';
@@ -45,6 +46,7 @@ function summariseEnd(first: StartLine, end: EndLine) {
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
     finishReason,
+    ending: endingOf(end),
     ...(truncated === true ? { truncated } : {}),
     stepCount,
     ...(error === undefined ? {} : { error }),

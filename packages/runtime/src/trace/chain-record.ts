@@ -37,6 +37,8 @@ export interface LayerRecord {
   /** Drawn beyond those. */
   readonly drewMore?: number;
   readonly error?: string;
+  /** It has that error because its turn was cancelled: it did not fail. */
+  readonly isCancelled?: true;
 }
 
 /** On its way in, before `next()`; with what is inside it running; on its way out. */
@@ -75,6 +77,8 @@ export interface ChainRecord {
   readonly tokens?: { readonly input: number; readonly output: number };
   /** What it threw, or the error a tool answered with. */
   readonly error?: string;
+  /** It has that error because its turn was cancelled: it did not fail. */
+  readonly isCancelled?: true;
   /** It failed, and was tried again after so long. */
   readonly retryMs?: number;
   /** Nothing was written down of its end: it runs, or a crash interrupted it. */

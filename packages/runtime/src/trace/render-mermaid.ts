@@ -31,7 +31,7 @@ class Diagram {
   }
 
   turn(turn: TurnTrace, from: string): void {
-    const { agentName, instanceKey, input = '', chain, durationMs, error, truncated } = turn;
+    const { agentName, instanceKey, input = '', chain, durationMs, error, truncated, ending } = turn;
     const who = this.#participant(
       `${agentName} ${instanceKey}`,
       instanceKey === 'default' ? agentName : `${agentName} (${instanceKey})`,
@@ -39,7 +39,8 @@ class Diagram {
     this.#add(`${from}->>${who}: ${plain(input) || 'an event'}`);
     this.#add(`activate ${who}`);
     this.#inside(chain, who, Date.parse(turn.startedAt));
-    const end = plain(error ?? (truncated === true ? 'answered, truncated' : 'answered'));
+    const answered = truncated === true ? 'answered, truncated' : 'answered';
+    const end = ending === 'cancelled' ? ending : plain(error ?? answered);
     const answer = durationMs === undefined ? 'unfinished' : `${end}, ${milliseconds(durationMs)}`;
     this.#add(`${who}-${durationMs === undefined || error !== undefined ? '-x' : '->>'}${from}: ${answer}`);
     this.#add(`deactivate ${who}`);

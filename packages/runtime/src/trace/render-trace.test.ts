@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { madeLayer as layer } from '../testing/made-trace.ts';
 import type { ChainRecord } from './chain-record.ts';
+import { assembleTrace } from './assemble-trace.ts';
 import { renderTrace } from './render-trace.ts';
 import type { TracedChain, TurnTrace } from './turn-trace.ts';
 
@@ -148,6 +149,33 @@ test('R-08 turns of called agents stand where they began, with their instance wh
     '│ model before 3.00 ms',
     '│ turn guest (room 7) 3.00 ms',
     '│ model after 3.00 ms',
+  ]);
+});
+
+test('F-30 what was cancelled is grey, what failed is red', () => {
+  const error = 'E_CANCELLED: no more';
+  const paint = (style: string, text: string) => (style === 'error' ? `red(${text})` : text);
+  const tree = (fault: string) => {
+    const step = chain('step', '0', { error: fault, layers: [layer('slow', { outcome: 'failed', error: fault })] });
+    const turn = traced('host', {
+      error: fault,
+      chain: inTurn(chain('turn', 'host', { error: fault, inside: [step] })),
+    });
+    return renderTrace(assembleTrace([turn])[0] ?? turn, { paint }).split('\n');
+  };
+  expect(tree(error)).toEqual([
+    'turn host 3.00 ms ✗',
+    `│ ✗ ${error}`,
+    '│ step 0 3.00 ms',
+    `│ │ ✗ ${error}`,
+    '│ │ slow own 1.00 ms ✗',
+  ]);
+  expect(tree('busy')).toEqual([
+    'turn host 3.00 ms red(✗)',
+    '│ red(✗ busy)',
+    '│ step 0 3.00 ms',
+    '│ │ red(✗ busy)',
+    '│ │ slow own 1.00 ms red(✗)',
   ]);
 });
 

@@ -49,7 +49,7 @@ class Renderer {
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
     const isWith = chain.error !== undefined && chain.inside.some(({ error }) => error === chain.error);
     const inside = [...this.chainNotes(chain, isWith), ...notes, ...this.layers(chain.layers, chain, turnStart)];
-    return [`${title}${this.details(chain)}${this.mark(isWith)}`, ...indent(inside)];
+    return [`${title}${this.details(chain)}${this.mark(isWith, chain)}`, ...indent(inside)];
   }
 
   /** Each layer holds the ones inside it; the innermost holds what the core did. */
@@ -61,7 +61,7 @@ class Renderer {
     // One that failed before it called `next()` is where it began.
     const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
     return [
-      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}${this.mark(isWith)}`,
+      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}${this.mark(isWith, outermost)}`,
       ...indent([...this.layer(outermost, isWith), ...this.layers(inner, chain, turnStart)]),
     ];
   }
@@ -78,8 +78,8 @@ class Renderer {
   }
 
   /** What went wrong is said by the innermost chain; what failed with it is marked. */
-  private mark(isWith: boolean): string {
-    return isWith ? ` ${this.paint('error', '✗')}` : '';
+  private mark(isWith: boolean, ended: Ended): string {
+    return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }
 
   private layer(layer: LayerRecord, isWith: boolean): string[] {
@@ -94,16 +94,17 @@ class Renderer {
       ...(outcome === 'short_circuit' ? [this.paint('change', '⊘ did not call next()')] : []),
       ...(outcome === 'running' ? [this.paint('time', '… was running')] : []),
       ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${shortLine(error)}`)] : []),
-      ...(outcome === 'failed' && !isWith ? [this.paint('error', `✗ ${shortLine(error)}`)] : []),
+      ...(outcome === 'failed' && !isWith ? [this.paint(styleOf(layer), `✗ ${shortLine(error)}`)] : []),
     ];
   }
 
   /** Of a turn what went wrong is said at its beginning, too, and of a step when it was tried again. */
-  private chainNotes({ kind, error, retryMs, outcome }: ChainRecord, isWith: boolean): string[] {
+  private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
+    const { kind, error, retryMs, outcome } = chain;
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
     if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
     const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
-    return [this.paint('error', `✗ ${shortLine(error)}${retried}`)];
+    return [this.paint(styleOf(chain), `✗ ${shortLine(error)}${retried}`)];
   }
 
   private details({ tokens, input, outcome }: ChainRecord): string {
@@ -113,7 +114,7 @@ class Renderer {
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
 
-  private turnNotes({ resumes, missing, chain, error, truncated }: TurnTrace): string[] {
+  private turnNotes({ resumes, missing, chain, error, truncated, ending }: TurnTrace): string[] {
     const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
@@ -124,8 +125,9 @@ class Renderer {
       ...(missing.chains === 0 ? [] : [`${missing.chains} more chains, not recorded`]),
     ];
     // Of one that failed before its first layer, or outside its layers.
+    const style = ending === 'cancelled' ? 'time' : 'error';
     const failure =
-      error === undefined || chain.error !== undefined ? [] : [this.paint('error', `✗ ${shortLine(error)}`)];
+      error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${shortLine(error)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
     return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`))];
   }
@@ -139,6 +141,13 @@ class Renderer {
     ];
     return [this.paint('change', `${sign} ${name}`), ...values.map((line) => this.paint('change', `    ${line}`))];
   }
+}
+
+type Ended = Pick<ChainRecord, 'isCancelled'>;
+
+/** Nothing is wrong with what was cancelled. */
+function styleOf({ isCancelled }: Ended): 'time' | 'error' {
+  return isCancelled === true ? 'time' : 'error';
 }
 
 function describeShort(before: string | undefined, after: string | undefined): string {

@@ -1,5 +1,5 @@
 /** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
-import type { AgentAddress, AgentEventSource, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEventSource, TurnEnding, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 
 export interface TurnSummary extends AgentAddress {
@@ -16,6 +16,8 @@ export interface TurnSummary extends AgentAddress {
   /** From its beginning to its end; absent, like the next two, while nothing was written down of its end. */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
+  /** The same in one word, for people. */
+  readonly ending?: TurnEnding;
   /** The answer ended at a limit of tokens and is not whole. */
   readonly truncated?: true;
   readonly stepCount?: number;

@@ -56,7 +56,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           show={show}
         />
       ))}
-      {result?.error !== undefined && <TurnFailure error={result.error} />}
+      {result?.error !== undefined && <TurnFailure result={result.result} error={result.error} />}
     </section>
   );
 });
@@ -65,7 +65,7 @@ function startOf([first]: TurnGroup['messages']): string {
   return first === undefined ? '' : describeMoment(first.at);
 }
 
-/** Who cancelled a turn wanted that: nothing went wrong. */
-function TurnFailure({ error }: { readonly error: NonNullable<TimelineTurn['error']> }) {
-  return error.code === 'E_CANCELLED' ? <p className="quiet">{error.message}</p> : <Problem error={error} isPast />;
+/** A cancel is deliberate: nothing went wrong. */
+function TurnFailure({ result, error }: Required<Pick<TimelineTurn, 'result' | 'error'>>) {
+  return result === 'cancelled' ? <p className="quiet">{error.message}</p> : <Problem error={error} isPast />;
 }

@@ -40,7 +40,8 @@ function LayerDetails({
   readonly kind: Band['kind'];
   readonly title: string;
 }) {
-  const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut } = layer;
+  const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
+    layer;
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
     <>
@@ -49,9 +50,11 @@ function LayerDetails({
         {kinds[kind]} · own {describeDuration(ownMs)} of {describeDuration(totalMs)}
       </p>
       {outcome !== 'passed' && (
-        <p className={outcome === 'failed' || outcome === 'skipped' ? 'bad' : ''}>{outcomes[outcome]}</p>
+        <p className={(outcome === 'failed' || outcome === 'skipped') && isCancelled !== true ? 'bad' : ''}>
+          {isCancelled === true ? 'The turn was cancelled.' : outcomes[outcome]}
+        </p>
       )}
-      {error !== undefined && <pre className="bad">{error}</pre>}
+      {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
       <ChangeList title="On the way in" changes={changed} />
       {emitted.length > 0 && (
         <>
@@ -76,7 +79,7 @@ function LayerDetails({
 
 function ChainDetails({ band }: { readonly band: ChainBand }) {
   const { chain, turn, kind, title, totalMs } = band;
-  const { input, outcome, tokens, error, retryMs, layers } = chain;
+  const { input, outcome, tokens, error, retryMs, layers, isCancelled } = chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -99,7 +102,7 @@ function ChainDetails({ band }: { readonly band: ChainBand }) {
           <pre>{input}</pre>
         </>
       )}
-      {error !== undefined && <pre className="bad">{error}</pre>}
+      {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
       {retryMs !== undefined && <p className="quiet">It was tried again after {describeDuration(retryMs)}.</p>}
     </>
   );

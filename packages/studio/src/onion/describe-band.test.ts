@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Band, ChainBand, Layer } from './bands.ts';
-import { describeBand } from './describe-band.ts';
+import { describeBand, hasFailed, marksOf } from './describe-band.ts';
 
 const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
 
@@ -8,6 +8,8 @@ test.each([
   [chain('turn', 'concierge'), 'turn concierge, 321 ms'],
   [chain('step', 'step 2'), 'step 2, 321 ms'],
   [chain('toolCall', 'picnic__book', { error: 'No.' }), 'tool picnic__book, failed, 321 ms'],
+  [chain('turn', 'concierge', { error: 'E_CANCELLED: no', isCancelled: true }), 'turn concierge, cancelled, 321 ms'],
+  [layer({ outcome: 'failed', error: 'E_CANCELLED: no', isCancelled: true }), 'memory, cancelled, own 0.50 ms'],
   [chain('model', 'Model/main', { error: 'Busy.', retryMs: 10 }), 'model Model/main, tried again, 321 ms'],
   [chain('model', 'Model/main', { outcome: 'length' }), 'model Model/main, truncated, 321 ms'],
   [chain('model', 'Model/main', { outcome: 'stop' }), 'model Model/main, 321 ms'],
@@ -18,6 +20,18 @@ test.each([
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
 ])('Y-09 a band is read aloud, and says when it is truncated: %#', (band, text) => {
   expect(describeBand(band)).toBe(text);
+});
+
+test('F-30 a band that was cancelled has not failed', () => {
+  const error = 'E_CANCELLED: no';
+  const bands = [
+    chain('turn', 'concierge', { error, isCancelled: true }),
+    layer({ outcome: 'failed', error, isCancelled: true }),
+    chain('turn', 'concierge', { error: 'No.' }),
+    layer({ outcome: 'failed', error: 'No.' }),
+  ];
+  expect(bands.map(hasFailed)).toEqual([false, false, true, true]);
+  expect(bands.map((band) => marksOf(band).map(({ tone }) => tone))).toEqual([['plain'], ['plain'], ['bad'], ['bad']]);
 });
 
 function chain(kind: Band['kind'], title: string, more: Partial<ChainBand['chain']> = {}): Band {

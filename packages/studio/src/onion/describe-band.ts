@@ -15,9 +15,12 @@ const outcomes: Readonly<Record<Layer['outcome'], readonly BandMark[]>> = {
   failed: [{ text: 'failed', tone: 'bad' }],
 };
 
+const cancelled: readonly BandMark[] = [{ text: 'cancelled', tone: 'plain' }];
+
 export function marksOf(band: Band): readonly BandMark[] {
   if (band.type === 'chain') {
-    const { error, isUnfinished, retryMs, kind, outcome } = band.chain;
+    const { error, isUnfinished, isCancelled, retryMs, kind, outcome } = band.chain;
+    if (isCancelled === true) return cancelled;
     if (error !== undefined) return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: 'bad' }];
     const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
     if (isTruncated) return [{ text: 'truncated', tone: 'bad' }];
@@ -26,7 +29,8 @@ export function marksOf(band: Band): readonly BandMark[] {
   const count = countChanges(band.layer);
   const changes: BandMark = { text: count === 1 ? '1 change' : `${count} changes`, tone: 'change' };
   // A newer runtime may know more outcomes.
-  return [...(count === 0 ? [] : [changes]), ...(outcomes[band.layer.outcome] ?? [])];
+  const ended = band.layer.isCancelled === true ? cancelled : (outcomes[band.layer.outcome] ?? []);
+  return [...(count === 0 ? [] : [changes]), ...ended];
 }
 
 /** The kind of a chain; a layer has only its own name. */
@@ -50,7 +54,8 @@ export function isRunning(band: Band): boolean {
 }
 
 export function hasFailed(band: Band): boolean {
-  return band.type === 'layer' ? band.layer.outcome === 'failed' : band.chain.error !== undefined;
+  if (band.type === 'layer') return band.layer.outcome === 'failed' && band.layer.isCancelled !== true;
+  return band.chain.error !== undefined && band.chain.isCancelled !== true;
 }
 
 /** `turn concierge, 321 ms`, `memory, 1 change, own 0.27 ms`. */

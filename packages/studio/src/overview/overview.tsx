@@ -86,7 +86,7 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
                       {turn.input ?? turn.turnId}
                     </a>
                   </td>
-                  <td className={turn.error === undefined && turn.truncated !== true ? 'quiet' : 'bad'}>
+                  <td className={turn.ending === 'failed' || turn.truncated === true ? 'bad' : 'quiet'}>
                     {describeEnd(turn)}
                   </td>
                 </tr>
@@ -99,8 +99,8 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
   );
 }
 
-function describeEnd({ error, truncated, durationMs }: TurnList['turns'][number]): string {
-  if (error !== undefined) return 'failed';
+function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number]): string {
+  if (ending === 'failed' || ending === 'cancelled') return ending;
   if (durationMs === undefined) return 'running';
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }

@@ -33,8 +33,8 @@ export const agentErrors = {
       'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
   },
   E_CANCELLED: {
-    meaning: 'The turn or the command was cancelled.',
-    suggestion: 'Nothing is wrong: somebody asked for it. Ask again to start over.',
+    meaning: 'The turn or the command was cancelled on request.',
+    suggestion: 'Send the input again to retry.',
   },
   E_CASSETTE_END: {
     meaning: 'The program asked the model more often than the cassette has recorded replies.',

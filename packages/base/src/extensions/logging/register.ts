@@ -1,9 +1,9 @@
 /** `logging`: how long turns, steps and tool calls take, in the swarm's log. It watches, and changes nothing. */
-import type { ExtensionRegister } from '@goondan/types';
+import { type ExtensionRegister, isCancellation } from '@goondan/types';
 import { describeArguments } from './describe-arguments.ts';
 
 export interface LoggingConfig {
-  /** The level of its lines. Failures are `error`, whatever it says. */
+  /** The level of its lines. Failures are `error`, whatever it says; a turn that is cancelled did not fail. */
   readonly level?: 'debug' | 'info';
   /** The arguments of tool calls too. */
   readonly includeToolArgs?: boolean;
@@ -57,7 +57,9 @@ export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info'
       say(`${what}: ${outcome(result)}, ${duration()}`);
       return result;
     } catch (error) {
-      api.logger.error(`${what}: failed, ${duration()}: ${error instanceof Error ? error.message : String(error)}`);
+      if (isCancellation(error)) say(`${what}: cancelled, ${duration()}`);
+      else
+        api.logger.error(`${what}: failed, ${duration()}: ${error instanceof Error ? error.message : String(error)}`);
       throw error;
     }
   }

@@ -5,6 +5,7 @@
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
 import type { SwarmNotice } from '@goondan/runtime';
+import { isCancellation } from '@goondan/types';
 import { formatDuration, formatElapsed } from './format-duration.ts';
 
 type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
@@ -76,6 +77,9 @@ function hasFailed(name: string, payload: Payload): boolean {
 
 function describeEnd({ what, args }: Running, payload: Payload, failed: boolean): Line {
   const duration = typeof payload['duration'] === 'number' ? formatDuration(payload['duration']) : '';
+  if (failed && isCancellation(payload['error'])) {
+    return [span('  ✗ ', 'dim'), span(what, 'cyan'), ...argumentsOf(args), span(` cancelled, ${duration}`, 'dim')];
+  }
   const sign = failed ? span('  ✗ ', 'red') : span('  ✓ ', 'green');
   const end = failed ? span(` failed, ${duration}${reasonIn(payload)}`, 'red') : span(` ok, ${duration}`, 'dim');
   return [sign, span(what, 'cyan'), ...argumentsOf(args), end];

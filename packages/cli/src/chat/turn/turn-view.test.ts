@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { createAssistantMessage, type JsonObject, type TurnResult } from '@goondan/types';
-import type { Line } from '../screen/line.ts';
+import { type Line, span } from '../screen/line.ts';
 import { TurnView } from './turn-view.ts';
 
 const at = { agentName: 'host', instanceKey: 'default' };
@@ -67,6 +67,24 @@ describe('a turn', () => {
     tell('tool.called', { ...call, spanId: 'b' });
     tell('tool.failed', { ...call, spanId: 'b', duration: 7, error: { message: 'It threw.' } });
     expect(printed[1]).toEndWith('failed, 7 ms: It threw.');
+  });
+
+  test('F-30 a turn that is cancelled says so in grey, and so do its calls', () => {
+    const lines: Line[] = [];
+    const view = new TurnView({ agent: 'host', print: (more) => void lines.push(...more), now: () => 0 });
+    const error = { code: 'E_CANCELLED', message: 'The turn was cancelled.' };
+    view.hear({ type: 'runtime.event', at, name: 'tool.called', payload: call });
+    view.hear({
+      type: 'runtime.event',
+      at,
+      name: 'tool.completed',
+      payload: { ...call, status: 'error', duration: 7, error },
+    });
+    view.end(endOf({ finishReason: 'error', error }));
+    const [tool = [], end = []] = lines;
+    expect(textOfLine(tool)).toBe('  ✗ weather__get {"city":"Seoul"} cancelled, 7 ms');
+    expect(end).toEqual([span('Cancelled.', 'dim')]);
+    expect(JSON.stringify(lines)).not.toContain('red');
   });
 
   test('long arguments are cut', () => {

@@ -1,6 +1,6 @@
 /** One turn, as the person who asked sees it: what is said and done, while it happens and as it stays. */
 import { type SwarmNotice, textOf, type TurnEnd } from '@goondan/runtime';
-import { GoondanError, type TurnDelta } from '@goondan/types';
+import { endingOf, GoondanError, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
 import { describeLimits } from '../../run/describe-limits.ts';
 import { shorten } from '../../shorten.ts';
@@ -102,8 +102,8 @@ export class TurnView {
   }
 
   #printFailure(error: Parameters<typeof describeFailure>[0]): void {
-    const isCancelled = error.code === 'E_CANCELLED';
-    this.#parts.print(isCancelled ? [line('Cancelled.', 'yellow')] : describeFailure(error));
+    const isCancelled = endingOf({ finishReason: 'error', error }) === 'cancelled';
+    this.#parts.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
   }
 
   #thoughtLine(): Line[] {

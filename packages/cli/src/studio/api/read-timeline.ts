@@ -1,5 +1,5 @@
 import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtime';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, endingOf } from '@goondan/types';
 import type { TimelineTurn, TimelineView } from '../contract.ts';
 
 /** Of events, and of turns. Older ones are left out. */
@@ -44,5 +44,6 @@ function describe({ turnId, committedAt, result }: ArchivedTurn, from: number, t
   const turn = { turnId, from, to, committedAt: committedAt.toISOString() };
   if (typeof result === 'string') return { ...turn, result };
   const { error } = result;
-  return error === undefined ? { ...turn, result: 'completed' } : { ...turn, result: 'failed', error };
+  if (error === undefined) return { ...turn, result: 'completed' };
+  return { ...turn, result: endingOf(result) === 'cancelled' ? 'cancelled' : 'failed', error };
 }

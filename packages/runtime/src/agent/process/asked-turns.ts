@@ -4,7 +4,7 @@
  * A turn that gives no result at all could not be saved (`E_DISK_FULL`, `E_FENCED`, …). This process may then believe
  * things that are not on the disk: it is `broken`, ends, and the next one is asked again.
  */
-import { type AgentEvent, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
+import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
 import { TurnClock } from '../turn/turn-clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
@@ -91,7 +91,7 @@ export class AskedTurns {
       const { result, stepCount, usage } = await agent
         .handle(event, options)
         .catch((error: unknown) => forgotten(event, error));
-      if (result.error?.code === 'E_CANCELLED') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
+      if (endingOf(result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
       onBroken(`${turnIdOf(event.id)} ended without a result`, error);

@@ -64,6 +64,15 @@ describe('a cancelled turn', () => {
     expect(told).toMatchObject({ code: 'E_CANCELLED' });
   });
 
+  test('F-30 is told in the log as cancelled, at level info; one that fails as failed', async () => {
+    const cancelled = await scriptedAgent({});
+    await cancelled.say('hi', { signal: AbortSignal.abort() });
+    const failed = await scriptedAgent({ script: [{ fail: { message: 'Overloaded.' } }] });
+    await failed.say('hi');
+    const lines = [...cancelled.logs, ...failed.logs].map(({ level, message }) => `${level}: ${message}`);
+    expect(lines).toEqual([expect.stringMatching(/^info: Turn cancelled: /), 'error: Turn failed: Overloaded.']);
+  });
+
   test('ends at once when a tool ignores it; the tool was told, and its call has a result', async () => {
     const cancel = new AbortController();
     let wasTold = false;

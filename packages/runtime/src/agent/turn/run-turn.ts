@@ -2,6 +2,7 @@
 import {
   type AgentEvent,
   createUserMessage,
+  endingOf,
   GoondanError,
   type TokenUsage,
   type TurnError,
@@ -215,8 +216,8 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
-  // Who cancels a turn wanted that: nobody has to look into it.
-  agent.log(error.code === 'E_CANCELLED' ? 'info' : 'error', `Turn failed: ${error.message}`, {
+  const ending = endingOf(result);
+  agent.log(ending === 'cancelled' ? 'info' : 'error', `Turn ${ending}: ${error.message}`, {
     event: 'turn.failed',
     data: { code: error.code ?? null },
     ...(error.extension === undefined ? {} : { extension: error.extension }),
