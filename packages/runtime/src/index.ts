@@ -139,6 +139,7 @@ export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-insta
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export type { ForkOrigin } from './workspace/journal/metadata.ts';
 export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
+export { type KnownSwarm, listKnownSwarms } from './workspace/list-known-swarms.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { readSwarmRecord } from './workspace/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';

@@ -37,6 +37,7 @@ export interface StartSwarmOptions extends SwarmPlan {
 export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
   const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, ...plan } = options;
   const environment = process.env.GOONDAN_STATE_ROOT;
+  const bundleRealPath = realpathSync(bundleFolder);
   return startOrchestrator({
     plan,
     stateRoot: stateRoot({
@@ -46,9 +47,10 @@ export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
     }),
     workspaceId: workspaceId({
       swarmName: plan.name,
-      bundleRealPath: realpathSync(bundleFolder),
+      bundleRealPath,
       ...(workspace === undefined ? {} : { workspace }),
     }),
+    bundleFolder: bundleRealPath,
     ...(onLog === undefined ? {} : { onLog }),
     ...(readPlan === undefined ? {} : { readPlan }),
   });

@@ -3,7 +3,7 @@ import { type Bundle, type Clock, type DeclaredAgents, declaredAgents, systemClo
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import { findWorkspaceIn } from '../swarm/find-workspace.ts';
+import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
 
@@ -21,7 +21,7 @@ export interface OpenedSwarm {
 /**
  * `undefined` when none was named and there is none here, or not one that can be told; `note` hears why in the latter case.
  *
- * **Errors** — of one that was named: `E_BUNDLE_MISSING`, `E_SWARM_UNKNOWN`, `E_BUNDLE_INVALID`.
+ * **Errors** — of one that was named: those of `placeOfSwarm`.
  */
 export async function openSwarm(
   options: BundleOptions,
@@ -31,10 +31,11 @@ export async function openSwarm(
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
-    const found = await findWorkspaceIn(folder, options.swarm);
-    const readNow = async () => agentsOf(await readBundle(folder), found.swarm);
+    const { swarm, workspaceId } = await placeOfSwarm(options);
+    const readNow = async () => agentsOf(await readBundle(folder), swarm);
     return {
-      ...found,
+      swarm,
+      workspaceId,
       startCommand: startCommand(options),
       readAgents: rememberFor(REMEMBERED_MS, readNow, clock),
     };

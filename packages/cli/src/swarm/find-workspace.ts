@@ -7,8 +7,8 @@ export interface FoundWorkspace {
 }
 
 /**
- * The workspace of a bundle's swarm, as `resolveSwarm` chooses it, but of a bundle that is broken elsewhere, or lacks a
- * value, too: what runs can be reached however its files look by now.
+ * The workspace of a bundle's swarm, as `resolveSwarm` chooses it, also while the bundle is broken elsewhere or lacks a
+ * value.
  *
  * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when that may be the reason.
  */
@@ -23,7 +23,7 @@ export function findWorkspace(bundle: Bundle, wanted: string | undefined): Found
 }
 
 /**
- * The same for a folder, of which as little is read as will do: most commands want to know nothing else.
+ * The same for a folder, of which only the swarms are read; for a swarm that never ran, see `findSwarm`.
  *
  * **Errors** — `E_BUNDLE_MISSING`, and as above.
  */

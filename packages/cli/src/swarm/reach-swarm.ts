@@ -4,7 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
-import { findWorkspaceIn } from './find-workspace.ts';
+import { findSwarm } from './find-swarm.ts';
 import { startCommand } from './start-command.ts';
 
 /** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, with what to do then, those of `placeOfSwarm` and `attachSwarm`. */
@@ -16,8 +16,9 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 
-/** Where it keeps its state, running or not. **Errors** — `E_BUNDLE_MISSING`, `E_STATE_ROOT`, those of `findWorkspaceIn`. */
+/** Where it keeps its state, running or not. **Errors** — `E_STATE_ROOT`, those of `findSwarm`. */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
-  const found = await findWorkspaceIn(bundleFolder(undefined, options), options.swarm);
-  return { ...found, stateRoot: readableStateRoot(options) };
+  const stateRoot = readableStateRoot(options);
+  const found = await findSwarm({ stateRoot, folder: bundleFolder(undefined, options), swarm: options.swarm });
+  return { ...found, stateRoot };
 }

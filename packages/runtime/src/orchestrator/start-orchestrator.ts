@@ -56,6 +56,8 @@ export interface OrchestratorOptions {
   readonly readPlan?: ReadPlan;
   readonly stateRoot: string;
   readonly workspaceId: string;
+  /** The real path of the bundle, for commands that find the swarm by it. */
+  readonly bundleFolder?: string;
   /** Hears every log line, besides the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
   /** The operator's environment, from which children get what is on the list; this process's own when absent. */
@@ -105,7 +107,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
 
-  rememberName(starting, log);
+  const isRecorded = rememberSwarm(starting, log);
   const journal = await openJournal(starting, log);
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, endings);
@@ -137,6 +139,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
 
   children.warmUp();
   await swarm.wake();
+  await isRecorded;
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
   const server = await serveControl(control, { path: controlSocket, clock, report });
   connections.start();
@@ -224,14 +227,16 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
   return file;
 }
 
-/** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
-/** Nobody waits for it: it is for lists of swarms that do not run. */
-function rememberName({ stateRoot, workspaceId, inForce, endings }: Starting, log: StartLog): void {
+/** Commands find the swarm by it. Never rejects. */
+function rememberSwarm({ stateRoot, workspaceId, bundleFolder, inForce, endings }: Starting, log: StartLog) {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
-  const written = recordSwarm({ stateRoot, workspaceId, warn }, inForce.current.plan.name);
+  const folder = bundleFolder === undefined ? {} : { folder: bundleFolder };
+  const written = recordSwarm({ stateRoot, workspaceId, warn }, { swarm: inForce.current.plan.name, ...folder });
   endings.add(() => written);
+  return written;
 }
 
+/** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
 async function readTelemetry(
   { environment = process.env, inForce }: Starting,
   log: StartLog,

@@ -24,9 +24,10 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
     const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
     const names = foldersIn(folder).filter((name) => !isAside(name));
     const newest = names.slice(0, MOST_LOOKED_AT).reduce((latest, name) => Math.max(latest, changed(folder, name)), 0);
+    const { swarm } = readSwarmRecord({ stateRoot, workspaceId }) ?? {};
     return {
       workspaceId,
-      ...readSwarmRecord({ stateRoot, workspaceId }),
+      ...(swarm === undefined ? {} : { swarm }),
       instances: names.length,
       ...(newest === 0 ? {} : { updatedAt: new Date(newest) }),
     };

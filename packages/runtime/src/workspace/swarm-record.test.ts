@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from '../ports/fs.ts';
 import type { StoreWarning } from './store-ports.ts';
-import { readSwarmRecord, recordSwarm } from './swarm-record.ts';
+import { readSwarmRecord, recordedRuns, recordSwarm } from './swarm-record.ts';
 
 let stateRoot = '';
 let path = '';
@@ -23,22 +23,38 @@ afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 test('the name of a swarm is there for who lists workspaces, until another one runs there', async () => {
   const place = { stateRoot, workspaceId };
   expect(readSwarmRecord(place)).toBeUndefined();
-  await recordSwarm({ ...place, warn }, 'shop');
+  await recordSwarm({ ...place, warn }, { swarm: 'shop' });
   expect(readSwarmRecord(place)).toEqual({ swarm: 'shop' });
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  await recordSwarm({ ...place, warn }, 'market');
+  await recordSwarm({ ...place, warn }, { swarm: 'market' });
   expect(readSwarmRecord(place)).toEqual({ swarm: 'market' });
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ formatVersion: 1, swarm: 'market' });
   expect(warnings).toEqual([]);
 });
 
 test('the same name is not written again', async () => {
-  await recordSwarm({ stateRoot, workspaceId, warn }, 'shop');
+  await recordSwarm({ stateRoot, workspaceId, warn }, { swarm: 'shop' });
   const fs = { ...systemFs, openFile: () => Promise.reject(new Error('written')) };
-  await recordSwarm({ stateRoot, workspaceId, warn, fs }, 'shop');
+  await recordSwarm({ stateRoot, workspaceId, warn, fs }, { swarm: 'shop' });
   expect(warnings).toEqual([]);
-  await recordSwarm({ stateRoot, workspaceId, warn, fs }, 'market');
+  await recordSwarm({ stateRoot, workspaceId, warn, fs }, { swarm: 'market' });
   expect(warnings).toEqual([{ path, message: expect.any(String) }]);
+});
+
+test('the folder of a swarm is there too, and those of the swarms that shared the workspace before it', async () => {
+  const recorder = { stateRoot, workspaceId, warn };
+  await recordSwarm(recorder, { swarm: 'shop', folder: '/one' });
+  await recordSwarm(recorder, { swarm: 'shop', folder: '/two' });
+  await recordSwarm(recorder, { swarm: 'shop', folder: '/one' });
+  const record = { swarm: 'shop', folder: '/one', earlier: [{ swarm: 'shop', folder: '/two' }] };
+  expect(readSwarmRecord(recorder)).toEqual(record);
+  expect(recordedRuns(record)).toEqual([
+    { swarm: 'shop', folder: '/one' },
+    { swarm: 'shop', folder: '/two' },
+  ]);
+  for (let index = 0; index < 20; index += 1) await recordSwarm(recorder, { swarm: 'shop', folder: `/${index}` });
+  expect(recordedRuns(readSwarmRecord(recorder))).toHaveLength(16);
+  expect(warnings).toEqual([]);
 });
 
 test.each(['', '{', '[]', '{"swarm":7}', '{"swarm":""}', `{"swarm":"${'x'.repeat(5_000)}"}`])(

@@ -1,10 +1,10 @@
 /**
- * Which swarm last ran in a workspace, for lists of workspaces that nobody runs. Kept in `<workspace>/swarm.json`; nothing
- * reads it to run a swarm, so what goes wrong with it is warned about and no more.
+ * Which swarm last ran in a workspace, and from which folder: commands find a swarm by it, whatever its bundle looks like
+ * by now. Kept in `<workspace>/swarm.json`. Nothing reads it to run a swarm, so a problem with it is only a warning.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
-import { type Check, name, object } from '../ipc/check/shape.ts';
+import { type Check, listOf, name, object, optional, text } from '../ipc/check/shape.ts';
 import { type Fs, systemFs } from '../ports/fs.ts';
 import type { JournalLocation } from './journal/instance-slots.ts';
 import { swarmRecordPath, workspaceFolder } from './layout/instance-paths.ts';
@@ -14,6 +14,15 @@ import type { StoreWarning } from './store-ports.ts';
 
 export interface SwarmRecord {
   readonly swarm: string;
+  /** The real path of its bundle. Absent when an older version wrote the record. */
+  readonly folder?: string;
+  /** The ones that ran here before it, newest first: bundles that name the same workspace share it. At most 15. */
+  readonly earlier?: readonly RecordedRun[];
+}
+
+export interface RecordedRun {
+  readonly swarm: string;
+  readonly folder: string;
 }
 
 export interface SwarmRecorder extends JournalLocation {
@@ -23,19 +32,36 @@ export interface SwarmRecorder extends JournalLocation {
 }
 
 const FORMAT_VERSION = 1;
-/** Longer ones are not ours. */
-const LONGEST_FILE = 4_096;
+/** Longer ones are not ours: sixteen paths fit. */
+const LONGEST_FILE = 131_072;
+const MOST_EARLIER = 15;
 
-/** Only for whoever owns the workspace. Never rejects. One that says the same already is left alone. */
-export async function recordSwarm({ fs = systemFs, warn, ...place }: SwarmRecorder, swarm: string): Promise<void> {
-  if (readSwarmRecord(place)?.swarm === swarm) return;
+/** Only for the owner of the workspace. Never rejects. A record that says the same already is left alone. */
+export async function recordSwarm(
+  { fs = systemFs, warn, ...place }: SwarmRecorder,
+  run: Pick<SwarmRecord, 'swarm' | 'folder'>,
+): Promise<void> {
+  const before = readSwarmRecord(place);
+  if (before?.swarm === run.swarm && before.folder === run.folder) return;
   const path = swarmRecordPath(workspaceFolder(place.stateRoot, place.workspaceId));
-  const line = JSON.stringify({ formatVersion: FORMAT_VERSION, swarm });
+  const earlier = recordedRuns(before).filter(({ swarm, folder }) => swarm !== run.swarm || folder !== run.folder);
+  const line = JSON.stringify({
+    formatVersion: FORMAT_VERSION,
+    ...run,
+    ...(earlier.length === 0 ? {} : { earlier: earlier.slice(0, MOST_EARLIER) }),
+  });
   try {
     await replaceFile(codedFs(fs), path, new TextEncoder().encode(`${line}\n`));
   } catch (error) {
     warn({ path, message: error instanceof GoondanError ? error.message : String(error) });
   }
+}
+
+/** Every swarm that is known to have run there, with its folder; newest first. */
+export function recordedRuns(record: SwarmRecord | undefined): readonly RecordedRun[] {
+  if (record === undefined) return [];
+  const { swarm, folder, earlier = [] } = record;
+  return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];
 }
 
 /** `undefined` when none ran there since these are kept, or the file is not one of ours. */
@@ -46,9 +72,13 @@ export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): Sw
     if (stats === undefined || !stats.isFile() || stats.size > LONGEST_FILE) return undefined;
     return swarmRecord(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    // It is only for show: a damaged one is as good as none.
+    // A damaged one is as good as none: the name of the workspace's folder says as much, in most cases.
     return undefined;
   }
 }
 
-const swarmRecord: Check<SwarmRecord> = object({ swarm: name });
+const swarmRecord: Check<SwarmRecord> = object({
+  swarm: name,
+  folder: optional(text),
+  earlier: optional(listOf(object({ swarm: name, folder: text }))),
+});

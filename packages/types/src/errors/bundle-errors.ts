@@ -103,7 +103,8 @@ export const bundleErrors = {
     suggestion: 'Use lower-case letters, digits and `-`, starting with a letter, at most 63 characters.',
   },
   E_SWARM_UNKNOWN: {
-    meaning: 'The bundle does not declare the swarm that was asked for, or leaves open which one is meant.',
+    meaning:
+      'No swarm of that name is declared in the bundle or ran from its folder, or it is open which one is meant.',
     suggestion: 'Name one of the swarms the message lists.',
   },
   E_YAML_KEY: {

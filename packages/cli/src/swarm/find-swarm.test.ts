@@ -1,0 +1,107 @@
+// Which swarm of a folder is meant, by what is kept of them. None of them runs here.
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { workspaceId } from '@goondan/runtime';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+import { findSwarm } from './find-swarm.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'find-swarm-')));
+const folder = join(root, 'bundle');
+const stateRoot = join(root, 'state');
+beforeEach(() => {
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function remember(swarm: string, id = workspaceId({ swarmName: swarm, bundleRealPath: folder })): string {
+  const path = join(stateRoot, 'workspaces', id);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'swarm.json'), JSON.stringify({ formatVersion: 1, swarm, folder }));
+  return id;
+}
+
+/** A bundle that declares swarms of these names. */
+function declare(...names: string[]): void {
+  const [first = '', ...others] = names;
+  const more = others.map(
+    (name) => `kind: Swarm\nmetadata: { name: ${name} }\nspec: { entryAgent: Agent/host, agents: [Agent/host] }`,
+  );
+  const text = sampleBundle().replace('name: default', `name: ${first}`);
+  writeFileSync(join(folder, 'goondan.yaml'), [text, ...more].join('\n---\napiVersion: goondan.ai/v1\n'));
+}
+
+const find = (swarm?: string) => findSwarm({ stateRoot, folder, swarm }).catch((error: unknown) => error);
+
+describe('D-05 without a name', () => {
+  test('D-05 the one swarm that ran from the folder is meant, whatever the bundle says', async () => {
+    const id = remember('shop', 'kept-here');
+    for (const text of ['{{{', 'kind: Agent', '']) {
+      writeFileSync(join(folder, 'goondan.yaml'), text);
+      expect(await find()).toEqual({ swarm: 'shop', workspaceId: id });
+    }
+    rmSync(folder, { recursive: true });
+    expect(await find()).toEqual({ swarm: 'shop', workspaceId: id });
+  });
+
+  test('D-05 several are an error that lists them and the option', async () => {
+    remember('shop');
+    remember('office');
+    for (const prepare of [() => declare('shop', 'office'), () => writeFileSync(join(folder, 'goondan.yaml'), '{{{')]) {
+      prepare();
+      expect(await find()).toMatchObject({
+        code: 'E_SWARM_UNKNOWN',
+        message: expect.stringMatching(/^Several swarms ran from ".*bundle": (shop, office|office, shop)\.$/),
+        suggestion: expect.stringMatching(/`--swarm (shop|office)`/),
+      });
+    }
+  });
+
+  test('D-05 an old name that the bundle does not declare any more is left out', async () => {
+    remember('old');
+    const id = remember('new');
+    declare('new');
+    expect(await find()).toEqual({ swarm: 'new', workspaceId: id });
+  });
+
+  test('D-05 a folder from which nothing ran is answered by its bundle', async () => {
+    declare('shop');
+    expect(await find()).toEqual({
+      swarm: 'shop',
+      workspaceId: workspaceId({ swarmName: 'shop', bundleRealPath: folder }),
+    });
+    writeFileSync(join(folder, 'goondan.yaml'), '{{{');
+    expect(await find()).toMatchObject({ code: 'E_BUNDLE_INVALID' });
+  });
+});
+
+describe('D-05 with a name', () => {
+  test('D-05 that one is meant, with and without its kind', async () => {
+    const id = remember('shop');
+    remember('office');
+    expect(await find('shop')).toEqual({ swarm: 'shop', workspaceId: id });
+    expect(await find('Swarm/shop')).toEqual({ swarm: 'shop', workspaceId: id });
+  });
+
+  test('D-05 that never ran, the bundle is asked; one that cannot be read is told which ones ran', async () => {
+    remember('shop');
+    declare('shop', 'office');
+    expect(await find('office')).toMatchObject({ swarm: 'office' });
+    expect(await find('none')).toMatchObject({ code: 'E_SWARM_UNKNOWN', message: expect.stringContaining('it has') });
+    writeFileSync(join(folder, 'goondan.yaml'), '{{{');
+    expect(await find('office')).toMatchObject({
+      code: 'E_SWARM_UNKNOWN',
+      message: expect.stringContaining(': shop.'),
+    });
+  });
+
+  test('D-05 that ran in two workspaces, the one that logged last is meant while neither runs', async () => {
+    remember('shop', 'first');
+    const id = remember('shop', 'second');
+    mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));
+    writeFileSync(join(stateRoot, 'workspaces', id, 'logs', 'swarm.jsonl'), '');
+    expect(await find('shop')).toEqual({ swarm: 'shop', workspaceId: id });
+  });
+});

@@ -1,0 +1,49 @@
+/** The swarms of a folder, by what is kept of them: nothing of the folder is read, and it need not exist any more. */
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { swarmLogPath, workspaceFolder } from './layout/instance-paths.ts';
+import { shortHash } from './layout/path-segment.ts';
+import { workspaceIds } from './list-workspaces.ts';
+import { readSwarmRecord, recordedRuns, type SwarmRecord } from './swarm-record.ts';
+
+export interface KnownSwarm {
+  readonly swarm: string;
+  readonly workspaceId: string;
+}
+
+/** The one that logged last comes first. A name is there twice when the swarm was moved to another workspace. */
+export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[] {
+  const real = realPathOf(folder);
+  return workspaceIds(stateRoot)
+    .flatMap((workspaceId) =>
+      namesIn(readSwarmRecord({ stateRoot, workspaceId }), workspaceId, real).map((swarm) => ({ swarm, workspaceId })),
+    )
+    .map((known) => ({ known, loggedAt: loggedAt(stateRoot, known.workspaceId) }))
+    .toSorted((one, other) => other.loggedAt - one.loggedAt)
+    .map(({ known }) => known);
+}
+
+/** The names under which swarms of this folder ran in the workspace. */
+function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: string): string[] {
+  const recorded = recordedRuns(record).filter((run) => run.folder === folder);
+  if (recorded.length > 0) return recorded.map(({ swarm }) => swarm);
+  // An older version kept no folder, and a record may be lost; but an id that was not given ends in a hash of the folder.
+  const ending = `-${shortHash(folder)}`;
+  if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
+  return [record?.swarm ?? workspaceId.slice(0, -ending.length)];
+}
+
+/** With every link resolved as far as the path exists. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const whole = resolve(path);
+    const parent = dirname(whole);
+    return parent === whole ? whole : join(realPathOf(parent), basename(whole));
+  }
+}
+
+function loggedAt(stateRoot: string, workspaceId: string): number {
+  return statSync(swarmLogPath(workspaceFolder(stateRoot, workspaceId)), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
