@@ -6,7 +6,8 @@ import type { Terminal } from '../terminal.ts';
 
 const description =
   'Lets a running swarm read its bundle again. The processes of changed agents and connections are replaced, agents ' +
-  'between turns; everything else stays as it is, and conversations go on. A bundle with errors changes nothing.';
+  'between turns; everything else stays as it is, and conversations go on. Changed parts are started on trial first. A ' +
+  'bundle with errors, or a part that does not start, changes nothing.';
 
 export function addReloadCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program

@@ -22,4 +22,6 @@ export interface ConnectorStart {
   readonly agents?: readonly string[];
   /** A hash of its module and what that imports: another one is another connector. */
   readonly digest?: string;
+  /** Only load the module and check its config and export: its function is not called. For a reload. */
+  readonly isTrial?: boolean;
 }

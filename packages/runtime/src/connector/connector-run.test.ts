@@ -35,11 +35,20 @@ interface Options {
   readonly config?: JsonObject;
   readonly configSchema?: JsonSchema;
   readonly entry?: string;
+  readonly isTrial?: boolean;
 }
 
 function open(
   listen: Listen,
-  { accept = async () => undefined, secrets = {}, masked = [], config = {}, configSchema, entry }: Options = {},
+  {
+    accept = async () => undefined,
+    secrets = {},
+    masked = [],
+    config = {},
+    configSchema,
+    entry,
+    isTrial,
+  }: Options = {},
 ) {
   const name = `connector-${crypto.randomUUID()}`;
   listeners[name] = listen;
@@ -68,6 +77,7 @@ function open(
     secrets,
     masked,
     agents: ['clerk'],
+    ...(isTrial === undefined ? {} : { isTrial }),
   };
   const types = () => heard.filter(({ type }) => type !== 'log').map(({ type }) => type);
   return {
@@ -108,6 +118,18 @@ describe('a connector', () => {
     await until(() => connector.types().includes('ready'));
     await connector.clock.advance(60_000);
     expect(connector.exits).toEqual([]);
+  });
+
+  test('D-06 on trial is loaded and checked, and not called', async () => {
+    let calls = 0;
+    const tried = open(async () => void (calls += 1), { isTrial: true });
+    await tried.start();
+    await until(() => tried.types().includes('ready'));
+    expect(calls).toBe(0);
+    const broken = open(async () => undefined, { isTrial: true, entry: 'nowhere.ts' });
+    await broken.start();
+    await until(() => broken.exits.length > 0);
+    expect(broken.error()).toMatchObject({ code: 'E_CONNECTOR_LOAD' });
   });
 
   test('that stays pending listens after a second', async () => {

@@ -7,6 +7,7 @@
  * 2. It ends in one of three ways: drained (exit 0), failed (`failed`, exit 1), or the orchestrator is gone (at once).
  * 3. While it drains nothing counts as a failure: an aborted connector may reject as it likes.
  * 4. Nothing leaves with a secret in it.
+ * 5. On trial, `ready` means that it could be called; it is not.
  */
 import { inspect } from 'node:util';
 import { type Cleanup, type ConnectorContext, GoondanError } from '@goondan/types';
@@ -120,6 +121,7 @@ export class ConnectorRun {
       await checkConfig(plan);
       const connector = await loadConnector(plan);
       if (this.#stopping.signal.aborted) return;
+      if (plan.isTrial === true) return this.#tell({ type: 'ready' });
       this.#listening = Promise.try(connector, this.#contextFor(plan));
       await waitAtMost(this.#ports.clock, LISTENING_AFTER_MS, this.#listening);
       this.#isReady = true;

@@ -222,7 +222,8 @@ export interface SwarmControl {
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
    * Reads what the swarm is made of again and changes what has changed: processes of changed agents are replaced between
-   * turns, all others stay. One that fails changes nothing. Told as identities: `Agent/coder`.
+   * turns, all others stay. Changed parts are started on trial first; a reload that fails changes nothing. Told as
+   * identities: `Agent/coder`.
    */
   reload(): Promise<PlanReconcile>;
   /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */

@@ -5,9 +5,9 @@
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
-import type { AgentDescription } from '../ipc/from-agent.ts';
+import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
 import { type Clock, systemClock, waitAtMost } from '../ports/clock.ts';
-import { runLoneAgent } from './lone-agent.ts';
+import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
 
 export interface InspectOptions {
   readonly plan: SwarmPlan;
@@ -30,8 +30,24 @@ export async function inspectAgent(options: InspectOptions): Promise<AgentDescri
   const plan = checkSwarmPlan(options.plan);
   const agent = plan.agents.find((each) => each.agentName === agentName);
   if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}".`);
-  return runLoneAgent({ plan, agent, signal, clock }, (message, { process, child }) => {
-    if (message.type !== 'ready') return undefined;
+  return describeLoneAgent({ plan, agent, signal, clock });
+}
+
+/**
+ * The same of any agent. `hear` is told its other messages.
+ *
+ * **Errors** — those of `runLoneAgent`.
+ */
+export async function describeLoneAgent(
+  options: LoneAgentOptions,
+  hear: (message: FromAgent) => void = () => undefined,
+): Promise<AgentDescription> {
+  const { clock = systemClock } = options;
+  return runLoneAgent(options, (message, { process, child }) => {
+    if (message.type !== 'ready') {
+      hear(message);
+      return undefined;
+    }
     const { extensions, layers, tools } = message;
     process.say({ type: 'drain', graceMs: CLEAN_UP_MS });
     return waitAtMost(clock, CLEAN_UP_MS, child.exited).then(() => ({ extensions, layers, tools }));

@@ -1,5 +1,5 @@
 /**
- * One agent in a process of its own, without a swarm around it: to see what it is made of, to replay a turn. Nothing of
+ * One agent in a process of its own, beside any swarm: to see what it is made of, to try it, to replay a turn. Nothing of
  * the workspace is touched; it lives in a temporary folder. The modules of its extensions do run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,9 @@ import { fromFrameError } from '../ipc/check/frame-error.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import { maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import type { ChildOutput, Spawn } from '../ports/spawn.ts';
 import { agentChildren } from './agent-children.ts';
+import { maskOutput } from './child/mask-output.ts';
 import { Endings } from './endings.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
@@ -32,6 +34,16 @@ export interface LoneAgentOptions {
   readonly clock?: Clock | undefined;
   /** How long it may take; what is usual for a start when absent. */
   readonly timeoutMs?: number;
+  /** Of a swarm that runs already; a run of its own, with a guardian, when absent. */
+  readonly host?: LoneAgentHost;
+}
+
+export interface LoneAgentHost {
+  readonly spawn: Spawn;
+  /** Where its temporary folder is made. It exists. */
+  readonly folder: string;
+  /** Hears what it prints. Must not throw. */
+  readonly onOutput: (output: ChildOutput) => void;
 }
 
 export interface LoneAgent {
@@ -51,10 +63,10 @@ export async function runLoneAgent<Value>(
   const { plan, agent, signal, clock = systemClock } = options;
   const endings = new Endings();
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'goondan-agent-'));
+    const folder = mkdtempSync(join(options.host?.folder ?? tmpdir(), 'goondan-agent-'));
     endings.add(() => rmSync(folder, { recursive: true, force: true }));
     const lone = { agent, folder, settings: swarmSettings(plan), clock };
-    const child = await startChild(lone, endings);
+    const child = startChild(lone, options.host ?? (await openRun(lone, endings)), endings);
     const { promise, stop } = talkTo(child, lone, options, hear);
     const cancel = () => stop(new GoondanError('E_CANCELLED', `Agent "${agent.agentName}" was ended early.`));
     signal?.addEventListener('abort', cancel, { once: true });
@@ -72,17 +84,25 @@ interface Lone {
   readonly clock: Clock;
 }
 
-async function startChild({ agent, folder, settings, clock }: Lone, endings: Endings): Promise<AgentChild> {
+async function openRun({ folder, clock }: Lone, endings: Endings): Promise<LoneAgentHost> {
   const runTag = newTag(RUN_VARIABLE);
   const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
   endings.add(async () => void (await guardian.standDown()));
-  const spawn = childSpawner({ runTag, guardian, clock });
+  return { spawn: childSpawner({ runTag, guardian, clock }), folder, onOutput: () => undefined };
+}
+
+function startChild(
+  { agent, folder, settings, clock }: Lone,
+  { spawn, onOutput }: Pick<LoneAgentHost, 'spawn' | 'onOutput'>,
+  endings: Endings,
+): AgentChild {
   const { restart } = settings.supervision;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
+  const mask = maskSecrets(agent.secrets ?? []);
   const child = children.start(agent, {
     name: `agent ${agent.agentName}`,
     cwd: join(folder, 'cwd'),
-    onOutput: () => undefined,
+    onOutput: (output) => onOutput(maskOutput(output, mask)),
   });
   endings.add(async () => void (await child.kill(0)));
   return child;

@@ -41,10 +41,15 @@ export class PlanInForce {
     return this.#current;
   }
 
+  /** What would be in force with this plan. */
+  preview(plan: SwarmPlan): Plan {
+    return readPlan(plan, this.#override);
+  }
+
   /** Returns what was in force before. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#current;
-    this.#current = readPlan(plan, this.#override);
+    this.#current = this.preview(plan);
     return before;
   }
 }

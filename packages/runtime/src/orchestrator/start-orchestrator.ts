@@ -43,6 +43,7 @@ import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { PlanInForce } from './plan-in-force.ts';
+import { processTrials } from './reload/process-trials.ts';
 import { type ReadPlan, swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
@@ -117,7 +118,11 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const swarm = openSwarm(starting, { journal, children, approvals, telemetry, log });
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
+  const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
+  const reloader = swarmReloader({ inForce, swarm, connections, trials }, starting.readPlan);
+
   const stopping = new Stopping(async (graceMs, hurry) => {
+    await reloader.close();
     await drainAll({ swarm, connections, clock, name }, graceMs, hurry);
     await endings.endAll();
     // Last: whoever asked for the end over the socket is told when the workspace is free.
@@ -132,7 +137,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
     entryAgent: () => inForce.current.entryAgent,
     graceMs: () => inForce.current.settings.graceMs,
     describe: () => ({ ...about, connections: connections.status() }),
-    reload: swarmReloader({ inForce, swarm, connections }, starting.readPlan),
+    reload: () => reloader.reload(),
     stopped: stopping.stopped,
     stop: (graceMs) => stopping.stop(graceMs),
   });

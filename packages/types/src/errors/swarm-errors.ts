@@ -205,6 +205,10 @@ export const swarmErrors = {
     meaning: 'A process of the swarm could not be started.',
     suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
+  E_RELOAD_FAILED: {
+    meaning: 'A changed agent or connection did not start on trial, so nothing of the running swarm was changed.',
+    suggestion: 'Correct the part that the message names, then reload again. The swarm goes on with what it had.',
+  },
   E_RELOAD_SOURCE: {
     meaning: 'A swarm that a program started was asked to reload, and the program gave no way to read its plan again.',
     suggestion: 'Give `startSwarm` a `readPlan`, or start the swarm again.',

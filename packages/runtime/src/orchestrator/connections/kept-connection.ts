@@ -250,7 +250,7 @@ export class KeptConnection {
 const REFUSALS_TOLD_EVERY_MS = 1_000;
 
 /** What its process needs to know. */
-function toStart({ rules, environment: _environment, ...plan }: ConnectionPlan, entryAgent: string): JsonObject {
+export function toStart({ rules, environment: _environment, ...plan }: ConnectionPlan, entryAgent: string): JsonObject {
   const start: ConnectorStart = { ...plan, agents: routedAgents(rules, entryAgent) };
   // A plan is JSON.
   return start as unknown as JsonObject;

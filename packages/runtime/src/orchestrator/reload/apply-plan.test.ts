@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';
 import { applyPlan } from './apply-plan.ts';
 import { describeChanges, swarmReloader } from './reload-swarm.ts';
+import type { Trials } from './try-changes.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -20,7 +22,8 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   const connections = {
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
-  const parts = { inForce: opened.inForce, swarm: opened.swarm, connections };
+  const trials: Trials = { agent: async () => undefined, connection: async () => undefined };
+  const parts = { inForce: opened.inForce, swarm: opened.swarm, connections, trials };
   return { ...opened, parts, replaced, plan: opened.inForce.current.plan };
 }
 
@@ -182,25 +185,73 @@ describe('a reload', () => {
   test('L-05 that fails changes nothing and is told in the log', async () => {
     const opened = await open();
     const before = opened.inForce.current;
-    const reload = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
+    const { reload } = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
     expect(await failure(reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
     expect(opened.inForce.current).toBe(before);
     expect(opened.lines.at(-1)).toMatchObject({ level: 'error', event: 'swarm.reload_refused' });
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
   });
 
+  test('D-06 of parts that do not start changes nothing, and the reload is not done before they were tried', async () => {
+    const opened = await open();
+    await opened.send('b', 'hello');
+    const before = opened.inForce.current;
+    const tried: string[] = [];
+    const trials: Trials = {
+      agent: async ({ agentName }) => {
+        tried.push(agentName);
+        expect(opened.inForce.current).toBe(before);
+        if (agentName === 'b') throw new GoondanError('E_EXT_INIT', 'Extension/x throws.');
+      },
+      connection: async () => undefined,
+    };
+    const { reload } = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
+    expect(await failure(reload())).toMatchObject({
+      code: 'E_RELOAD_FAILED',
+      message: 'Agent/b does not start with the changed bundle. E_EXT_INIT: Extension/x throws.',
+    });
+    await opened.send('b', 'again');
+    expect({ tried, starts: startsOf(opened, 'b').length }).toEqual({ tried: ['b'], starts: 1 });
+    expect(opened.inForce.current).toBe(before);
+  });
+
+  test('D-06 is given up when the swarm ends, while it reads or tries', async () => {
+    const opened = await open();
+    const reading = Promise.withResolvers<SwarmPlan>();
+    const whileReading = swarmReloader(opened.parts, () => reading.promise);
+    const read = failure(whileReading.reload());
+    await whileReading.close();
+    expect(await read).toMatchObject({ code: 'E_SWARM_STOPPED' });
+
+    const begun = Promise.withResolvers<void>();
+    const trials: Trials = {
+      ...opened.parts.trials,
+      agent: (_agent, _plan, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('ended')));
+          begun.resolve();
+        }),
+    };
+    const whileTrying = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'a'));
+    const tried = failure(whileTrying.reload());
+    await begun.promise;
+    await whileTrying.close();
+    expect(await tried).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(opened.inForce.current.plan).toBe(opened.plan);
+  });
+
   test('of a swarm with another name, and of one that cannot be read again, is refused', async () => {
     const opened = await open();
-    const renamed = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
+    const { reload: renamed } = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
     expect(await failure(renamed())).toMatchObject({ code: 'E_RELOAD_SWARM' });
-    expect(await failure(swarmReloader(opened.parts, undefined)())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
+    expect(await failure(swarmReloader(opened.parts, undefined).reload())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
   });
 
   test('comes after the one before it, whatever became of that', async () => {
     const opened = await open();
     const order: string[] = [];
     const plans = [() => Promise.reject(new Error('no')), () => Promise.resolve(changing(opened, 'a'))];
-    const reload = swarmReloader(opened.parts, async () => {
+    const { reload } = swarmReloader(opened.parts, async () => {
       const next = plans.shift();
       order.push(`begins, ${plans.length} left`);
       await Bun.sleep(5);

@@ -27,7 +27,7 @@ export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promis
   const { inForce, swarm, connections } = parts;
   const before = inForce.replace(wanted);
   const after = inForce.current;
-  const changes = planReconcile(asRun(before), asRun(after));
+  const changes = comparePlans(before, after);
   const changed = namesOf('Agent', changes.changed);
   const removed = namesOf('Agent', changes.removed);
 
@@ -44,6 +44,11 @@ export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promis
   return changes;
 }
 
+/** What has to change to get from one to the other. */
+export function comparePlans(before: Plan, after: Plan): PlanReconcile {
+  return planReconcile(asRun(before), asRun(after));
+}
+
 /** As the processes get it: what the swarm says about turns is part of every agent, whom it reaches of a connection. */
 function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
   const { connections = [] } = plan;
@@ -54,7 +59,7 @@ function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
   };
 }
 
-function namesOf(kind: 'Agent' | 'Connection', identities: readonly string[]): Set<string> {
+export function namesOf(kind: 'Agent' | 'Connection', identities: readonly string[]): Set<string> {
   const prefix = `${kind}/`;
   return new Set(identities.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
 }

@@ -1,37 +1,76 @@
-/** Reading the plan again and putting it in force, one reload at a time; one that fails changes nothing and is told. */
+/**
+ * Reads the plan again, tries what is new in it, and puts it in force; one reload at a time. A reload that fails changes
+ * nothing and is told in the log.
+ */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import { applyPlan, type ReloadedParts } from './apply-plan.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { applyPlan, comparePlans, type ReloadedParts } from './apply-plan.ts';
+import { type Trials, tryChanges } from './try-changes.ts';
 
 /** Reads the plan as it is now. What it throws is why nothing changes. */
 export type ReadPlan = () => Promise<SwarmPlan>;
 
-/**
- * **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again, `E_RELOAD_SWARM` when
- * it has another name now, `E_SWARM_PLAN`, and what `read` throws. Nothing has changed then (L-05).
- */
-export function swarmReloader(parts: ReloadedParts, read: ReadPlan | undefined): () => Promise<PlanReconcile> {
+/** What takes part in a reload. */
+export interface ReloadParts extends ReloadedParts {
+  readonly trials: Trials;
+}
+
+export interface SwarmReloader {
+  /**
+   * **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again, `E_RELOAD_SWARM` when
+   * it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not start, and what `read` throws.
+   * Nothing has changed then, and the log says why (L-05).
+   */
+  readonly reload: () => Promise<PlanReconcile>;
+  /** The swarm ends: a reload that is under way is given up. Resolves when nothing of it is left. */
+  readonly close: () => Promise<void>;
+}
+
+export function swarmReloader(parts: ReloadParts, read: ReadPlan | undefined): SwarmReloader {
+  const over = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const reload = last.then(() => reloadOnce(parts, read));
-    last = reload.catch(() => undefined);
-    return reload;
+  return {
+    reload() {
+      const reload = last.then(() => reloadOnce(parts, read, over.signal));
+      last = reload.catch(() => undefined);
+      return reload;
+    },
+    async close() {
+      over.abort(new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped before the reload was done.'));
+      await last;
+    },
   };
 }
 
-async function reloadOnce(parts: ReloadedParts, read: ReadPlan | undefined): Promise<PlanReconcile> {
-  const { swarm } = parts;
+async function reloadOnce(parts: ReloadParts, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
+  const { swarm, inForce, trials } = parts;
   try {
-    const changes = await applyPlan(parts, await readWanted(parts, read));
+    const wanted = await unlessAborted(readWanted(parts, read), signal);
+    const next = inForce.preview(wanted);
+    await tryChanges(comparePlans(inForce.current, next), next, trials, signal);
+    signal.throwIfAborted();
+    const changes = await applyPlan(parts, wanted);
     swarm.report('info', 'swarm.reloaded', describeChanges(changes));
     return changes;
-  } catch (error) {
-    const problem = error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error);
-    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${problem}`);
+  } catch (thrown) {
+    const error: unknown = signal.aborted ? signal.reason : thrown;
+    const { code, message: reason } = toFrameError(error, 'E_UNEXPECTED');
+    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${code}: ${reason}`);
     throw error;
   }
+}
+
+/** Reading may take as long as a program likes; the end of the swarm does not wait for it. */
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason as GoondanError);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }
 
 async function readWanted({ inForce }: ReloadedParts, read: ReadPlan | undefined): Promise<SwarmPlan> {

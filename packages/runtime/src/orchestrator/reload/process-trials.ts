@@ -1,0 +1,58 @@
+/** Trials in processes of their own. They touch neither the conversations nor the locks of the workspace. */
+import type { Clock } from '../../ports/clock.ts';
+import type { LogLine } from '../../ports/log-line.ts';
+import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
+import { tryConnection } from '../connections/try-connection.ts';
+import { describeLoneAgent } from '../inspect-agent.ts';
+import type { LoneAgentHost } from '../lone-agent.ts';
+import type { Swarm } from '../swarm.ts';
+import type { Trials } from './try-changes.ts';
+
+export interface TrialHost {
+  readonly spawn: Spawn;
+  readonly clock: Clock;
+  /** Its contents go with the run. */
+  readonly folder: string;
+  /** Where lines of the log go. */
+  readonly swarm: Pick<Swarm, 'log' | 'printed'>;
+}
+
+export function processTrials({ spawn, clock, folder, swarm }: TrialHost): Trials {
+  return {
+    agent: (agent, { plan }, signal) => {
+      const { agentName } = agent;
+      const host: LoneAgentHost = {
+        spawn,
+        folder,
+        onOutput: (output) => swarm.printed({ agent: agentName }, markOutput(output)),
+      };
+      return describeLoneAgent({ plan, agent, signal, clock, host }, (message) => {
+        if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
+      });
+    },
+    connection: (connection, { entryAgent, settings }, signal) =>
+      tryConnection(connection, {
+        spawn,
+        clock,
+        folder,
+        entryAgent,
+        timeoutMs: settings.supervision.startTimeoutMs,
+        signal,
+        onOutput: (output) => swarm.printed({ connection: connection.connection }, markOutput(output)),
+        onLog: (line) => swarm.log(markLine(line, { connection: connection.connection })),
+      }),
+  };
+}
+
+/** Else it would look as if the part that runs had said it. */
+const MARK = 'On trial: ';
+
+/** Whose line it is, the channel says. */
+function markLine(line: LogLine, whose: Pick<LogLine, 'agent' | 'connection'>): LogLine {
+  const { agent: _agent, instance: _instance, connection: _connection, ...rest } = line;
+  return { ...rest, ...whose, message: `${MARK}${line.message}` };
+}
+
+function markOutput(output: ChildOutput): ChildOutput {
+  return output.kind === 'line' ? { ...output, text: `${MARK}${output.text}` } : output;
+}

@@ -1,0 +1,74 @@
+/**
+ * Starts what a reload would change on trial, beside what runs, before anything is replaced (D-06).
+ *
+ * Invariants:
+ * 1. Every agent and connection that is new or changed is tried, whether it has a process at the moment or not.
+ * 2. At most `AT_ONCE` trials run at a time, beside `policy.maxProcesses`; each has as long as any start.
+ * 3. When it settles no trial is left: the first failure ends the others.
+ */
+import { GoondanError } from '@goondan/types';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import type { ConnectionPlan } from '../../config/swarm-plan.ts';
+import type { Plan } from '../plan-in-force.ts';
+import { namesOf } from './apply-plan.ts';
+
+/** Starts one part, and ends it when it is ready. Rejects when it is not, or `signal` aborts; nothing is left then. */
+export interface Trials {
+  agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<unknown>;
+  connection(connection: ConnectionPlan, plan: Plan, signal: AbortSignal): Promise<unknown>;
+}
+
+const AT_ONCE = 4;
+
+/** **Errors** — `E_RELOAD_FAILED`, with the part and why it does not start, unless `signal` ended the trials. */
+export async function tryChanges(
+  { changed, added }: Pick<PlanReconcile, 'changed' | 'added'>,
+  plan: Plan,
+  trials: Trials,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const waiting = partsToTry([...changed, ...added], plan, trials);
+  let failure: GoondanError | undefined;
+  const lanes = Array.from({ length: AT_ONCE }, async () => {
+    for (let next = waiting.shift(); next !== undefined && !either.aborted; next = waiting.shift()) {
+      const { identity } = next;
+      await next.start(either).catch((error: unknown) => {
+        failure ??= cannotStart(identity, error, plan);
+        over.abort();
+      });
+    }
+  });
+  await Promise.all(lanes);
+  if (failure !== undefined) throw failure;
+}
+
+interface Part {
+  readonly identity: string;
+  start(signal: AbortSignal): Promise<unknown>;
+}
+
+function partsToTry(identities: readonly string[], plan: Plan, trials: Trials): Part[] {
+  const agents = [...namesOf('Agent', identities)].flatMap((name): Part[] => {
+    const agent = plan.agents.get(name);
+    if (agent === undefined) return [];
+    return [{ identity: `Agent/${name}`, start: (signal) => trials.agent(agent, plan, signal) }];
+  });
+  const names = namesOf('Connection', identities);
+  const { connections = [] } = plan.plan;
+  const connected = connections
+    .filter(({ connection }) => names.has(connection))
+    .map((each): Part => ({
+      identity: `Connection/${each.connection}`,
+      start: (signal) => trials.connection(each, plan, signal),
+    }));
+  return [...agents, ...connected];
+}
+
+function cannotStart(identity: string, error: unknown, { mask }: Plan): GoondanError {
+  const reason = mask(error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error));
+  const message = `${identity} does not start with the changed bundle. ${reason}`;
+  return new GoondanError('E_RELOAD_FAILED', message, { cause: error });
+}
