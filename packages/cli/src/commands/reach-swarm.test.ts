@@ -1,7 +1,9 @@
 // One swarm that runs while its bundle breaks: it can be reached, refuses what it cannot become, and can be stopped.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SwarmNotice } from '@goondan/runtime';
+import { reachSwarm } from '../swarm/reach-swarm.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -49,6 +51,17 @@ async function ask(input: string) {
   return { exitCode, stdout };
 }
 
+/** What the log says about reloads that were refused. */
+async function refusals(): Promise<{ readonly code: string; readonly reason: string }[]> {
+  const { stdout } = await about('logs', '--json');
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { event?: string; data?: unknown })
+    .filter(({ event }) => event === 'swarm.reload_refused')
+    .map(({ data }) => data as { code: string; reason: string });
+}
+
 beforeAll(async () => {
   await place.write('swarm', {
     'goondan.yaml': bundleWith(''),
@@ -84,6 +97,8 @@ describe('a reload whose new parts do not start', () => {
       expect(stderr).toMatch(reason);
       expect(await ask('still there?')).toEqual({ exitCode: 0, stdout: 'You said: still there?\n' });
       expect(await pidOf('host')).toBe(pid);
+      expect((await refusals()).at(-1)).toEqual({ code: 'E_RELOAD_FAILED', reason: expect.stringMatching(reason) });
+      expect((await about('logs')).stdout).toMatch(/ (host|helper|ears): On trial: /);
       const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
       const run = readdirSync(join(place.stateRoot, 'workspaces', workspace, 'run'));
       expect([...run, ...place.processes()].filter((each) => each.includes('goondan-'))).toEqual([]);
@@ -105,6 +120,84 @@ describe('a reload whose new parts do not start', () => {
       });
       expect(await ask('again')).toEqual({ exitCode: 0, stdout: 'You said: again\n' });
       expect(await pidOf('host')).not.toBe(pid);
+    },
+    PATIENCE,
+  );
+});
+
+describe('a swarm whose goondan.yaml cannot be read', () => {
+  beforeAll(() => place.write('swarm', { 'goondan.yaml': '{{{' }));
+
+  test(
+    'D-05 is asked, watched, looked into and changed as ever',
+    async () => {
+      expect(await ask('hello')).toEqual({ exitCode: 0, stdout: 'You said: hello\n' });
+      const commands = [
+        ['status'],
+        ['logs'],
+        ['trace'],
+        ['trace', 'last'],
+        ['cancel'],
+        ['approve'],
+        ['deadletter', 'list'],
+        ['instance', 'list'],
+        ['instance', 'show', 'host', 'default'],
+        ['instance', 'export', 'host', 'default', '--output', join(place.folder, 'host.json')],
+        ['history', 'host', 'default'],
+        ['blame', 'host', 'default'],
+        ['fork', 'host', 'default', '--as', 'copy'],
+        ['instance', 'delete', 'host', 'copy', '--yes'],
+        ['restart'],
+      ];
+      for (const command of commands) {
+        const { exitCode, stderr } = await about(...command);
+        expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' });
+      }
+      expect((await about('status')).stdout).toContain('Swarm "default" runs in process');
+    },
+    PATIENCE,
+  );
+
+  test('D-05 D-07 refuses to reload with exit 4 and every place, and its log says why', async () => {
+    const notices: SwarmNotice[] = [];
+    const swarm = await reachSwarm({ bundle: folder, stateRoot: place.stateRoot });
+    const watch = await swarm.watch({ types: ['log'] }, (notice) => void notices.push(notice));
+    const { exitCode, stderr } = await about('reload');
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/goondan\.yaml:1:\d+ /);
+    expect(stderr).toMatch(/^E_BUNDLE_INVALID: /m);
+    expect((await refusals()).at(-1)).toEqual({
+      code: 'E_BUNDLE_INVALID',
+      reason: expect.stringMatching(/goondan\.yaml:1:\d+ /),
+    });
+    while (notices.length === 0) await Bun.sleep(5);
+    watch.end();
+    expect(notices).toMatchObject([
+      { type: 'log', line: { level: 'error', event: 'swarm.reload_refused', data: { code: 'E_BUNDLE_INVALID' } } },
+    ]);
+  });
+
+  test('D-05 is found through a link; a name that never ran is told which did', async () => {
+    symlinkSync(folder, join(place.folder, 'link'));
+    expect(await gdn('status', '--bundle', join(place.folder, 'link'), '--swarm', 'Swarm/default')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('runs in process'),
+    });
+    expect(await about('status', '--swarm', 'other')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(`No swarm "other" has run from "${folder}"; these have: default.`),
+    });
+  });
+
+  test(
+    'D-05 is stopped by its folder after that was moved away, and can be looked into afterwards',
+    async () => {
+      renameSync(folder, join(place.folder, 'moved'));
+      expect((await about('reload')).stderr).toContain('E_BUNDLE_MISSING');
+      expect((await refusals()).at(-1)).toMatchObject({ code: 'E_BUNDLE_MISSING' });
+      expect(await about('stop')).toMatchObject({ exitCode: 0, stdout: 'Stopped.\n' });
+      expect(await about('status')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is not running') });
+      expect(await about('history', 'host', 'default')).toMatchObject({ exitCode: 0 });
     },
     PATIENCE,
   );

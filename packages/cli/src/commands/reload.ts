@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { GoondanError } from '@goondan/types';
 import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
@@ -22,6 +23,7 @@ export function addReloadCommand(program: Command, terminal: Terminal, finish: (
     });
 }
 
+/** The swarm looks for itself, and logs why it refuses; here every problem of the bundle is printed with its place. */
 async function reload(options: BundleOptions, terminal: Terminal): Promise<void> {
   const [{ reachSwarm }, { openBundle }, { describeChanges }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -29,9 +31,13 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<void>
     import('@goondan/runtime'),
   ]);
   const swarm = await reachSwarm(options);
-  // The swarm looks for itself; but here everything that is wrong can be printed with its place.
-  await openBundle(bundleFolder(undefined, options), terminal);
-  const changes = await swarm.reload();
+  const printProblems = () => openBundle(bundleFolder(undefined, options), terminal);
+  const changes = await swarm.reload().catch(async (error: unknown) => {
+    if (error instanceof GoondanError && error.code === 'E_BUNDLE_INVALID') await printProblems();
+    throw error;
+  });
+  // Its files may have changed since the swarm read them: that is for the next reload.
+  await printProblems().catch(() => undefined);
   if (options.json === true) printJson(changes, terminal);
   else terminal.print(`${describeChanges(changes)}\n`);
 }

@@ -2,7 +2,7 @@
  * The agents of a swarm and everything between them: who gets an event, who has a process, who waits for whom, who
  * watches. It is put together here; each part decides for itself.
  */
-import type { AgentAddress, AgentEvent, AgentInstance } from '@goondan/types';
+import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
@@ -239,13 +239,14 @@ export class Swarm {
     this.approvals.close();
   }
 
-  report(level: LogLevel, event: string, message: string, address?: AgentAddress): void {
+  report(level: LogLevel, event: string, message: string, address?: AgentAddress, data?: JsonValue): void {
     this.log({
       time: this.#parts.clock.now().toISOString(),
       level,
       message,
       ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
       event,
+      ...(data === undefined ? {} : { data }),
     });
   }
 

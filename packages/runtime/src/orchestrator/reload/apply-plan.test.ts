@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { SwarmNotice } from '../../control/swarm-control.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -213,6 +214,29 @@ describe('a reload', () => {
     await opened.send('b', 'again');
     expect({ tried, starts: startsOf(opened, 'b').length }).toEqual({ tried: ['b'], starts: 1 });
     expect(opened.inForce.current).toBe(before);
+  });
+
+  test('D-07 that is refused or fails is an event with code and reason, also for whoever watches', async () => {
+    const opened = await open();
+    const trials: Trials = { ...opened.parts.trials, agent: async () => Promise.reject(new Error('no')) };
+    const notices: SwarmNotice[] = [];
+    opened.swarm.watchers.add({ types: ['log'] }, (notice) => void notices.push(notice));
+    const plans = [{ ...opened.plan, agents: [] }, { ...opened.plan, name: 'other' }, changing(opened, 'a')];
+    for (const plan of plans) {
+      await failure(swarmReloader({ ...opened.parts, trials }, async () => plan).reload());
+    }
+    await failure(swarmReloader(opened.parts, () => Promise.reject(new Error('unreadable'))).reload());
+    await failure(swarmReloader(opened.parts, undefined).reload());
+    const told = notices.map((notice) => (notice.type === 'log' ? notice.line : undefined));
+    expect(told).toEqual(opened.lines.slice(-5));
+    expect(told.map((line) => line?.event)).toEqual(Array.from({ length: 5 }, () => 'swarm.reload_refused'));
+    expect(told.map((line) => line?.data)).toEqual([
+      { code: 'E_SWARM_PLAN', reason: expect.stringContaining('no agent') },
+      { code: 'E_RELOAD_SWARM', reason: expect.stringContaining('"other"') },
+      { code: 'E_RELOAD_FAILED', reason: 'Agent/a does not start with the changed bundle. Error: no' },
+      { code: 'E_UNEXPECTED', reason: 'unreadable' },
+      { code: 'E_RELOAD_SOURCE', reason: expect.any(String) },
+    ]);
   });
 
   test('D-06 is given up when the swarm ends, while it reads or tries', async () => {

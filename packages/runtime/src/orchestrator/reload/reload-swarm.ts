@@ -1,6 +1,6 @@
 /**
  * Reads the plan again, tries what is new in it, and puts it in force; one reload at a time. A reload that fails changes
- * nothing and is told in the log.
+ * nothing and is an event with its code and reason: in the log, and for whoever watches.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -22,7 +22,7 @@ export interface SwarmReloader {
   /**
    * **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again, `E_RELOAD_SWARM` when
    * it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not start, and what `read` throws.
-   * Nothing has changed then, and the log says why (L-05).
+   * Nothing has changed then, and the log says why (L-05, D-07).
    */
   readonly reload: () => Promise<PlanReconcile>;
   /** The swarm ends: a reload that is under way is given up. Resolves when nothing of it is left. */
@@ -58,7 +58,10 @@ async function reloadOnce(parts: ReloadParts, read: ReadPlan | undefined, signal
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const { code, message: reason } = toFrameError(error, 'E_UNEXPECTED');
-    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${code}: ${reason}`);
+    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${code}: ${reason}`, undefined, {
+      code,
+      reason,
+    });
     throw error;
   }
 }
