@@ -32,6 +32,14 @@ export function addCommonOptions(command: Command): Command {
     .option('--json', 'print JSON instead of text');
 }
 
+/** For a command that may own the workspace. */
+export function addFlockOption(command: Command): Command {
+  return command.option(
+    '--no-flock',
+    'do not lock the workspace: for file systems without flock, where nothing else can start this swarm',
+  );
+}
+
 /** The folder that was meant: a command's argument, `--bundle`, or the current one. Throws `E_USAGE`. */
 export function bundleFolder(argument: string | undefined, { bundle }: BundleOptions): string {
   if (argument !== undefined && bundle !== undefined && argument !== bundle) {

@@ -63,7 +63,16 @@ describe('a swarm that runs', () => {
     const swarm = await start();
     await swarm.ask({ input: 'hello' });
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
-    const own = ['control.sock', 'instances', 'layers', 'logs', 'orchestrator.json', 'run', 'swarm.json'];
+    const own = [
+      'control.sock',
+      'instances',
+      'layers',
+      'logs',
+      'orchestrator.json',
+      'run',
+      'swarm.json',
+      'workspace.lock',
+    ];
     // Nobody waits for what is only for show to be written down.
     for (const each of ['layers', 'swarm.json']) while (!existsSync(join(folder, each))) await Bun.sleep(5);
     expect(readdirSync(folder).toSorted()).toEqual(own);

@@ -17,6 +17,11 @@ export interface StartSwarmOptions extends SwarmPlan {
   readonly workspace?: string;
   /** The project this swarm belongs to: two projects never share a workspace by chance. The current folder when absent. */
   readonly bundleFolder?: string;
+  /**
+   * False keeps the start from locking `workspace.lock`, for file systems without `flock`: use it only where no other machine
+   * and no other container can start this swarm.
+   */
+  readonly flock?: boolean;
   /** Hears every log line; they are in the workspace's `logs` folder too. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 }
@@ -35,7 +40,7 @@ export interface StartSwarmOptions extends SwarmPlan {
  * await swarm.stop();
  */
 export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
-  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, ...plan } = options;
+  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, flock, ...plan } = options;
   const environment = process.env.GOONDAN_STATE_ROOT;
   const bundleRealPath = realpathSync(bundleFolder);
   return startOrchestrator({
@@ -51,6 +56,7 @@ export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
       ...(workspace === undefined ? {} : { workspace }),
     }),
     bundleFolder: bundleRealPath,
+    ...(flock === undefined ? {} : { flock }),
     ...(onLog === undefined ? {} : { onLog }),
     ...(readPlan === undefined ? {} : { readPlan }),
   });

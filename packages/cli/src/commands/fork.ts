@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AgentAddress } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addFlockOption, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
@@ -9,6 +9,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 interface ForkOptions extends BundleOptions {
   readonly as: string;
   readonly at?: string;
+  readonly flock: boolean;
 }
 
 export function addForkCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -26,7 +27,7 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
       '--at <event>',
       'after the event of this number, or after the turn whose id begins so (default: the newest moment)',
     );
-  addBundleOptions(command)
+  addBundleOptions(addFlockOption(command))
     .addHelpText('after', '\nExample:\n  $ gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: ForkOptions) => {
       await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal));
@@ -41,8 +42,8 @@ async function forkConversation(from: AgentAddress, options: ForkOptions, termin
     import('../instance/fork-instance.ts'),
     import('../history/read-moment.ts'),
   ]);
-  const { as, at, json } = options;
-  const place = await placeOfSwarm(options);
+  const { as, at, json, flock } = options;
+  const place = { ...(await placeOfSwarm(options)), flock };
   // So that a name that was mistyped is answered with what there is.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addFlockOption, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
@@ -10,6 +10,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 interface DeleteOptions extends BundleOptions {
   readonly yes?: boolean;
   readonly force?: boolean;
+  readonly flock: boolean;
 }
 
 export function addInstanceDeleteCommand(group: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
@@ -25,7 +26,7 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
     )
     .option('--yes', 'do not ask')
     .option('--force', 'also when accepted inputs are lost with it, or its files are damaged');
-  addBundleOptions(command)
+  addBundleOptions(addFlockOption(command))
     .addHelpText('after', '\nExample:\n  $ gdn instance delete assistant default --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: DeleteOptions) => {
       await withInterrupt((signal) => deleteConversation({ agentName, instanceKey }, options, terminal, signal));
@@ -40,8 +41,8 @@ async function deleteConversation(at: AgentAddress, options: DeleteOptions, term
     import('../instance/describe-instance.ts'),
     import('../instance/delete-instance.ts'),
   ]);
-  const { force = false, yes = false, json } = options;
-  const place = await placeOfSwarm(options);
+  const { force = false, yes = false, json, flock } = options;
+  const place = { ...(await placeOfSwarm(options)), flock };
   const summary = await describeInstance(place, at, force);
   // Nobody should be asked about what will be refused.
   if (summary !== undefined && summary.pending > 0 && !force) throw pendingInputs(at, summary.pending);

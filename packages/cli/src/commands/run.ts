@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addFlockOption, bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
@@ -16,6 +16,7 @@ interface RunOptions extends BundleOptions {
   readonly detach?: boolean;
   readonly watch?: boolean;
   readonly connections?: boolean;
+  readonly flock: boolean;
 }
 
 const description =
@@ -45,7 +46,7 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--trust', 'run its code without asking, this time')
     .option('--detach', 'leave it running in the background')
     .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
-  addBundleOptions(command)
+  addBundleOptions(addFlockOption(command))
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {
       checkTogether(command, options, terminal);

@@ -4,7 +4,7 @@ import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 
 export interface Deletion {
-  readonly place: SwarmPlace & { readonly swarm: string };
+  readonly place: SwarmPlace & { readonly swarm: string; readonly flock?: boolean };
   readonly at: AgentAddress;
   readonly force: boolean;
   readonly signal: AbortSignal;

@@ -58,9 +58,9 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
 
-function launch({ bundle, swarmName, stateRoot, workdir, watch = false }: PreparedRun, logFile: string) {
+function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = true }: PreparedRun, logFile: string) {
   const log = openLog(logFile);
-  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch };
+  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch, flock };
   const main = join(import.meta.dir, 'detached-main.ts');
   const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;

@@ -12,6 +12,7 @@ export interface DetachedRun {
   readonly stateRoot: string;
   readonly workdir: string;
   readonly watch: boolean;
+  readonly flock: boolean;
 }
 
 /** The one line on its standard output. */

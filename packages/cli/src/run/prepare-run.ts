@@ -28,6 +28,8 @@ export interface RunRequest extends BundleOptions {
   readonly watch?: boolean;
   /** False: its connections are not started, and none of their values is looked up. */
   readonly connections?: boolean;
+  /** False for `--no-flock`. */
+  readonly flock?: boolean;
 }
 
 export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
@@ -67,6 +69,7 @@ export async function startRun(run: PreparedRun, terminal: Terminal, signal?: Ab
     readPlan: () => readPlanAgain(run),
     onLog: (line) => printLogLine(line, terminal),
     ...(workspace === undefined ? {} : { workspace }),
+    ...(run.flock === undefined ? {} : { flock: run.flock }),
   });
   return { control, graceMs: gracePeriodMs(plan) };
 }

@@ -52,6 +52,7 @@ export async function serve(
       onReady({ pid: process.pid, workspace: run.workspace, swarm: run.swarmName, ...describe(waiting) });
     unwatch = await followBundle(run, control, terminal);
     await control.stopped;
+    if (control.failure !== undefined) return exitCodes.failure;
   } finally {
     unwatch();
     forget();

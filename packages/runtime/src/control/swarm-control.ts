@@ -6,6 +6,7 @@ import type {
   AgentAddress,
   AgentInstance,
   ApprovalOutcome,
+  GoondanError,
   JsonObject,
   TokenUsage,
   TurnDelta,
@@ -230,6 +231,8 @@ export interface SwarmControl {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is stopped, whoever asked for it. */
   readonly stopped: Promise<void>;
+  /** Why the swarm stopped by itself: `E_FENCED` when its workspace was removed or replaced. Of a swarm of this process. */
+  readonly failure?: GoondanError | undefined;
 }
 
 export interface AskOptions {

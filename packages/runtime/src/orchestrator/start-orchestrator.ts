@@ -50,6 +50,7 @@ import { childSpawner } from './spawn-child.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './operator-policy.ts';
 import { Swarm } from './swarm.ts';
+import { type Ownership, watchOwnership } from './watch-ownership.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
@@ -59,6 +60,8 @@ export interface OrchestratorOptions {
   readonly workspaceId: string;
   /** The real path of the bundle, for commands that find the swarm by it. */
   readonly bundleFolder?: string;
+  /** False where the file system has no `flock`, as of `ownWorkspace`. */
+  readonly flock?: boolean;
   /** Hears every log line, besides the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
   /** The operator's environment, from which children get what is on the list; this process's own when absent. */
@@ -104,14 +107,14 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   const runTag = newTag(RUN_VARIABLE);
 
-  const leftOver = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
+  const { ownership, leftOver } = await takeWorkspace(starting, folder, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
 
   const isRecorded = rememberSwarm(starting, log);
-  const journal = await openJournal(starting, log);
+  const journal = await openJournal(starting, ownership, log);
   const spawn = await openSpawn(starting, runTag, log);
-  const runFolder = makeRunFolder(folder, endings);
+  const runFolder = makeRunFolder(folder, ownership, endings);
   const children = openChildren(starting, spawn, runFolder);
   const approvals = await openApprovals(starting, log);
   const telemetry = await readTelemetry(starting, log);
@@ -139,6 +142,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
     describe: () => ({ ...about, connections: connections.status() }),
     reload: () => reloader.reload(),
     stopped: stopping.stopped,
+    failure: () => stopping.failure,
     stop: (graceMs) => stopping.stop(graceMs),
   });
 
@@ -148,15 +152,25 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
   const server = await serveControl(control, { path: controlSocket, clock, report });
   connections.start();
+  ownership.onLost((error) => {
+    log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);
+    stopping.fail(error);
+  });
   log.report('info', 'swarm.started', `Swarm "${name}" runs with the agents ${swarm.agents.join(', ')}.`);
   return control;
 }
 
-/** Returns how many processes of earlier runs had to be ended. */
-async function takeWorkspace({ stateRoot, workspaceId, clock, endings }: Starting, run: SwarmRun): Promise<number> {
-  const owner = await ownWorkspace({ stateRoot, workspaceId, clock }, run);
+/** `leftOver`: how many processes of earlier runs had to be ended. */
+async function takeWorkspace(
+  { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
+  folder: string,
+  run: SwarmRun,
+): Promise<{ readonly ownership: Ownership; readonly leftOver: number }> {
+  const owner = await ownWorkspace({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
   endings.add(() => owner.release());
-  return endLeftovers(owner, clock);
+  const ownership = watchOwnership(owner, folder, clock);
+  endings.add(() => ownership.end());
+  return { ownership, leftOver: await endLeftovers(owner, clock) };
 }
 
 /** Where lines go: files and whoever started this; those who watch the swarm too, once there is one. */
@@ -190,9 +204,13 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
   };
 }
 
-async function openJournal({ stateRoot, workspaceId, endings }: Starting, log: StartLog): Promise<Journal> {
+async function openJournal(
+  { stateRoot, workspaceId, endings }: Starting,
+  { fence }: Ownership,
+  log: StartLog,
+): Promise<Journal> {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
-  const journal = await durableStore({ stateRoot, workspaceId, warn });
+  const journal = await durableStore({ stateRoot, workspaceId, warn, fence });
   endings.add(() => journal.close());
   await journal.sweep();
   return journal;
@@ -210,10 +228,13 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
 }
 
 /** For messages that are too long for a frame. Nothing of an earlier run is in it. */
-function makeRunFolder(folder: string, endings: Endings): string {
+function makeRunFolder(folder: string, ownership: Ownership, endings: Endings): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
-  endings.add(() => rmSync(path, { recursive: true, force: true }));
+  endings.add(() => {
+    // The folder of this name may be another's.
+    if (!ownership.isLost) rmSync(path, { recursive: true, force: true });
+  });
   return makeFolder(path);
 }
 

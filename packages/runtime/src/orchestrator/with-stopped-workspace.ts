@@ -9,6 +9,8 @@ import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
   /** Its name, for whoever is refused meanwhile. */
   readonly swarm: string;
+  /** As of `startSwarm`. */
+  readonly flock?: boolean;
 }
 
 /**
@@ -18,10 +20,10 @@ export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'w
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */
 export async function withStoppedWorkspace<Value>(
-  { swarm, ...place }: StoppedSwarm,
+  { swarm, flock = true, ...place }: StoppedSwarm,
   action: (journal: Journal) => Promise<Value>,
 ): Promise<Value> {
-  const owner = await ownWorkspace(place, { swarm, runTag: newTag(RUN_VARIABLE) });
+  const owner = await ownWorkspace({ ...place, ...(flock ? {} : { flock }) }, { swarm, runTag: newTag(RUN_VARIABLE) });
   try {
     await endLeftovers(owner, systemClock);
     const journal = await durableStore(place);

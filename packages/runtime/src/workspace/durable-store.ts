@@ -11,11 +11,18 @@ export interface DurableStoreOptions extends JournalLocation {
   readonly limits?: Partial<StoreLimits>;
   /** Hears what was repaired; standard error when absent. */
   readonly warn?: (warning: StoreWarning) => void;
+  /** As in `StorePorts`. */
+  readonly fence?: () => void;
 }
 
 /** @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' }) */
-export function durableStore({ limits, warn = printWarning, ...location }: DurableStoreOptions): Promise<Journal> {
-  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+export function durableStore({
+  limits,
+  warn = printWarning,
+  fence,
+  ...location
+}: DurableStoreOptions): Promise<Journal> {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn, fence };
   return openJournal(ports, location, { ...defaultLimits, ...limits });
 }
 

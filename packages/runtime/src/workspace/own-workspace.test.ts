@@ -1,8 +1,18 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterEach, describe, expect, test } from 'bun:test';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Processes } from '../ports/processes.ts';
+import { stateRoot } from './layout/state-root.ts';
 import { ownWorkspace, readOwner } from './own-workspace.ts';
 import type { OwnerAnswer, OwnerOrder } from './simulation/owner-process.ts';
 import { rejectionOf } from './simulation/rejection-of.ts';
@@ -11,7 +21,7 @@ const folders: string[] = [];
 const children: OwnerProcess[] = [];
 afterEach(async () => {
   for (const child of children.splice(0)) await child.kill();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 function newPlace() {
@@ -26,6 +36,8 @@ const only = (pid: number): Processes => ({
   isAlive: (other) => other.pid === pid,
 });
 const fileOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces/w/orchestrator.json');
+
+const lockOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces/w/workspace.lock');
 
 test('a second orchestrator is refused, and told who the first is: process, swarm, since when', async () => {
   const place = newPlace();
@@ -58,13 +70,15 @@ test('the file is there whole, for nobody else to read, and alone', async () => 
     owner: { pid: process.pid, about: { formatVersion: 1, swarm: 'shop', runTag: 'tag' } },
   });
   await owner.release();
-  expect(readdirSync(join(fileOf(place), '..'))).toEqual(['orchestrator.json']);
+  expect(readdirSync(join(fileOf(place), '..')).toSorted()).toEqual(['orchestrator.json', 'workspace.lock']);
+  expect(readFileSync(lockOf(place), 'utf8')).toBe('');
 });
 
 test('a run that broke off is told to all who come after it until one ends well', async () => {
   const place = newPlace();
   const own = (pid: number) =>
-    ownWorkspace({ ...place, processes: only(pid) }, { swarm: 'shop', runTag: `tag ${pid}` });
+    // All of them are this process, which holds its lock.
+    ownWorkspace({ ...place, processes: only(pid), flock: false }, { swarm: 'shop', runTag: `tag ${pid}` });
   const first = await own(1);
   expect(first.previous).toBeUndefined();
   expect(await own(2)).toMatchObject({ previous: { pid: 1, runTag: 'tag 1' }, earlier: [] });
@@ -121,6 +135,127 @@ test('when the owner is killed the next gets the workspace and is told which run
     await rivals[winner === 0 ? 1 : 0].kill();
   }
 }, 120_000);
+
+describe('a second owner', () => {
+  const second = { swarm: 'other', runTag: 'second' };
+
+  test('T-02 is refused and told who the first is, though orchestrator.json is gone, empty, or has any bit flipped', async () => {
+    const place = newPlace();
+    const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
+    const whole = readFileSync(fileOf(place));
+    const message = expect.stringMatching(
+      new RegExp(`^Swarm shop runs in .* already: process ${process.pid}, since 20`),
+    );
+    const isRefused = async () =>
+      expect(await rejectionOf(ownWorkspace(place, second))).toMatchObject({ code: 'E_SWARM_RUNNING', message });
+    for (let bit = 0; bit < whole.length * 8; bit += 7) {
+      const damaged = Buffer.from(whole);
+      damaged.writeUInt8(damaged.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      writeFileSync(fileOf(place), damaged);
+      await isRefused();
+    }
+    writeFileSync(fileOf(place), '');
+    await isRefused();
+    rmSync(fileOf(place));
+    await isRefused();
+    expect(owner.isLost()).toBe(false);
+    await owner.release();
+    await (await ownWorkspace(place, second)).release();
+  });
+
+  test('T-02 is refused when it cannot see the process of the first, and when nobody can say which one that is', async () => {
+    const place = newPlace();
+    const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
+    const blind = { ...place, processes: only(1) };
+    expect(await rejectionOf(ownWorkspace(blind, second))).toMatchObject({
+      code: 'E_SWARM_RUNNING',
+      message: expect.stringContaining(
+        `process ${process.pid} of ${hostname()}, which is not visible from here, since`,
+      ),
+    });
+    writeFileSync(lockOf(place), 'half a na');
+    expect(await rejectionOf(ownWorkspace(blind, second))).toMatchObject({
+      code: 'E_SWARM_RUNNING',
+      message: expect.stringContaining('Another orchestrator runs in'),
+    });
+    await owner.release();
+  });
+
+  test('T-02 gets the workspace when the first is killed, though a child of it lives, and is told its run without orchestrator.json', async () => {
+    const { stateRoot } = newPlace();
+    const first = await OwnerProcess.start();
+    await first.own(stateRoot, 'first');
+    const { child = 0 } = await first.ask({ do: 'spawn' });
+    try {
+      rmSync(fileOf({ stateRoot }));
+      const place = { stateRoot, workspaceId: 'w' };
+      expect(await rejectionOf(ownWorkspace(place, second))).toMatchObject({ code: 'E_SWARM_RUNNING' });
+      await first.kill();
+      expect(process.kill(child, 0)).toBe(true);
+      const next = await ownWorkspace(place, second);
+      expect(next.previous).toEqual({ pid: first.pid, runTag: 'first' });
+      await next.release();
+    } finally {
+      process.kill(child, 'SIGKILL');
+    }
+  });
+
+  test('T-02 meets the first through a link to its state root', async () => {
+    const place = newPlace();
+    const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
+    const link = `${place.stateRoot}-link`;
+    symlinkSync(place.stateRoot, link);
+    try {
+      expect(await rejectionOf(ownWorkspace({ ...place, stateRoot: link }, second))).toMatchObject({
+        code: 'E_SWARM_RUNNING',
+      });
+      // And asks the same control socket, however deep the folder is.
+      expect(stateRoot({ option: join(link, 'inner'), home: '/' })).toBe(join(place.stateRoot, 'inner'));
+    } finally {
+      rmSync(link);
+      await owner.release();
+    }
+  });
+});
+
+test('T-02 an owner notices that its lock file was removed, moved with its folder, or replaced', async () => {
+  const remove = (place: { stateRoot: string }) => rmSync(place.stateRoot, { recursive: true });
+  const move = (place: { stateRoot: string }) => {
+    renameSync(join(place.stateRoot, 'workspaces'), join(place.stateRoot, 'moved'));
+  };
+  const replace = (place: { stateRoot: string }) => {
+    rmSync(lockOf(place));
+    writeFileSync(lockOf(place), '');
+  };
+  const cover = (place: { stateRoot: string }) => {
+    remove(place);
+    writeFileSync(place.stateRoot, 'a file');
+  };
+  for (const lose of [remove, move, replace, cover]) {
+    const place = newPlace();
+    const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
+    expect(owner.isLost()).toBe(false);
+    lose(place);
+    expect(owner.isLost()).toBe(true);
+    await owner.release().catch(() => undefined);
+  }
+});
+
+test('T-02 a file system without flock is refused, unless nobody wants the lock', async () => {
+  const place = newPlace();
+  const flock = async () => ({ answer: 'unsupported', why: 'flock fails with errno 95' }) as const;
+  expect(await rejectionOf(ownWorkspace({ ...place, flock }, { swarm: 'shop', runTag: 'tag' }))).toMatchObject({
+    code: 'E_STATE_ROOT',
+    message: `${lockOf(place)} cannot be locked: flock fails with errno 95.`,
+    suggestion: expect.stringContaining('--no-flock'),
+  });
+  const owner = await ownWorkspace({ ...place, flock: false }, { swarm: 'shop', runTag: 'tag' });
+  // Then orchestrator.json is the lock, as far as processes can be seen.
+  expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
+    code: 'E_SWARM_RUNNING',
+  });
+  await owner.release();
+});
 
 function race(rivals: readonly OwnerProcess[], stateRoot: string, runTag: string): Promise<OwnerAnswer[]> {
   const at = Date.now() + 20;

@@ -1,25 +1,31 @@
 /**
- * One orchestrator for each workspace. `orchestrator.json` is its lock and says who it is, so that whoever is refused can
- * name it, and whoever comes after its death knows which run it was.
+ * One orchestrator for each workspace. It holds the `flock` of `workspace.lock`, which every process of the machine meets.
+ * `orchestrator.json` names it, and tells the owner after it which run it was; without `flock` that file is the lock.
  *
- * Invariants: 1. While an owner lives there is no other. 2. A run that did not end by `release` is told to every owner
+ * Invariants: 1. While an owner lives there is no other, also where its process cannot be seen and whatever became of
+ * `orchestrator.json`. 2. An owner whose lock file is not in its place any more knows: `isLost`. 3. A run that did not end by `release` is told to every owner
  * after it until one ends by `release`, as far as the bound goes: each may die before it has cleaned up.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import { type Clock, systemClock } from '../ports/clock.ts';
+import { hostname } from 'node:os';
+import { type Clock, sleep, systemClock } from '../ports/clock.ts';
+import { type Flock, systemFlock } from '../ports/flock.ts';
 import { type Fs, systemFs } from '../ports/fs.ts';
-import { type Processes, systemProcesses } from '../ports/processes.ts';
+import { type ProcessIdentity, type Processes, systemProcesses } from '../ports/processes.ts';
 import type { JournalLocation } from './journal/instance-slots.ts';
-import { ownerPath, workspaceFolder } from './layout/instance-paths.ts';
+import { ownerPath, workspaceFolder, workspaceLockPath } from './layout/instance-paths.ts';
 import { makeFolders } from './layout/make-folders.ts';
 import { codedFs } from './lines/coded-fs.ts';
 import { acquireLock, readLockOwner, type LockOwner } from './lock/acquire-lock.ts';
+import { lockWorkspace, readLockText, type WorkspaceLock } from './lock/lock-workspace.ts';
 import { newUuid } from '../ports/ids.ts';
 
 export interface WorkspacePlace extends JournalLocation {
   readonly fs?: Fs;
   readonly clock?: Clock;
   readonly processes?: Processes;
+  /** False for a file system that has no `flock`: then an owner that this process cannot see is taken for dead. */
+  readonly flock?: Flock | false;
 }
 
 /** What an orchestrator says about itself. */
@@ -46,6 +52,8 @@ export interface WorkspaceOwner {
   readonly previous?: BrokenRun;
   /** Those before it, newest first, that nobody can be sure were cleaned up after. At most 8. */
   readonly earlier: readonly BrokenRun[];
+  /** The lock file was removed or replaced: the workspace may be another's, and nothing may be written to it. Costs 2 µs. */
+  isLost(): boolean;
   /** Everything of the run has ended: the next owner is told of no broken one. */
   release(): Promise<void>;
 }
@@ -60,26 +68,107 @@ interface OwnerRecord extends SwarmRun {
   readonly broken: readonly BrokenRun[];
 }
 
-/** **Errors** — `E_SWARM_RUNNING`, naming the owner, while that lives; `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
+/**
+ * **Errors** — `E_SWARM_RUNNING`, naming the owner where that can be read; `E_STATE_ROOT` when the file system has no
+ * `flock`; `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`.
+ */
 export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promise<WorkspaceOwner> {
   const { clock = systemClock, processes = systemProcesses } = place;
   const fs = codedFs(place.fs ?? systemFs);
   const folder = workspaceFolder(place.stateRoot, place.workspaceId);
   await makeFolders(fs, place.stateRoot, folder);
   const startedAt = clock.now().toISOString();
-  const lock = await acquireLock(
-    {
-      fs,
-      processes,
-      holder: newUuid(),
-      what: folder,
-      about: (before) => encodeRecord({ ...run, formatVersion: FORMAT_VERSION, startedAt, broken: brokenRuns(before) }),
-      refusal: (owner) => new GoondanError('E_SWARM_RUNNING', describeOwner(folder, owner)),
+  const held = await holdLock(place, folder, {
+    ...processes.self(),
+    swarm: run.swarm,
+    runTag: run.runTag,
+    since: startedAt,
+  });
+  try {
+    const lock = await acquireLock(
+      {
+        fs,
+        processes,
+        holder: newUuid(),
+        what: folder,
+        about: (before) => encodeRecord({ ...run, formatVersion: FORMAT_VERSION, startedAt, broken: brokenOf(before) }),
+        refusal: (owner) => new GoondanError('E_SWARM_RUNNING', describeOwner(folder, owner)),
+      },
+      ownerPath(folder),
+    );
+    const [previous, ...earlier] = brokenOf(lock.previous);
+    const release = () => lock.release().finally(() => held.release());
+    return { ...(previous && { previous }), earlier, isLost: () => !held.isInPlace(), release };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+
+  /** `orchestrator.json` may have been removed or damaged while that run lived. */
+  function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
+    if (before !== undefined) return brokenRuns(before);
+    const last = decodeHolder(held.before);
+    return last === undefined ? [] : [{ pid: last.pid, runTag: last.runTag }];
+  }
+}
+
+/** The text of `workspace.lock`. */
+interface Holder extends ProcessIdentity, Pick<SwarmRun, 'swarm' | 'runTag'> {
+  readonly since: string;
+  readonly host: string;
+}
+
+function holdLock(
+  { flock = systemFlock, processes = systemProcesses }: WorkspacePlace,
+  folder: string,
+  holder: Omit<Holder, 'host'>,
+): Promise<WorkspaceLock> {
+  const path = workspaceLockPath(folder);
+  return lockWorkspace({
+    path,
+    flock: flock === false ? undefined : flock,
+    text: JSON.stringify({ ...holder, host: hostname() } satisfies Holder),
+    refusal: async () => {
+      const found = await readHolder(path, processes);
+      return new GoondanError('E_SWARM_RUNNING', describeHolder(folder, found, processes));
     },
-    ownerPath(folder),
-  );
-  const [previous, ...earlier] = brokenRuns(lock.previous);
-  return { ...(previous && { previous }), earlier, release: () => lock.release() };
+  });
+}
+
+const READ_AGAIN_MS = 20;
+const MOST_READS = 10;
+
+/** A holder that has just locked the file writes its name next; the text of a dead one may be there until then. */
+async function readHolder(path: string, processes: Processes): Promise<Holder | undefined> {
+  for (let read = 1; ; read += 1) {
+    const holder = decodeHolder(readLockText(path));
+    if (read === MOST_READS || (holder !== undefined && processes.isAlive(holder))) return holder;
+    await sleep(systemClock, READ_AGAIN_MS);
+  }
+}
+
+function describeHolder(folder: string, holder: Holder | undefined, processes: Processes): string {
+  if (holder === undefined)
+    return `Another orchestrator runs in ${folder} already, and does not say which process it is`;
+  const { swarm, pid, since, host } = holder;
+  const where = processes.isAlive(holder) ? '' : ` of ${host}, which is not visible from here`;
+  return `Swarm ${swarm} runs in ${folder} already: process ${pid}${where}, since ${since}`;
+}
+
+function decodeHolder(text: string): Holder | undefined {
+  try {
+    const found: unknown = JSON.parse(text);
+    return isHolder(found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (value === null || typeof value !== 'object') return false;
+  const texts: readonly (keyof Holder)[] = ['startedAt', 'swarm', 'runTag', 'since', 'host'];
+  const fields: Partial<Record<keyof Holder, unknown>> = value;
+  return typeof fields.pid === 'number' && texts.every((name) => typeof fields[name] === 'string');
 }
 
 /** `undefined` when nobody runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version does. */

@@ -14,4 +14,6 @@ export interface StorePorts {
   readonly clock: Clock;
   readonly processes: Processes;
   warn(warning: StoreWarning): void;
+  /** Called around each write to an inbox. Throws `E_FENCED` once the workspace is not this process's any more. */
+  readonly fence?: (() => void) | undefined;
 }

@@ -11,8 +11,9 @@ export const storeErrors = {
     suggestion: 'Free some space; what was accepted before is still there.',
   },
   E_FENCED: {
-    meaning: 'Another process took over this agent instance while this one was still writing.',
-    suggestion: 'Nothing was overwritten. Let the newer process go on.',
+    meaning:
+      'Another process took over this agent instance, or the folder of the workspace was removed or replaced, while this one was still writing.',
+    suggestion: 'Nothing was overwritten. Let the newer process go on; stop a swarm before you remove its folder.',
   },
   E_HISTORY_RANGE: {
     meaning: 'A conversation has no such event or turn, or what it was at that moment is no longer kept.',
@@ -42,7 +43,7 @@ export const storeErrors = {
   E_STATE_ROOT: {
     meaning: 'The state root, the folder in which conversations are kept, cannot be used.',
     suggestion:
-      'Choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`, or make this one readable and writable.',
+      'Choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`, or make this one readable and writable. It needs a file system with `flock`.',
   },
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',

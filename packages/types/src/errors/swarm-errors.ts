@@ -231,7 +231,8 @@ export const swarmErrors = {
     suggestion: 'Correct what the message names; it names everything at once.',
   },
   E_SWARM_RUNNING: {
-    meaning: 'An orchestrator is running on this workspace already; there is one at a time.',
+    meaning:
+      'An orchestrator is running on this workspace already, here or in another container; there is one at a time.',
     suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
   },
   E_SWARM_STOPPED: {

@@ -42,6 +42,8 @@ export interface LocalControlParts {
   /** Ends everything. Asked again it hurries. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
+  /** Why it stopped by itself. */
+  failure?(): GoondanError | undefined;
 }
 
 export function localControl(parts: LocalControlParts): SwarmControl {
@@ -79,6 +81,9 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       return parts.reload();
     },
     stopped: parts.stopped,
+    get failure() {
+      return parts.failure?.();
+    },
     stop: async ({ graceMs = parts.graceMs() } = {}) => {
       isStopping = true;
       await parts.stop(graceMs);

@@ -81,6 +81,7 @@ export class Inbox {
     address: AgentAddress,
     limits: StoreLimits,
   ): Promise<Inbox> {
+    ports.fence?.();
     const handled = await handledUpTo(ports, paths);
     const bytes = await ports.fs.read(paths.inbox);
     if (!bytes && handled > 0)
@@ -106,7 +107,7 @@ export class Inbox {
     return this.#serial.failed;
   }
 
-  /** **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL` or `E_STORE_WRITE`, and then it was not accepted. */
+  /** **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL`, `E_FENCED` or `E_STORE_WRITE`, and then it was not accepted. */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
       if (this.#known.has(event.id)) return this.#duplicate(event.id);
@@ -114,7 +115,7 @@ export class Inbox {
       const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
       // Synced before it resolves: what the sender is told must survive.
-      await this.#log.append(line);
+      await this.#append(line);
       this.#lines.push(entry);
       this.#entries.push(entry);
       this.#known.add(event.id);
@@ -131,11 +132,18 @@ export class Inbox {
       const entry = await this.#findPending(eventId);
       if (entry === undefined || entry.cancelled !== undefined) return entry !== undefined;
       const mark = { seq: this.#last + 1, cancels: entry.seq, reason };
-      await this.#log.append(sealLines([lineText(mark)]));
+      await this.#append(sealLines([lineText(mark)]));
       this.#lines.push(mark);
       this.#entries = entriesOf([mark], this.#entries);
       return true;
     });
+  }
+
+  /** Fenced before, so that nothing of another owner is touched, and after: a file that is gone by then keeps nothing. */
+  async #append(line: Uint8Array): Promise<void> {
+    this.#ports.fence?.();
+    await this.#log.append(line);
+    this.#ports.fence?.();
   }
 
   close(): Promise<void> {
@@ -194,6 +202,7 @@ export class Inbox {
 
   /** Without what was handled. A mark stays until the events before it are gone, so that no number is missing. */
   async #rewrite(): Promise<void> {
+    this.#ports.fence?.();
     const entries = this.#waiting();
     const gone = this.#entries.slice(0, this.#entries.length - entries.length).map(({ event }) => event.id);
     const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);

@@ -21,7 +21,7 @@ import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../lines/coded-fs.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox, type Outbox } from '../outbox/outbox.ts';
-import type { StorePorts } from '../store-ports.ts';
+import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
@@ -122,8 +122,9 @@ export async function openJournal(
   location: JournalLocation,
   limits: StoreLimits = defaultLimits,
 ): Promise<Journal> {
-  const { clock, processes } = outside;
-  const ports: StorePorts = { fs: codedFs(outside.fs), clock, processes, warn: (warning) => outside.warn(warning) };
+  const { clock, processes, fence } = outside;
+  const warn = (warning: StoreWarning) => outside.warn(warning);
+  const ports: StorePorts = { fs: codedFs(outside.fs), clock, processes, warn, fence };
   const { stateRoot, workspaceId } = location;
   const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
   await makeFolders(ports.fs, stateRoot, folder);

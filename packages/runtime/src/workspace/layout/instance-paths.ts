@@ -38,6 +38,11 @@ export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
+/** Locked for as long as somebody runs the workspace. Created once, never renamed, never removed. */
+export function workspaceLockPath(workspace: string): string {
+  return `${workspace}/workspace.lock`;
+}
+
 /** Which swarm last ran in the workspace. */
 export function swarmRecordPath(workspace: string): string {
   return `${workspace}/swarm.json`;

@@ -5,10 +5,13 @@ import { ownWorkspace, type WorkspaceOwner } from '../own-workspace.ts';
 export type OwnerOrder =
   /** `at`: milliseconds since 1970, so that several try at the same moment. */
   | { readonly do: 'own'; readonly stateRoot: string; readonly runTag: string; readonly at: number }
-  | { readonly do: 'release' };
+  | { readonly do: 'release' }
+  /** Starts a child that outlives this process. */
+  | { readonly do: 'spawn' };
 
 export interface OwnerAnswer {
   readonly owner?: Pick<WorkspaceOwner, 'previous' | 'earlier'>;
+  readonly child?: number;
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
@@ -23,6 +26,11 @@ async function obey(order: OwnerOrder): Promise<OwnerAnswer> {
   if (order.do === 'release') {
     await owner?.release();
     return {};
+  }
+  if (order.do === 'spawn') {
+    const child = Bun.spawn(['sleep', '60'], { stdio: ['ignore', 'ignore', 'ignore'], detached: true });
+    child.unref();
+    return { child: child.pid };
   }
   while (Date.now() < order.at);
   try {

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test';
+import { manualClock } from '../testing/index.ts';
+import { watchOwnership } from './watch-ownership.ts';
+
+function watched() {
+  const clock = manualClock();
+  const owner = { isLost: () => world.isGone };
+  const world = { isGone: false, told: [] as string[] };
+  const ownership = watchOwnership(owner, '/root/workspaces/w', clock);
+  ownership.onLost(({ code, message }) => world.told.push(`${code} ${message}`));
+  return { clock, world, ownership };
+}
+
+const words = 'E_FENCED /root/workspaces/w was removed or replaced while this swarm ran in it.';
+
+test('T-16 a swarm nobody talks to notices within a minute that its workspace is gone, and is told once', async () => {
+  const { clock, world } = watched();
+  await clock.advance(600_000);
+  expect(world.told).toEqual([]);
+  world.isGone = true;
+  await clock.advance(60_000);
+  expect(world.told).toEqual([words]);
+  await clock.advance(600_000);
+  expect(world.told).toEqual([words]);
+});
+
+test('T-02 a write after the workspace was lost is refused and tells at once, also when the folder comes back', () => {
+  const { world, ownership } = watched();
+  ownership.fence();
+  world.isGone = true;
+  expect(() => ownership.fence()).toThrow('/root/workspaces/w was removed or replaced');
+  expect(world.told).toEqual([words]);
+  world.isGone = false;
+  expect(() => ownership.fence()).toThrow('/root/workspaces/w was removed or replaced');
+  expect(ownership.isLost).toBe(true);
+  expect(world.told).toEqual([words]);
+});
+
+test('T-16 it looks no more once it ended', async () => {
+  const { clock, world, ownership } = watched();
+  ownership.end();
+  world.isGone = true;
+  await clock.advance(600_000);
+  expect(world.told).toEqual([]);
+});

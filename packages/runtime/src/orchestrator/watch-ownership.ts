@@ -1,0 +1,54 @@
+/**
+ * Notices that the workspace of this orchestrator was removed, moved or replaced: it looks every 15 s, and around each
+ * write to an inbox. Once lost it stays lost, whatever comes back to its place.
+ */
+import { GoondanError } from '@goondan/types';
+import type { Clock } from '../ports/clock.ts';
+import type { WorkspaceOwner } from '../workspace/own-workspace.ts';
+
+export interface Ownership {
+  readonly isLost: boolean;
+  /** Throws `E_FENCED` once it is lost. */
+  fence(): void;
+  /** Calls `listener` once, when it is lost; at once when it is lost already. */
+  onLost(listener: (error: GoondanError) => void): void;
+  /** Looks no more by itself. */
+  end(): void;
+}
+
+export const LOOK_MS = 15_000;
+
+export function watchOwnership(owner: Pick<WorkspaceOwner, 'isLost'>, folder: string, clock: Clock): Ownership {
+  let error: GoondanError | undefined;
+  let tell: (error: GoondanError) => void = () => undefined;
+  let callOff = clock.after(LOOK_MS, lookAgain);
+
+  function look(): GoondanError | undefined {
+    if (error !== undefined || !owner.isLost()) return error;
+    callOff();
+    error = new GoondanError('E_FENCED', `${folder} was removed or replaced while this swarm ran in it.`, {
+      suggestion: 'Start the swarm again. Stop a swarm before its folder is removed or moved.',
+    });
+    tell(error);
+    return error;
+  }
+
+  function lookAgain(): void {
+    if (look() === undefined) callOff = clock.after(LOOK_MS, lookAgain);
+  }
+
+  return {
+    get isLost() {
+      return look() !== undefined;
+    },
+    fence() {
+      const lost = look();
+      if (lost !== undefined) throw lost;
+    },
+    onLost(listener) {
+      tell = listener;
+      if (error !== undefined) listener(error);
+    },
+    end: () => callOff(),
+  };
+}

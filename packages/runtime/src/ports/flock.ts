@@ -1,0 +1,59 @@
+/**
+ * The system's lock on an open file, `flock`: held by the open file, so it ends with its process however that ends, and
+ * every process of the machine meets it, whatever pid namespace it is in (docs/decisions/0019-flock.md). The only file that
+ * calls C.
+ */
+
+/** `taken`: another open file has it. `unsupported`: the file system, or this system, has no such lock. */
+export type FlockAnswer =
+  | { readonly answer: 'locked' }
+  | { readonly answer: 'taken' }
+  | { readonly answer: 'unsupported'; readonly why: string };
+
+/** Takes the lock without waiting. */
+export type Flock = (descriptor: number) => Promise<FlockAnswer>;
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
+export const systemFlock: Flock = async (descriptor) => {
+  const library = await openLibrary();
+  if ('why' in library) return { answer: 'unsupported', ...library };
+  for (let attempt = 0; attempt < MOST_INTERRUPTIONS; attempt += 1) {
+    if (library.lock(descriptor, LOCK_EX | LOCK_NB) === 0) return { answer: 'locked' };
+    const number = library.errno();
+    if (number === numbers.wouldBlock) return { answer: 'taken' };
+    if (number !== numbers.interrupted) return { answer: 'unsupported', why: `flock fails with errno ${number}` };
+  }
+  return { answer: 'unsupported', why: 'flock is interrupted again and again' };
+};
+
+const MOST_INTERRUPTIONS = 100;
+const isMac = process.platform === 'darwin';
+const numbers = { wouldBlock: isMac ? 35 : 11, interrupted: 4 };
+
+interface Library {
+  readonly lock: (descriptor: number, operation: number) => number;
+  readonly errno: () => number;
+}
+
+/** Loaded by processes that own a workspace, and by no other. musl takes each name that begins with `libc.` for itself. */
+async function openLibrary(): Promise<Library | { readonly why: string }> {
+  try {
+    const { dlopen, read } = await import('bun:ffi');
+    const flock = { args: ['int', 'int'], returns: 'int' } as const;
+    const place = { args: [], returns: 'ptr' } as const;
+    if (isMac) {
+      const { symbols } = dlopen('libSystem.B.dylib', { flock, __error: place });
+      return { lock: symbols.flock, errno: () => errnoAt(symbols.__error()) };
+    }
+    const { symbols } = dlopen('libc.so.6', { flock, __errno_location: place });
+    return { lock: symbols.flock, errno: () => errnoAt(symbols.__errno_location()) };
+
+    function errnoAt(address: ReturnType<typeof symbols.__errno_location>): number {
+      return address === null ? 0 : read.i32(address, 0);
+    }
+  } catch (error) {
+    return { why: `flock cannot be called: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

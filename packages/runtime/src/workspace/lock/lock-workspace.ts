@@ -1,0 +1,123 @@
+/**
+ * `workspace.lock`: the file whose `flock` an orchestrator holds for its life. The file is created once and never renamed
+ * or removed, so all who want the workspace meet at the same file. Its text says who holds it and is written in place.
+ *
+ * Invariant: while the lock is held and `isInPlace`, no other process holds this workspace.
+ */
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { GoondanError } from '@goondan/types';
+import type { Flock } from '../../ports/flock.ts';
+
+export interface WorkspaceLock {
+  /** The text of the holder before, unless that released the lock. */
+  readonly before: string;
+  /** False once the file was removed, or another one has its name: somebody else may own the workspace then. */
+  isInPlace(): boolean;
+  release(): void;
+}
+
+export interface LockRequest {
+  readonly path: string;
+  /** Without it the file is only watched: `--no-flock`. */
+  readonly flock: Flock | undefined;
+  /** Who wants it, for those who are refused. */
+  readonly text: string;
+  /** The error for those who are refused. */
+  readonly refusal: () => Promise<GoondanError>;
+}
+
+const FILE_MODE = 0o600;
+/** Somebody removes the folder while this process opens the file in it. */
+const MOST_ATTEMPTS = 10;
+const LONGEST_TEXT = 4096;
+
+/** **Errors** — `refusal` while another process holds it; `E_STATE_ROOT`, `E_STORE_WRITE`. */
+export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock> {
+  const { path } = request;
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const descriptor = open(path);
+    try {
+      await takeLock(descriptor, request);
+      if (isSameFile(descriptor, path)) return heldLock(descriptor, request);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    closeSync(descriptor);
+  }
+  throw new GoondanError('E_STATE_ROOT', `${path} is removed again and again by something else.`);
+}
+
+/** Node and Bun open every file close-on-exec: no child inherits the lock. A link could lead two names to two files. */
+function open(path: string): number {
+  try {
+    return openSync(
+      path,
+      constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+      FILE_MODE,
+    );
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new GoondanError('E_STORE_WRITE', `Cannot open ${path}: ${reason}`, { cause });
+  }
+}
+
+async function takeLock(descriptor: number, { path, flock, refusal }: LockRequest): Promise<void> {
+  if (flock === undefined) return;
+  const answer = await flock(descriptor);
+  if (answer.answer === 'locked') return;
+  if (answer.answer === 'taken') throw await refusal();
+  throw new GoondanError('E_STATE_ROOT', `${path} cannot be locked: ${answer.why}.`, {
+    suggestion:
+      'Choose a state root on a local disk with `--state-root`. Use `--no-flock` only where no other machine and no other container can start this swarm.',
+  });
+}
+
+function heldLock(descriptor: number, { path, text, flock }: LockRequest): WorkspaceLock {
+  // Without the lock several may be here at once, and the text is nobody's.
+  const isAlone = flock !== undefined;
+  const before = isAlone ? readLockText(path) : '';
+  if (isAlone) writeText(descriptor, text);
+  let isOpen = true;
+  return {
+    before,
+    isInPlace: () => isSameFile(descriptor, path),
+    release() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (isAlone) writeText(descriptor, '');
+      closeSync(descriptor);
+    },
+  };
+}
+
+function isSameFile(descriptor: number, path: string): boolean {
+  const own = fstatSync(descriptor);
+  try {
+    const { ino, dev } = statSync(path);
+    return ino === own.ino && dev === own.dev;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // Every other failure says nothing about the file.
+    return code !== 'ENOENT' && code !== 'ENOTDIR';
+  }
+}
+
+/** The holder's text; empty when nobody holds it, or the holder has not written it yet. */
+export function readLockText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').slice(0, LONGEST_TEXT);
+  } catch {
+    return '';
+  }
+}
+
+/** The text is a courtesy: a full disk keeps nobody from owning a workspace. */
+function writeText(descriptor: number, text: string): void {
+  try {
+    ftruncateSync(descriptor, 0);
+    writeSync(descriptor, text, 0);
+  } catch {
+    // Those who are refused are not told who holds it.
+  }
+}

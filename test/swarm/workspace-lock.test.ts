@@ -1,0 +1,124 @@
+// A workspace has one orchestrator, also where one cannot see the other, and an orchestrator without a workspace ends.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectControl, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
+import { hasPart, inPidNamespace, works } from '../parts.ts';
+import { answerOf, foldersIn, makeTestFolder, testPlan, until, workspace } from './start-test-swarm.ts';
+
+setDefaultTimeout(60_000);
+
+const hasNamespaces = hasPart(
+  'pid namespaces',
+  works([...inPidNamespace, 'true']),
+  '`unshare --pid` does not work here',
+);
+
+/** A folder for the test, and a swarm in a process of its own; both are gone when the test is over. */
+async function openFolder() {
+  const folder = await makeTestFolder();
+  const children: Bun.Subprocess[] = [];
+  const place = { stateRoot: foldersIn(folder).stateRoot, workspaceId: workspace };
+  return {
+    folder,
+    place,
+    workspaceFolder: join(place.stateRoot, 'workspaces', workspace),
+    startHere: (onLog: (line: LogLine) => void = () => undefined) =>
+      startSwarm({ ...testPlan(folder, { agents: ['host'] }), onLog }),
+    async startThere(wrapper: readonly string[] = []) {
+      const program = [process.execPath, '--no-install', join(import.meta.dir, 'orchestrator-process.ts')];
+      const child = Bun.spawn([...wrapper, ...program, folder, 'host'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      children.push(child);
+      await child.stdout.getReader().read();
+      return child;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map(({ exited }) => exited));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
+  test('T-02 keeps a second one out, whatever becomes of orchestrator.json, and loses nothing it acknowledged', async () => {
+    await using opened = await openFolder();
+    const { place, workspaceFolder } = opened;
+    const child = await opened.startThere(inPidNamespace);
+    const file = join(workspaceFolder, 'orchestrator.json');
+    const isRefused = async () =>
+      expect(await rejectionOf(opened.startHere())).toMatchObject({
+        code: 'E_SWARM_RUNNING',
+        message: expect.stringMatching(
+          /^Swarm test runs in .* already: process \d+ of .*, which is not visible from here/,
+        ),
+      });
+
+    const acknowledged: string[] = [];
+    const deliver = async (count: number) => {
+      // Commands find it by its control socket, not by that file.
+      const control = await connectControl(place);
+      for (let each = 0; each < count; each += 1) {
+        const input = `input ${acknowledged.length}`;
+        await control.deliver({ input });
+        acknowledged.push(input);
+      }
+    };
+    await Promise.all([isRefused(), deliver(5)]);
+    const text = readFileSync(file);
+    text.writeUInt8(text.readUInt8(3) ^ 4, 3);
+    writeFileSync(file, text);
+    await Promise.all([isRefused(), deliver(5)]);
+    rmSync(file);
+    await Promise.all([isRefused(), deliver(5)]);
+
+    const control = await connectControl(place);
+    expect(answerOf(await control.ask({ input: 'the last' }))).toBe('host heard: the last');
+    await control.stop();
+    await child.exited;
+    const journal = await durableStore(place);
+    const { messages } = await journal.read({ agentName: 'host', instanceKey: 'default' });
+    await journal.close();
+    const heard = messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
+    expect(heard).toEqual([...acknowledged, 'the last']);
+  });
+});
+
+describe('a swarm whose workspace is taken from it', () => {
+  test('T-02 accepts nothing more, says so, ends, and leaves the one that took its place alone', async () => {
+    await using opened = await openFolder();
+    const { place, workspaceFolder } = opened;
+    const logs: LogLine[] = [];
+    const first = await opened.startHere((line) => void logs.push(line));
+    expect(answerOf(await first.ask({ input: 'hello' }))).toBe('host heard: hello');
+    renameSync(workspaceFolder, `${workspaceFolder}-moved`);
+    await opened.startThere();
+
+    expect(await rejectionOf(first.deliver({ input: 'too late' }))).toMatchObject({ code: 'E_FENCED' });
+    await first.stopped;
+    expect(first.failure).toMatchObject({ code: 'E_FENCED' });
+    expect(logs.find(({ event }) => event === 'workspace.lost')).toMatchObject({
+      level: 'error',
+      message: `${workspaceFolder} was removed or replaced while this swarm ran in it. The swarm ends.`,
+    });
+
+    const second = await connectControl(place);
+    expect(answerOf(await second.ask({ input: 'hello' }))).toBe('host heard: hello');
+    expect(readdirSync(workspaceFolder)).toContain('run');
+    await second.stop();
+  });
+
+  test('T-16 ends when its state root is deleted, and does not make it again', async () => {
+    await using opened = await openFolder();
+    const { place } = opened;
+    const swarm = await opened.startHere();
+    await swarm.ask({ input: 'hello' });
+    rmSync(place.stateRoot, { recursive: true });
+    expect(await rejectionOf(swarm.deliver({ input: 'too late' }))).toMatchObject({ code: 'E_FENCED' });
+    await until('it is over', () => swarm.failure !== undefined);
+    await swarm.stopped;
+    expect(existsSync(place.stateRoot)).toBe(false);
+  });
+});
