@@ -257,6 +257,14 @@ describe('Ctrl-C', () => {
     expect(await chat.ended).toBe('interrupted');
   });
 
+  test('T-16 Ctrl-\\ cancels the turn and quits without waiting for its end', async () => {
+    const { chat, hooks, asked } = open();
+    hooks.sent('Hello');
+    hooks.quit();
+    expect(asked[0]?.options.signal?.aborted).toBe(true);
+    expect(await chat.ended).toBe('quit');
+  });
+
   test('empties the line first, then says that once more quits, then quits', async () => {
     const { chat, screen, hooks } = open();
     screen.setDraft('draft');

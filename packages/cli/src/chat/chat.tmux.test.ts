@@ -168,6 +168,21 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
   });
 
+  test('T-16 Ctrl-\\ quits at once, in the middle of a turn that takes minutes: 130, and nothing is left', async () => {
+    await start();
+    await say('slow');
+    await terminal.see('… weather__get');
+    await terminal.press('C-\\');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(130);
+    expect(await terminal.isCooked()).toBe(true);
+    expect(place.processes()).toEqual([]);
+    // Cancelled is cancelled: the next start writes it down, and does not go on with it.
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
+    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
+    expect(stdout).toContain('E_CANCELLED');
+  });
+
   test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {
     await start();
     await say('slow');

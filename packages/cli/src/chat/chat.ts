@@ -7,7 +7,7 @@
  */
 import { type ApprovalSummary, type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import type { StopSignal } from '../stop-signals.ts';
+import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 import { Questions } from './questions.ts';
@@ -26,8 +26,11 @@ export interface ChatParts {
   readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
 }
 
-/** `interrupted`: in the middle of a turn; `stopped`: the swarm was, by somebody else; `gone`: the terminal is. */
-export type ChatEnd = 'left' | 'interrupted' | 'stopped' | 'gone';
+/**
+ * `interrupted`: in the middle of a turn; `quit`: without waiting for anything; `stopped`: the swarm was, by somebody else;
+ * `gone`: the terminal is.
+ */
+export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
 interface RunningTurn {
   readonly abort: AbortController;
@@ -58,6 +61,7 @@ export class Chat {
       sent: (text) => this.#sent(text),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
+      quit: () => this.quit(),
       gone: () => this.leave('gone'),
       live: () => this.#live(),
     });
@@ -134,8 +138,15 @@ export class Chat {
     this.screen.refresh();
   }
 
-  signalled(signal: StopSignal): void {
+  /** Ctrl-\, or the signal it stands for: the running turn is cancelled, and nothing is waited for. */
+  quit(): void {
+    this.#turn?.abort.abort();
+    this.leave('quit');
+  }
+
+  signalled(signal: ChatSignal): void {
     if (signal === 'SIGINT') this.interrupt();
+    else if (signal === 'SIGQUIT') this.quit();
     else this.leave(signal === 'SIGHUP' ? 'gone' : 'left');
   }
 

@@ -19,7 +19,7 @@ export interface Leaving {
 }
 
 /**
- * Running turns may finish; when the person left in the middle of one, which is cancelled then, there is `CANCEL_MS` for
+ * Running turns may finish, unless the person quit; when the person left in the middle of one, which is cancelled then, there is `CANCEL_MS` for
  * that. Ctrl-C hurries, and once more does not wait.
  */
 export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
@@ -32,7 +32,7 @@ export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leavin
   signals.tell((signal) => {
     // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
     if (signal === 'SIGHUP') return;
-    if (told.signal.aborted) process.exit(exitCodes.interrupted);
+    if (told.signal.aborted || signal === 'SIGQUIT') process.exit(exitCodes.interrupted);
     told.abort();
     // How it ends is told by the first.
     stop().catch(() => undefined);
@@ -41,8 +41,13 @@ export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leavin
     if (end !== 'gone') terminal.printError('Running turns may finish. Ctrl-C hurries.\n');
   });
   try {
-    await stop(end === 'interrupted' ? { graceMs: CANCEL_MS } : {});
+    await stop(graceAfter(end));
   } finally {
     callOff();
   }
+}
+
+function graceAfter(end: ChatEnd): { readonly graceMs?: number } {
+  if (end === 'quit') return { graceMs: 0 };
+  return end === 'interrupted' ? { graceMs: CANCEL_MS } : {};
 }

@@ -1,8 +1,11 @@
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 
+/** SIGQUIT is Ctrl-\ at a terminal that is not taken over; elsewhere it ends a process as it always does. */
+export type ChatSignal = StopSignal | 'SIGQUIT';
+
 export interface ListenedSignals {
   /** Whom to tell from now on, in place of whoever was told before; the last one that nobody heard, too. */
-  tell(listener: (signal: StopSignal) => void): void;
+  tell(listener: (signal: ChatSignal) => void): void;
   forget(): void;
 }
 
@@ -11,13 +14,18 @@ export interface ListenedSignals {
  * signal ends the process, and a terminal that goes away sends two.
  */
 export function listenToSignals(): ListenedSignals {
-  let unheard: StopSignal | undefined;
-  let current: (signal: StopSignal) => void = (signal) => {
+  let unheard: ChatSignal | undefined;
+  let current: (signal: ChatSignal) => void = (signal) => {
     unheard = signal;
   };
+  const onQuit = () => current('SIGQUIT');
+  process.on('SIGQUIT', onQuit);
   const forget = onStopSignal((signal) => current(signal));
   return {
-    forget,
+    forget() {
+      process.off('SIGQUIT', onQuit);
+      forget();
+    },
     tell(listener) {
       current = listener;
       if (unheard !== undefined) listener(unheard);

@@ -55,7 +55,7 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
     await leaveSwarm(swarm, end, { folder: run.folder, terminal, signals });
     signals.forget();
   }
-  return end === 'interrupted' ? exitCodes.interrupted : exitCodes.ok;
+  return end === 'interrupted' || end === 'quit' ? exitCodes.interrupted : exitCodes.ok;
 }
 
 async function talk(

@@ -78,7 +78,7 @@ function help(): Line[] {
       'Enter sends; what you send during a turn waits for its end.',
       'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
       '↑ and ↓ bring back what you sent.',
-      'Ctrl-C cancels a turn or empties the line; with neither, twice quits.',
+      'Ctrl-C cancels a turn or empties the line; with neither, twice quits. Ctrl-\\ quits at once.',
       'A message that begins with a slash is sent with two: //text.',
     ].map((text) => line(`  ${text}`, 'dim')),
   ];

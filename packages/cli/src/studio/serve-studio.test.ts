@@ -212,6 +212,18 @@ describe('a page of somebody else', () => {
     expect((await place.ask('/', { headers: link })).status).toBe(200);
   });
 
+  test('T-16 cannot navigate to the data of Studio, by a link, a form or a window it opens', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+      for (const path of ['/api/workspaces', '/api/workspaces/x/instances', '/api/notices']) {
+        await expectRefusal(await place.ask(path, { headers }), 403);
+      }
+    }
+    // The person opens an address of the data by hand.
+    const typed = { 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate' };
+    expect((await place.ask('/api/workspaces', { headers: typed })).status).toBe(200);
+  });
+
   test('asks in vain whether it may', async () => {
     const headers = { Origin: 'http://evil.example', 'Access-Control-Request-Method': 'POST' };
     await expectRefusal(await place.ask('/api/workspaces', { method: 'OPTIONS', headers }), 403);

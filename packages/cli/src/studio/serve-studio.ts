@@ -87,7 +87,7 @@ export function serveStudio(options: StudioOptions): Studio {
 
   /** `undefined`: the request is a WebSocket by now. */
   async function find(request: Request): Promise<Response | undefined> {
-    checkSender(request, port);
+    checkSender(request, port, URL.parse(request.url)?.pathname === '/');
     const url = checkAddress(request);
     const token = url.pathname === '/' && request.method === 'GET' ? url.searchParams.get('token') : null;
     if (token !== null) return session.enter(token, request);

@@ -83,7 +83,7 @@ function readTyped(typed: string): Key | undefined {
   return typed < ' ' ? undefined : { type: 'text', text: typed };
 }
 
-const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-input' | 'clear-screen'>> = {
+const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-input' | 'quit' | 'clear-screen'>> = {
   '\x01': 'home',
   '\x02': 'left',
   '\x03': 'interrupt',
@@ -100,6 +100,7 @@ const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-in
   '\x15': 'delete-to-start',
   '\x17': 'delete-word',
   '\x19': 'yank',
+  '\x1c': 'quit',
   '\x7f': 'backspace',
 };
 

@@ -3,8 +3,8 @@ export type Key =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'paste'; readonly text: string }
   | { readonly type: EditingKey }
-  /** Ctrl-C and Ctrl-D. */
-  | { readonly type: 'interrupt' | 'end-of-input' }
+  /** Ctrl-C, Ctrl-D and Ctrl-\. */
+  | { readonly type: 'interrupt' | 'end-of-input' | 'quit' }
   | { readonly type: 'clear-screen' }
   /** A paste that is longer than a line may be; nothing of it is kept. */
   | { readonly type: 'paste-too-long' };

@@ -6,8 +6,8 @@ import type { Key } from './key.ts';
 export type PromptOutcome =
   /** May be blank. */
   | { readonly type: 'sent'; readonly text: string }
-  /** Ctrl-C, and Ctrl-D where there is nothing to delete. */
-  | { readonly type: 'interrupt' | 'leave' }
+  /** Ctrl-C, Ctrl-D where there is nothing to delete, and Ctrl-\. */
+  | { readonly type: 'interrupt' | 'leave' | 'quit' }
   | { readonly type: 'clear-screen' }
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'edited' };
@@ -41,6 +41,7 @@ export class Prompt {
       case 'paste-too-long':
         return { type: 'refused', reason: tooLong };
       case 'interrupt':
+      case 'quit':
       case 'clear-screen':
         return { type: key.type };
       case 'end-of-input':

@@ -30,6 +30,8 @@ export interface ScreenHooks {
   interrupt(): void;
   /** Ctrl-D on an empty line. */
   leave(): void;
+  /** Ctrl-\. */
+  quit(): void;
   /** There is no terminal any more: its window was closed, or the connection to it lost. */
   gone(): void;
   live(): LiveView;

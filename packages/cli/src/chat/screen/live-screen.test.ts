@@ -42,6 +42,7 @@ function open() {
   const hooks: ScreenHooks = {
     sent: (text) => void heard.push(`sent ${text}`),
     interrupt: () => void heard.push('interrupt'),
+    quit: () => void heard.push('quit'),
     leave: () => void heard.push('leave'),
     gone: () => void heard.push('gone'),
     live: () => view,

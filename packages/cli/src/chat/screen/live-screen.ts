@@ -129,6 +129,7 @@ export class LiveScreen implements ChatScreen {
       if (outcome.type === 'sent') this.#hooks.sent(outcome.text);
       else if (outcome.type === 'interrupt') this.#hooks.interrupt();
       else if (outcome.type === 'leave') this.#hooks.leave();
+      else if (outcome.type === 'quit') this.#hooks.quit();
       else if (outcome.type === 'clear-screen') this.#clearScreen();
       else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
     }

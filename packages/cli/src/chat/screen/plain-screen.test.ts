@@ -13,6 +13,7 @@ function open() {
     {
       sent: (text) => void heard.push(`sent ${text}`),
       interrupt: () => void heard.push('interrupt'),
+      quit: () => void heard.push('quit'),
       leave: () => void heard.push('leave'),
       gone: () => void heard.push('gone'),
       live: () => view,

@@ -4,8 +4,8 @@
  */
 import { StudioRefusal } from './studio-refusal.ts';
 
-/** **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST` without a Host. */
-export function checkSender({ headers, method }: Request, port: number): void {
+/** `isPage`: what is asked for is the page itself, not its data. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST` without a Host. */
+export function checkSender({ headers, method }: Request, port: number, isPage: boolean): void {
   const authorities = [`127.0.0.1:${port}`, `localhost:${port}`];
   const host = headers.get('host');
   if (host === null || host === '') {
@@ -16,15 +16,15 @@ export function checkSender({ headers, method }: Request, port: number): void {
   if (origin !== null && origin !== `http://${host}`) throw forbidden(403, `A page of ${quote(origin)} asks.`);
   const site = headers.get('sec-fetch-site');
   // A browser says it of every request to this machine, and no page can change it.
-  if (site !== null && !isFromHere(site, headers)) throw forbidden(403, 'A page of somebody else asks.');
+  if (site !== null && !isFromHere(site, headers, isPage)) throw forbidden(403, 'A page of somebody else asks.');
   if (method === 'POST' && origin === null && site !== 'same-origin') {
     throw forbidden(403, 'The request does not say which page it comes from.');
   }
 }
 
-/** Somebody else's page may link to Studio, as a mail or a chat does. It sees nothing of what is opened then. */
-function isFromHere(site: string, headers: Headers): boolean {
-  return site === 'same-origin' || site === 'none' || headers.get('sec-fetch-mode') === 'navigate';
+/** Somebody else's page may link to Studio's page, as a mail or a chat does, and to nothing else of it. */
+function isFromHere(site: string, headers: Headers, isPage: boolean): boolean {
+  return site === 'same-origin' || site === 'none' || (isPage && headers.get('sec-fetch-mode') === 'navigate');
 }
 
 function forbidden(status: number, message: string): StudioRefusal {
