@@ -328,6 +328,29 @@ describe('a question that expires', () => {
     expect(endOf('c2')).toMatchObject({ answer: { decision: 'expired' } });
   });
 
+  test.each([
+    ['the wall clock moved two days on, as after sleep', { wall: 48 * HOUR, growing: 0 }],
+    ['the wall clock was set back and the time is over', { wall: -48 * HOUR, growing: 25 * HOUR }],
+  ])('T-09 is not shown and cannot be approved before its timer tells: %s', async (_how, moved) => {
+    for (const look of ['decide', 'pending'] as const) {
+      const clock = manualClock();
+      let shift = { wall: 0, growing: 0 };
+      const { approvals, ask, endOf, told } = open(new FakeDisk(), {
+        ...clock,
+        now: () => new Date(clock.now().getTime() + shift.wall),
+        elapsed: () => clock.elapsed() + shift.growing,
+      });
+      await ask('c1');
+      const id = approvals.pending()[0]?.id ?? '';
+      shift = moved;
+      if (look === 'decide') expect(await approvals.decide(id, approved)).toBe(false);
+      expect(approvals.pending()).toEqual([]);
+      expect(await approvals.decide(id, approved)).toBe(false);
+      expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
+      expect(told.map(({ state }) => state)).toEqual(['asked', 'decided']);
+    }
+  });
+
   test('expires also while nobody runs the swarm, and so does an answer that nobody fetched', async () => {
     const first = open();
     await first.ask('c1');

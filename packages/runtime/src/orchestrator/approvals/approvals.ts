@@ -8,7 +8,8 @@
  *    there or gets its answer; anything else is another question.
  * 4. An answer is durable before anybody hears of it, counts for its one question, and goes when it is taken, when it is
  *    withdrawn, or with its turn.
- * 5. Unanswered at `expiresAt`, or answered and not fetched by then, it has expired.
+ * 5. Unanswered at `expiresAt`, or answered and not fetched by then, it has expired: by the wall clock or by the clock that
+ *    only grows, whichever is there first. A machine that slept is late by the first, one whose time was set back by the second.
  * 6. There are at most `mostOfAll`, and `mostOfOne` instance: the next one gets `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
@@ -44,6 +45,8 @@ export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
 
 interface Entry {
   record: ApprovalRecord;
+  /** When it expires by the clock that only grows; known once it can be answered. */
+  deadline: number;
   /** The frames in the asking process that wait for it: none while that process is down. */
   readonly frames: Set<string>;
   /** `saving`: not yet on disk. `open`: people may see it. `deciding`: an answer is on its way to the disk. */
@@ -60,16 +63,17 @@ export class Approvals {
     this.#timers = new NamedTimers(host.clock, (id) => this.#expire(id));
     for (const record of host.file.records) {
       const stage = record.answer === undefined ? 'open' : 'answered';
-      this.#entries.set(record.id, { record, frames: new Set(), stage });
-      if (stage === 'open') this.#watchExpiry(record);
+      const entry: Entry = { record, deadline: Infinity, frames: new Set(), stage };
+      this.#entries.set(record.id, entry);
+      if (stage === 'open') this.#watchExpiry(entry);
     }
   }
 
   /** What people can answer now, oldest first. */
   pending(): readonly ApprovalSummary[] {
-    return this.#all()
-      .filter(({ stage }) => stage === 'open')
-      .map(({ record }) => summaryOf(record));
+    const open = this.#all().filter(({ stage }) => stage === 'open');
+    for (const entry of open) if (this.#isLate(entry)) this.#expire(entry.record.id);
+    return open.filter(({ stage }) => stage === 'open').map(({ record }) => summaryOf(record));
   }
 
   /** How many questions of that instance wait for an answer. */
@@ -96,7 +100,7 @@ export class Approvals {
     if (known !== undefined) return this.#join(known, frame.callId);
     const made = this.#problemWithRoom(at) ?? newRecord(asked, this.#newId(ids));
     if ('code' in made) return refuse(made);
-    const entry: Entry = { record: made, frames: new Set([frame.callId]), stage: 'saving' };
+    const entry: Entry = { record: made, deadline: Infinity, frames: new Set([frame.callId]), stage: 'saving' };
     this.#entries.set(made.id, entry);
     void this.#save(entry);
   }
@@ -132,13 +136,17 @@ export class Approvals {
   }
 
   /**
-   * A person's answer. Resolves when it is durable; false when nothing waits under this id.
+   * A person's answer. Resolves when it is durable; false when nothing waits under this id, or it has expired.
    *
    * **Errors** — those of the disk: then nothing is decided.
    */
   async decide(id: string, given: Omit<ApprovalRecordAnswer, 'decidedAt'>): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry?.stage !== 'open') return false;
+    if (this.#isLate(entry)) {
+      this.#expire(id);
+      return false;
+    }
     const decidedAt = this.#host.clock.now().toISOString();
     const answer = defined({ decision: given.decision, by: given.by, note: given.note, decidedAt });
     const record = { ...entry.record, answer };
@@ -176,7 +184,7 @@ export class Approvals {
     }
     if (!this.#entries.has(record.id)) return this.#removeFromDisk(entry);
     entry.stage = 'open';
-    this.#watchExpiry(record);
+    this.#watchExpiry(entry);
     const { id, toolName, reason } = record;
     this.#host.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
     this.#tell(entry, 'asked');
@@ -186,7 +194,7 @@ export class Approvals {
   #join(entry: Entry, callId: string): void {
     entry.frames.add(callId);
     const { answer } = entry.record;
-    if (entry.stage === 'expired' || (answer !== undefined && this.#isLate(entry.record))) {
+    if (entry.stage === 'expired' || (answer !== undefined && this.#isLate(entry))) {
       return this.#answer(entry, { decision: 'expired' });
     }
     if (answer !== undefined) this.#answer(entry, answer);
@@ -269,13 +277,17 @@ export class Approvals {
     return this.#entries.has(id) ? this.#newId(ids) : id;
   }
 
-  #watchExpiry({ id, expiresAt }: ApprovalRecord): void {
+  #watchExpiry(entry: Entry): void {
     const { clock } = this.#host;
-    this.#timers.set(id, clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime()));
+    const { id, expiresAt } = entry.record;
+    entry.deadline = clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime());
+    this.#timers.set(id, entry.deadline);
   }
 
-  #isLate({ expiresAt }: ApprovalRecord): boolean {
-    return this.#host.clock.now().getTime() >= Date.parse(expiresAt);
+  /** The timer may not have told yet: timers stand still while a machine sleeps. */
+  #isLate({ record, deadline }: Entry): boolean {
+    const { clock } = this.#host;
+    return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;
   }
 
   #of(at: AgentAddress): Entry[] {
