@@ -29,6 +29,7 @@ export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
 export { findBundlePackage } from './config/bundle/files/find-package.ts';
+export { readTextFile, refusalText, type TextFile } from './config/bundle/files/text-file.ts';
 export { findPackageUses, type PackageUse } from './config/bundle/find-package-uses.ts';
 export { type BundlePorts, type BundleSwarms, loadBundle, loadSwarms } from './config/bundle/load-bundle.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
@@ -152,5 +153,6 @@ export {
   readTurnTrace,
   type TracePlace,
 } from './workspace/traces/read-turn-trace.ts';
+export { childEnvironment } from './orchestrator/child/child-environment.ts';
 export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';

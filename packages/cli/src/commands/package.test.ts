@@ -1,6 +1,16 @@
 // Real processes and the real npm, without a network: `gdn package`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -48,6 +58,99 @@ describe('the .npmrc of the bundle', () => {
     expect(await gdn('add ./tools-1.0.0', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
     expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
     expect(existsSync(prefix)).toBe(false);
+  });
+
+  test('T-08 sends no variable of the operator anywhere, and counts only after trust; ~/.npmrc counts always', async () => {
+    await plain();
+    await tools();
+    const tarball = await packPackage(place, 'tools-1.0.0');
+    const registries = [serveRegistry('@acme/tools', '1.0.0', tarball), serveRegistry('@acme/tools', '1.0.0', tarball)];
+    const [mine, theirs] = registries.map(({ url, heard }) => ({ url, host: url.replace('http:', ''), heard }));
+    if (mine === undefined || theirs === undefined) throw new Error('no registries');
+    try {
+      const npmrc = [
+        `@acme:registry=${theirs.url}`,
+        `${theirs.host}:_authToken=\${ANTHROPIC_API_KEY}`,
+        // What the operator's own file refers to is there for it.
+        `${mine.host}:_authToken=\${ANTHROPIC_API_KEY}`,
+      ];
+      await place.write('bundle', { '.npmrc': npmrc.join('\n') });
+      await place.write('home', { '.npmrc': `${mine.host}:_authToken=\${MY_REGISTRY_TOKEN}\n` });
+      const env = {
+        HOME: join(place.folder, 'home'),
+        npm_config_registry: mine.url,
+        npm_config_offline: 'false',
+        ANTHROPIC_API_KEY: 'sk-of-the-operator',
+        MY_REGISTRY_TOKEN: 'for-my-registry',
+      };
+      const untrusted = await gdn('add @acme/tools', env);
+      expect(untrusted).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringContaining('is not used: its code has not been run before. See --trust.\n'),
+      });
+      expect(theirs.heard).toEqual([]);
+      expect(mine.heard[0]).toEqual({ path: '/@acme/tools', authorization: 'Bearer for-my-registry' });
+      expect(readFileSync(bundled('.npmrc'), 'utf8')).toBe(npmrc.join('\n'));
+      expect((await gdn('remove @acme/tools', env)).exitCode).toBe(0);
+
+      rmSync(join(place.folder, 'npm-cache'), { recursive: true });
+      expect((await gdn('add @acme/tools --trust', env)).exitCode).toBe(0);
+      expect(theirs.heard[0]?.path).toBe('/@acme/tools');
+      expect(JSON.stringify([...mine.heard, ...theirs.heard])).not.toContain('sk-of-the-operator');
+    } finally {
+      await Promise.all(registries.map((each) => each.stop()));
+    }
+  });
+
+  test('T-08 of a folder above, which calls the bundle its workspace, counts only after trust', async () => {
+    await plain();
+    await tools();
+    const tarball = await packPackage(place, 'tools-1.0.0');
+    const [mine, theirs] = [serveRegistry('@acme/tools', '1.0.0', tarball), serveRegistry('x', '1.0.0', tarball)];
+    try {
+      await place.write('.', {
+        '.npmrc': `@acme:registry=${theirs.url}\n`,
+        'package.json': JSON.stringify({ private: true, workspaces: ['bundle'] }),
+      });
+      await place.write('bundle', { 'package.json': '{ "name": "bundle", "version": "1.0.0" }' });
+      const env = { npm_config_registry: mine.url, npm_config_offline: 'false' };
+      expect((await gdn('add @acme/tools', env)).exitCode).toBe(0);
+      expect(theirs.heard).toEqual([]);
+      expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': '1.0.0' });
+    } finally {
+      await Promise.all([mine.stop(), theirs.stop()]);
+    }
+  });
+});
+
+describe('a package.json that is not a file to be read', () => {
+  test.each([
+    [
+      'a pipe that nobody writes to',
+      () => void Bun.spawnSync(['mkfifo', bundled('package.json')]),
+      'is not a regular file',
+    ],
+    [
+      'a link to a device without an end',
+      () => symlinkSync('/dev/zero', bundled('package.json')),
+      'is not a regular file',
+    ],
+    [
+      'larger than any is',
+      () => {
+        writeFileSync(bundled('package.json'), '');
+        truncateSync(bundled('package.json'), 64 * 1024 * 1024 + 1);
+      },
+      'is larger than 64 MB',
+    ],
+  ])('T-10 is refused before it is read: %s', async (_what, make, why) => {
+    await plain();
+    make();
+    const refusal = `E_PACKAGE_FILE: "${bundled('package.json')}" cannot be read: it ${why}.\n`;
+    const [listed, added] = await Promise.all([gdn('list'), gdn('add x')]);
+    expect(listed.stderr).toStartWith(refusal);
+    expect(added.stderr).toStartWith(refusal);
+    expect([listed.exitCode, added.exitCode]).toEqual([3, 3]);
   });
 });
 

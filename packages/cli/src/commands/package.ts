@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addCommonOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -7,7 +8,11 @@ import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface AddOptions extends BundleOptions {
+interface ChangeOptions extends BundleOptions {
+  readonly trust?: boolean;
+}
+
+interface AddOptions extends ChangeOptions {
   readonly allowScripts?: boolean;
 }
 
@@ -27,7 +32,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
         'again. Prints what it offers and how to refer to it. No script of a package runs, unless --allow-scripts.',
     )
     .option('--allow-scripts', 'let packages run their scripts when they are installed, as npm does');
-  addFolderOptions(add)
+  addFolderOptions(addTrustOption(add))
     .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm')
     .action(async (typed: string, options: AddOptions) => {
       await withInterrupt((signal) => addOne(typed, options, terminal, signal));
@@ -39,9 +44,9 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     .argument('<package>', 'its name')
     .summary('remove one')
     .description('Removes a package with npm, unless something of the bundle still needs it.');
-  addFolderOptions(remove)
+  addFolderOptions(addTrustOption(remove))
     .addHelpText('after', '\nExample:\n  $ gdn package remove @acme/tools --bundle my-swarm')
-    .action(async (name: string, options: BundleOptions) => {
+    .action(async (name: string, options: ChangeOptions) => {
       await withInterrupt((signal) => removeOne(name, options, terminal, signal));
       finish(exitCodes.ok);
     });
@@ -58,6 +63,10 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     });
 }
 
+function addTrustOption(command: Command): Command {
+  return command.option('--trust', 'use the .npmrc of a folder whose code has not been run before, this time');
+}
+
 function addFolderOptions(command: Command): Command {
   return addCommonOptions(command.option('--bundle <folder>', 'the folder of the bundle (default: the current one)'));
 }
@@ -71,21 +80,38 @@ async function addOne(typed: string, options: AddOptions, terminal: Terminal, si
   const { allowScripts = false, json } = options;
   const { folder } = await readBundle(bundleFolder(undefined, options));
   const spec = fixSpec(typed, realpathSync('.'));
-  const added = await addPackage({ folder, spec, allowScripts, terminal, signal });
+  const isTrusted = await mayUseNpmrc(folder, options, terminal);
+  const added = await addPackage({ folder, isTrusted, spec, allowScripts, terminal, signal });
   const { describeAddition } = await import('../package/describe-addition.ts');
   const addition = describeAddition(added, await readBundle(folder), { typed, allowScripts });
   if (json === true) return printJson(addition.json, terminal);
   terminal.print(addition.text);
 }
 
-async function removeOne(name: string, options: BundleOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+async function removeOne(name: string, options: ChangeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { removePackage } = await import('../package/remove-package.ts');
   const { readBundle } = await import('../bundle/open-bundle.ts');
   const shownAs = bundleFolder(undefined, options);
   const { folder } = await readBundle(shownAs);
-  await removePackage({ folder, name, shownAs, terminal, signal });
+  const isTrusted = await mayUseNpmrc(folder, options, terminal);
+  await removePackage({ folder, isTrusted, name, shownAs, terminal, signal });
   if (options.json === true) printJson({ removed: true, name }, terminal);
   else terminal.print(`Removed ${name}.\n`);
+}
+
+/** The settings of npm in a folder of somebody else decide where the operator's requests go. */
+async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
+  const [{ isTrusted }, { readableStateRoot }] = await Promise.all([
+    import('@goondan/runtime'),
+    import('../state-root.ts'),
+  ]);
+  if (options.trust === true || (await isTrusted({ stateRoot: readableStateRoot(options), folder }))) return true;
+  if (existsSync(join(folder, '.npmrc'))) {
+    terminal.printError(
+      `warn: The .npmrc in "${folder}" is not used: its code has not been run before. See --trust.\n`,
+    );
+  }
+  return false;
 }
 
 async function showPackages(options: BundleOptions, terminal: Terminal): Promise<void> {

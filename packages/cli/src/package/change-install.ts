@@ -10,22 +10,24 @@ import { runNpm } from './run-npm.ts';
 export interface InstallChange {
   /** A real path. */
   readonly folder: string;
+  /** As of `NpmRun`. */
+  readonly isTrusted: boolean;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
 /** `work` changes and checks; what it throws undoes the change. **Errors** — those of `work`. */
 export async function changeInstall<Value>(
-  { folder, terminal, signal }: InstallChange,
+  { folder, isTrusted, terminal, signal }: InstallChange,
   work: (npm: (...args: string[]) => Promise<void>) => Promise<Value>,
 ): Promise<Value> {
   const remembered = rememberInstall(folder);
   try {
-    return await work((...args) => runNpm(args, { folder, terminal, signal }));
+    return await work((...args) => runNpm(args, { folder, isTrusted, terminal, signal }));
   } catch (error) {
     const untilDone = new AbortController();
     await remembered
-      .putBack((...args) => runNpm(args, { folder, terminal, signal: untilDone.signal }))
+      .putBack((...args) => runNpm(args, { folder, isTrusted, terminal, signal: untilDone.signal }))
       .catch((problem: unknown) => tellLeft(folder, problem, terminal));
     throw error;
   }

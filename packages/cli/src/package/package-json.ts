@@ -1,6 +1,6 @@
 /** The `package.json` of a folder, as npm understands it; what npm would refuse is refused here in the same breath. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readTextFile, refusalText } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 
 /** What is installed on purpose, by name: what was asked for. */
@@ -18,15 +18,30 @@ export function readDependencies(folder: string): Dependencies {
 /** `undefined` where there is none. **Errors** — `E_PACKAGE_FILE`. */
 export function readPackageJson(folder: string): Readonly<Record<string, unknown>> | undefined {
   const path = join(folder, 'package.json');
+  const text = readInstallFile(path);
+  if (text === undefined) return undefined;
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
+    const parsed: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (isObject(parsed)) return parsed;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_PACKAGE_FILE', `"${path}" cannot be read: ${reason}.`, { cause: error });
+    throw unreadable(path, error instanceof Error ? error.message : String(error), error);
   }
-  throw new GoondanError('E_PACKAGE_FILE', `"${path}" cannot be read: it holds no object.`);
+  throw unreadable(path, 'it holds no object');
+}
+
+/** A lock file of a large project has a few megabytes. */
+const LARGEST = 64 * 1024 * 1024;
+
+/** The text of a file that npm reads or writes; `undefined` where there is none. **Errors** — `E_PACKAGE_FILE`. */
+export function readInstallFile(path: string): string | undefined {
+  const read = readTextFile(path, LARGEST);
+  if (read.type === 'text') return read.text;
+  if (read.type === 'missing') return undefined;
+  throw unreadable(path, read.type === 'bytes' ? 'it is not text' : `it ${refusalText(read.reason, LARGEST)}`);
+}
+
+function unreadable(path: string, reason: string, cause?: unknown): GoondanError {
+  return new GoondanError('E_PACKAGE_FILE', `"${path}" cannot be read: ${reason}.`, { cause });
 }
 
 function objectIn(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readInstallFile } from './package-json.ts';
 
 /** The installed packages that want to run something when they are installed, as npm has noted them down; by name. */
 export function packagesWithScripts(folder: string): string[] {
   try {
-    const noted: unknown = JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'));
+    const noted: unknown = JSON.parse(readInstallFile(join(folder, 'node_modules', '.package-lock.json')) ?? '{}');
     const packages = Object.entries(valueIn(noted, 'packages') ?? {});
     const found = packages.filter(([, entry]) => valueIn(entry, 'hasInstallScript') === true);
     return [...new Set(found.map(([path, entry]) => nameOf(path, entry)))];

@@ -2,9 +2,9 @@
  * What an install was before something is done to it, so that it can be put back: `package.json` and the lock file byte
  * by byte, and with them, by npm, what is in `node_modules`.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readDependencies } from './package-json.ts';
+import { readDependencies, readInstallFile } from './package-json.ts';
 
 export type Npm = (...args: string[]) => Promise<void>;
 
@@ -15,19 +15,21 @@ export interface RememberedInstall {
 
 const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];
 
-/** `folder` is a real path. */
+/** `folder` is a real path. **Errors** — `E_PACKAGE_FILE`. */
 export function rememberInstall(folder: string): RememberedInstall {
   const manifest = join(folder, 'package.json');
   const own = [manifest, ...lockFiles.map((name) => join(folder, name))];
   // In a workspace of npm the lock file is that of a folder above.
   const above = foldersAbove(folder).flatMap((each) => lockFiles.map((name) => join(each, name)));
-  const texts = new Map([...own, ...above.filter((path) => existsSync(path))].map((path) => [path, readText(path)]));
+  const texts = new Map(
+    [...own, ...above.filter((path) => existsSync(path))].map((path) => [path, readInstallFile(path)]),
+  );
   const modules = join(folder, 'node_modules');
   const hadModules = existsSync(modules);
   const hadManifest = texts.get(manifest) !== undefined;
   return {
     async putBack(npm) {
-      const changed = [...texts].filter(([path, text]) => readText(path) !== text);
+      const changed = [...texts].filter(([path, text]) => readInstallFile(path) !== text);
       // All that a manifest that was made for it lists. Without one npm would look for a project above the folder.
       const added = hadManifest || !hadModules ? [] : [...readDependencies(folder).keys()];
       if (added.length > 0) await npm('uninstall', '--ignore-scripts', '--', ...added);
@@ -41,14 +43,6 @@ export function rememberInstall(folder: string): RememberedInstall {
 function foldersAbove(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [] : [parent, ...foldersAbove(parent)];
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 function writeText(path: string, text: string | undefined): void {

@@ -5,9 +5,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
+import { npmEnvironment } from './npm-environment.ts';
+import { withoutNpmrc } from './without-npmrc.ts';
 
 export interface NpmRun {
   readonly folder: string;
+  /** A `.npmrc` in the folder, or in the workspace of npm that it belongs to, counts. */
+  readonly isTrusted: boolean;
   readonly terminal: Terminal;
   /** Ctrl-C: npm is asked to stop, and puts back what it had begun. */
   readonly signal: AbortSignal;
@@ -20,12 +24,19 @@ const MOST_KEPT = 200_000;
 /** Not for the `.npmrc` of a folder to say: which program is git, and that everything goes where programs are found. */
 const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
 
-/** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`. */
-export async function runNpm(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
-  if (signal.aborted) throw interrupted();
+/** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`; `E_PACKAGE_FILE`. */
+export async function runNpm(args: readonly string[], run: NpmRun): Promise<void> {
+  if (run.signal.aborted) throw interrupted();
+  if (run.isTrusted) return execute(args, run);
+  // A folder above could name this one as its workspace, and bring its own `.npmrc`.
+  await withoutNpmrc(run.folder, () => execute([...args.slice(0, 1), '--workspaces=false', ...args.slice(1)], run));
+}
+
+async function execute(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
   // A group of its own: what Ctrl-C does to it is decided here. Its output is not what was asked for, so not on stdout.
   const stdio = terminal.showsProgress ? (['ignore', 2, 2] as const) : (['ignore', 'pipe', 'pipe'] as const);
-  const child = spawn('npm', [...DECIDED_HERE, ...args], { cwd: folder, stdio: [...stdio], detached: true });
+  const env = npmEnvironment(process.env);
+  const child = spawn('npm', [...DECIDED_HERE, ...args], { cwd: folder, env, stdio: [...stdio], detached: true });
   const said = keepOutput(child);
   const stopListening = interruptOn(signal, child);
   const ended = await endOf(child);

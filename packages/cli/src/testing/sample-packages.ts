@@ -53,10 +53,11 @@ export function offline(place: GdnPlace): Record<string, string> {
   };
 }
 
-/** A registry with one package, and one that never answers: `hangs`. */
+/** A registry with one package, and one that never answers: `hangs`. `heard`: what it was asked, with which key. */
 export function serveRegistry(name: string, version: string, tarball: string) {
   const bytes = readFileSync(tarball);
   const integrity = `sha512-${new Bun.CryptoHasher('sha512').update(bytes).digest('base64')}`;
+  const heard: { path: string; authorization: string | null }[] = [];
   let wasAsked = () => undefined as void;
   const hangs = new Promise<void>((resolve) => (wasAsked = resolve));
   const server = Bun.serve({
@@ -65,6 +66,7 @@ export function serveRegistry(name: string, version: string, tarball: string) {
     idleTimeout: 0,
     fetch(request) {
       const { pathname, origin } = new URL(request.url);
+      heard.push({ path: decodeURIComponent(pathname), authorization: request.headers.get('authorization') });
       if (pathname.endsWith('.tgz')) return new Response(bytes);
       if (pathname === '/hangs') {
         wasAsked();
@@ -79,5 +81,5 @@ export function serveRegistry(name: string, version: string, tarball: string) {
       });
     },
   });
-  return { url: server.url.href, hangs, stop: () => server.stop(true) };
+  return { url: server.url.href, heard, hangs, stop: () => server.stop(true) };
 }

@@ -1,0 +1,31 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+
+/**
+ * Does something while a folder has no `.npmrc`. npm has no setting for that: the file is renamed and gets its name back.
+ *
+ * **Errors** — `E_PACKAGE_FILE` when it cannot be renamed: then nothing is done.
+ */
+export async function withoutNpmrc<Value>(folder: string, work: () => Promise<Value>): Promise<Value> {
+  const path = join(folder, '.npmrc');
+  const aside = join(folder, `.npmrc.set-aside-${crypto.randomUUID()}`);
+  const wasThere = rename(path, aside);
+  try {
+    return await work();
+  } finally {
+    if (wasThere) rename(aside, path);
+  }
+}
+
+/** False when there is nothing to rename. */
+function rename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return false;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new GoondanError('E_PACKAGE_FILE', `"${from}" cannot be renamed: ${reason}.`, { cause });
+  }
+}
