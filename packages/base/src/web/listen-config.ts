@@ -8,7 +8,7 @@ export interface ListenConfig {
   readonly host?: string;
   /** No secret is needed: for servers that only this machine can reach. */
   readonly insecure?: boolean;
-  /** Requests at once. */
+  /** Requests answered at once, and bodies that are coming: so many of each. */
   readonly maxConcurrent?: number;
 }
 

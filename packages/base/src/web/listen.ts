@@ -3,17 +3,20 @@
  *
  * Invariants:
  * 1. Whatever comes in is answered, and every refusal has a code; what goes wrong inside is told to the log, not outside.
- * 2. No more than `maxConcurrent` requests at once; one more is refused, and nothing of it is read.
+ * 2. No more than `maxConcurrent` requests are answered at once; one more is refused, and nothing of it is read. As many
+ *    again may send their bodies: bodies that come slowly keep nobody out.
  * 3. Without a secret, only this machine's own programs are answered: no page of a browser, no other host's name.
  * 4. When it has to go it takes no new connection and finishes what it has begun.
  */
 import { type Cleanup, GoondanError } from '@goondan/types';
+import { BodyPlaces } from './body-places.ts';
 import { DEFAULT_CONCURRENT, DEFAULT_HOST, isLoopback, type ListenConfig } from './listen-config.ts';
+import type { BodyBounds } from './read-body.ts';
 import { Refusal, refuse } from './refusal.ts';
 
 export interface WebServer {
-  /** What answers; a `GoondanError` it throws is the refusal. */
-  readonly answer: (request: Request, url: URL) => Promise<Response>;
+  /** What answers; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
+  readonly answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>;
   /** How a refusal looks here. */
   readonly refuse?: (error: GoondanError) => Response;
   readonly logger: Pick<Console, 'info' | 'error'>;
@@ -25,6 +28,7 @@ const IDLE_SECONDS = 30;
 /** Returns what ends it. Throws when it cannot listen there. */
 export function listen(config: ListenConfig, { answer, refuse: say = refuse, logger }: WebServer): Cleanup {
   const { host = DEFAULT_HOST, port, insecure = false, maxConcurrent = DEFAULT_CONCURRENT } = config;
+  const places = new BodyPlaces(maxConcurrent, checkRoom);
   const server = Bun.serve({
     hostname: host,
     port,
@@ -40,8 +44,8 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
         if (url === null) throw new Refusal(400, 'E_HTTP_BODY', 'The address of the request is not a URL.');
         if (insecure) checkLocal(request);
         if (isHealthCheck(request, url)) return Response.json({ status: 'ok' });
-        if (server.pendingRequests > maxConcurrent) throw fullError(maxConcurrent);
-        return await answer(request, url);
+        checkRoom();
+        return await answer(request, url, { places });
       } catch (error) {
         return say(toCoded(error, logger));
       }
@@ -49,6 +53,11 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
   });
   logger.info(`Listening on http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`);
   return () => server.stop();
+
+  /** Counted by Bun, which knows when a connection is really gone. The request that asks is one of them. */
+  function checkRoom(): void {
+    if (server.pendingRequests - places.size > maxConcurrent) throw fullError(maxConcurrent);
+  }
 }
 
 /** Asks for nothing and tells nothing. */

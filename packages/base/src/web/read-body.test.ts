@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { BodyPlaces } from './body-places.ts';
 import { readBody, readJson } from './read-body.ts';
 
 const post = (body: ConstructorParameters<typeof Response>[0], headers: Record<string, string> = {}) =>
@@ -35,6 +36,39 @@ describe('a body', () => {
   test('that never ends is not waited for', async () => {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
     expect(await failure(readBody(post(body), { withinMs: 20 }))).toMatchObject({ status: 408, code: 'E_HTTP_SLOW' });
+  });
+
+  test('T-13 that has been coming for the longest time makes room for the next when all places are taken', async () => {
+    const coming = () => {
+      let send = (_text: string) => {};
+      const body = new ReadableStream({
+        start: (controller) => {
+          send = (text) => {
+            controller.enqueue(new TextEncoder().encode(text));
+            controller.close();
+          };
+        },
+      });
+      return { request: post(body), send: (text: string) => send(text) };
+    };
+    const places = new BodyPlaces(2, () => undefined);
+    const [first, second, third] = [coming(), coming(), coming()];
+    const ends = [first, second, third].map(({ request }) => failure(readBody(request, { places })));
+    expect(await ends[0]).toMatchObject({ status: 408, code: 'E_HTTP_SLOW', headers: { Connection: 'close' } });
+    expect(places.size).toBe(2);
+    second.send('two');
+    third.send('three');
+    expect(await Promise.all(ends.slice(1))).toEqual([Buffer.from('two'), Buffer.from('three')]);
+    expect(places.size).toBe(0);
+  });
+
+  test('T-13 that has come is refused when too many requests are being answered by then', async () => {
+    const full = new Error('full');
+    const places = new BodyPlaces(2, () => {
+      throw full;
+    });
+    expect(await failure(readBody(post('x'), { places }))).toBe(full);
+    expect(places.size).toBe(0);
   });
 
   test('that breaks off is refused', async () => {

@@ -1,4 +1,5 @@
 /** The body of a request, within bounds of size and time. Nothing more of it is ever held. */
+import type { BodyPlaces } from './body-places.ts';
 import { Refusal } from './refusal.ts';
 
 export const LONGEST_BODY = 1_000_000;
@@ -7,34 +8,51 @@ const SLOWEST_MS = 30_000;
 export interface BodyBounds {
   readonly longest?: number;
   readonly withinMs?: number;
+  /** Of the server; a request without a server needs none. */
+  readonly places?: BodyPlaces;
 }
 
-/** The raw bytes. Throws a `Refusal`: 413, 408, or 400 when it breaks off. */
+/** The raw bytes. Throws a `Refusal`: 413, 408, 429, or 400 when it breaks off. */
 export async function readBody(
   request: Request,
-  { longest = LONGEST_BODY, withinMs = SLOWEST_MS }: BodyBounds = {},
+  { longest = LONGEST_BODY, withinMs = SLOWEST_MS, places }: BodyBounds = {},
 ): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > longest) throw tooLong(longest);
   const reader = request.body?.getReader();
   if (reader === undefined) return new Uint8Array(0);
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
+  let ended: Refusal | undefined;
+  const end = (why: Refusal) => {
+    ended ??= why;
     reader.cancel().catch(() => undefined);
-  }, withinMs);
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  };
+  const timer = setTimeout(() => end(tooSlow(`did not come within ${withinMs} ms`)), withinMs);
   try {
-    for (;;) {
-      const { value, done } = await reader.read().catch(brokenOff);
-      if (isLate) throw tooSlow(withinMs);
-      if (done) return Buffer.concat(pieces, length);
-      length += value.length;
-      if (length > longest) throw tooLong(longest);
-      pieces.push(value);
-    }
+    const read = () => readAll(reader, longest, () => ended);
+    if (places === undefined) return await read();
+    const bytes = await places.hold(() => end(tooSlow('was still coming when others needed its place')), read);
+    places.checkRoom();
+    return bytes;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** `ended`: why it is not read any more. */
+async function readAll(
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>,
+  longest: number,
+  ended: () => Refusal | undefined,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { value, done } = await reader.read().catch(brokenOff);
+    const why = ended();
+    if (why !== undefined) throw why;
+    if (done) return Buffer.concat(pieces, length);
+    length += value.length;
+    if (length > longest) throw tooLong(longest);
+    pieces.push(value);
   }
 }
 
@@ -73,6 +91,6 @@ function tooLong(longest: number): Refusal {
   return new Refusal(413, 'E_HTTP_SIZE', `The body is longer than the ${longest} bytes allowed here.`, closing);
 }
 
-function tooSlow(withinMs: number): Refusal {
-  return new Refusal(408, 'E_HTTP_SLOW', `The body did not come within ${withinMs} ms.`, closing);
+function tooSlow(how: string): Refusal {
+  return new Refusal(408, 'E_HTTP_SLOW', `The body ${how}.`, closing);
 }

@@ -2,6 +2,7 @@
 import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent, GoondanError } from '@goondan/types';
 import type { CheckCaller } from '../../web/bearer-tokens.ts';
 import { EventStream } from '../../web/event-stream.ts';
+import type { BodyBounds } from '../../web/read-body.ts';
 import { errorBody, Refusal, statusOfCode } from '../../web/refusal.ts';
 import { Waiting } from '../../web/waiting.ts';
 import type { HttpConfig } from './http-config.ts';
@@ -14,6 +15,7 @@ export async function answerRequest(
   checkCaller: CheckCaller,
   request: Request,
   url: URL,
+  bounds: BodyBounds,
 ): Promise<Response> {
   const { path = '/', mode = 'answer', timeoutSeconds } = ctx.config;
   const caller = checkCaller(request);
@@ -21,7 +23,7 @@ export async function answerRequest(
   if (request.method !== 'POST') {
     throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
   }
-  const event = await readMessage(request, caller);
+  const event = await readMessage(request, caller, bounds);
   if (mode === 'accept') {
     await ctx.emit(event);
     return Response.json({ accepted: true }, { status: 202 });

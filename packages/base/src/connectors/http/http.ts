@@ -9,7 +9,7 @@ const http: Connector<HttpConfig> = async (ctx) => {
   const checkCaller = bearerTokens(ctx.config, ctx.secrets);
   return listen(ctx.config, {
     logger: ctx.logger,
-    answer: (request, url) => answerRequest(ctx, checkCaller, request, url),
+    answer: (...asked) => answerRequest(ctx, checkCaller, ...asked),
   });
 };
 

@@ -9,7 +9,7 @@ import {
 } from '@goondan/types';
 import type { Caller } from '../../web/bearer-tokens.ts';
 import { EventStream } from '../../web/event-stream.ts';
-import { readJson } from '../../web/read-body.ts';
+import { type BodyBounds, readJson } from '../../web/read-body.ts';
 import { Refusal, statusOf, statusOfCode } from '../../web/refusal.ts';
 import { traceParent } from '../../web/trace-parent.ts';
 import { Waiting } from '../../web/waiting.ts';
@@ -36,9 +36,10 @@ export async function answerChat(
   conversations: Conversations,
   request: Request,
   caller: Caller,
+  bounds: BodyBounds,
 ): Promise<Response> {
   const { client = DEFAULT_CLIENT } = caller;
-  const asked = readChat(await readJson(request), ctx.agents);
+  const asked = readChat(await readJson(request, bounds), ctx.agents);
   const named = readId(request, ctx.config.conversationHeader ?? 'x-conversation-id');
   const key = readId(request, 'idempotency-key');
   const place = conversations.find({ client, agent: asked.agent }, asked.earlier, asked.input, named);

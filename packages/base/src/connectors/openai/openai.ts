@@ -19,11 +19,11 @@ const openai: Connector<OpenaiConfig> = async (ctx) => {
   return listen(config, {
     logger,
     refuse: refuseAsOpenai,
-    async answer(request, { pathname }) {
+    async answer(request, { pathname }, bounds) {
       const caller = checkCaller(request);
       if (pathname === `${path}/chat/completions`) {
         checkMethod(request, 'POST');
-        return answerChat(ctx, conversations, request, caller);
+        return answerChat(ctx, conversations, request, caller, bounds);
       }
       if (pathname !== `${path}/models` && !pathname.startsWith(`${path}/models/`)) throw noPath(path);
       checkMethod(request, 'GET');

@@ -1,7 +1,9 @@
 // `webhook` over real HTTP; the swarm is played, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -178,6 +180,34 @@ describe('a delivery of GitHub', () => {
     ];
     expect(await talk(Number(new URL(url).port), request.join('\r\n'))).toContain('HTTP/1.1 401');
     expect(events).toEqual([]);
+  });
+
+  test('T-13 is heard though 200 others have sent half of theirs, which is all they will send', async () => {
+    const { url, events } = await open({ config });
+    const port = Number(new URL(url).port);
+    const half = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"half"`;
+    const heard: string[] = [];
+    const stuck = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const socket = connect(port, '127.0.0.1', () => void socket.write(half));
+        socket.on('data', (bytes) => void heard.push(bytes.toString()));
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    try {
+      // All but the newest 64 have lost their places, and are told.
+      while (heard.length < 136) await Bun.sleep(5);
+      expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
+      for (let each = 0; each < 70; each += 1) {
+        const signed = github({ 'x-github-delivery': `delivery-${each}` }, `{"action":"number ${each}"}`);
+        expect((await post(url, signed)).status).toBe(202);
+      }
+      expect(events).toHaveLength(70);
+    } finally {
+      for (const socket of stuck) socket.destroy();
+    }
   });
 
   test('again is the same event; under another id: 401, also after a restart', async () => {

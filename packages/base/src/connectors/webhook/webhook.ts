@@ -7,7 +7,7 @@
 import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
 import { checkExposure } from '../../web/listen-config.ts';
 import { listen } from '../../web/listen.ts';
-import { readBody } from '../../web/read-body.ts';
+import { type BodyBounds, readBody } from '../../web/read-body.ts';
 import { Refusal } from '../../web/refusal.ts';
 import { checkSignature } from './check-signature.ts';
 import { headerId, readDelivery } from './read-delivery.ts';
@@ -30,19 +30,24 @@ const webhook: Connector<WebhookConfig> = async (ctx) => {
   const scheme = deliveryScheme(ctx.config);
   const seen = scheme.hasLooseId ? new SeenSignatures(ctx.folder) : undefined;
   const receiver: Receiver = { ctx, scheme, secrets, seen };
-  return listen(ctx.config, { logger: ctx.logger, answer: (request, url) => receive(receiver, request, url) });
+  return listen(ctx.config, { logger: ctx.logger, answer: (...asked) => receive(receiver, ...asked) });
 };
 
 export default webhook;
 
-async function receive({ ctx, scheme, secrets, seen }: Receiver, request: Request, url: URL): Promise<Response> {
+async function receive(
+  { ctx, scheme, secrets, seen }: Receiver,
+  request: Request,
+  url: URL,
+  bounds: BodyBounds,
+): Promise<Response> {
   const { config, emit } = ctx;
   const { path = '/' } = config;
   if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', 'There is nothing here.');
   if (request.method !== 'POST') {
     throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
   }
-  const body = await readBody(request);
+  const body = await readBody(request, bounds);
   const id = headerId(request, scheme);
   const signature =
     scheme.signature &&
