@@ -24,5 +24,5 @@ export function listRepository(pattern: string): string[] {
 
 export function isTest(path: string): boolean {
   // What only tests import is not shipped either.
-  return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|studio)\/src\/(?:.*\/)?testing\//.test(path);
+  return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio)\/src\/(?:.*\/)?testing\//.test(path);
 }

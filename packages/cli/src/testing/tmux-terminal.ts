@@ -1,12 +1,12 @@
 /** A real terminal with a person's hands: `gdn` in tmux, what is on the screen, and keys. For tests. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { hasPart } from '../../../../test/parts.ts';
 
 const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
 
 /** Why a test that needs it is skipped, where it is not installed. */
-export const hasTmux = Bun.which('tmux') !== null;
-if (!hasTmux) console.warn('tmux is not installed: the tests of the chat at a real terminal are skipped.');
+export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
 /** Generous: the machine may be busy. */
 const PATIENCE_MS = 40_000;

@@ -1,11 +1,11 @@
 /** A real browser for tests: Debian's chromium, which `.ci/run` installs. */
 import { type Browser, chromium } from 'playwright-core';
+import { hasPart } from '../../../../test/parts.ts';
 
 const executable = Bun.which('chromium');
 
 /** Why tests that need it are skipped, where it is not installed. */
-export const hasChromium = executable !== null;
-if (!hasChromium) console.warn('chromium is not installed: the tests of Studio in a real browser are skipped.');
+export const hasChromium = hasPart('chromium', executable !== null);
 
 export function openChromium(): Promise<Browser> {
   // As root, and in most containers, it has no sandbox of its own.

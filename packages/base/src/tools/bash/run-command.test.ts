@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
+import { hasPart } from '../../../../../test/parts.ts';
 import { runningCommands } from '../../process-tree/testing/running-commands.ts';
 import { readBashConfig } from './bash-config.ts';
 import { findSandbox, type Sandbox } from './find-sandbox.ts';
@@ -18,7 +19,7 @@ symlinkSync('/etc', join(workdir, 'out'));
 
 const none: Sandbox = { works: false, why: 'this test runs without' };
 const found = await findSandbox(false);
-if (!found.works) console.warn(`Tests that need a sandbox are left out: ${found.why}.`);
+hasPart('bubblewrap', found.works, found.works ? undefined : found.why);
 
 interface More extends Partial<CommandPlace> {
   readonly settings?: JsonObject;

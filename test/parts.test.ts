@@ -1,0 +1,101 @@
+// What a missing part of the system does to a run: nothing is left out silently.
+import { afterAll, describe, expect, test } from 'bun:test';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readRepository, repository } from './read-repository.ts';
+
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-parts-')));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+const passing = `import { test } from 'bun:test'; test('passes', () => undefined);`;
+const needing = `import { test } from 'bun:test';
+import { hasPart } from './test/parts.ts';
+test.skipIf(!hasPart('tmux', false))('needs a terminal', () => undefined);`;
+const skipping = `import { test } from 'bun:test'; test.skip('is for another system', () => undefined);`;
+
+describe('.ci/run', () => {
+  test('Part 7 fails when a part is missing that tests need, and names it; the last line is the count', async () => {
+    const { lines, exitCode } = await runCi({ 'a.test.ts': passing, 'b.test.ts': needing });
+    expect(lines.join('\n')).toContain('Missing part: tmux. The tests that need it cannot run: it is not installed.');
+    expect(lines.at(-1)).toBe('1 passed, 1 failed');
+    expect(exitCode).toBe(1);
+  });
+
+  test('Part 7 a test that is skipped for another reason is counted, and no failure', async () => {
+    const { lines, exitCode } = await runCi({ 'a.test.ts': passing, 'b.test.ts': skipping });
+    expect(lines.join('\n')).toContain('is for another system');
+    expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');
+    expect(exitCode).toBe(0);
+  });
+
+  test('Part 7 installs what tests need and the system lacks', async () => {
+    const { lines } = await runCi({ 'a.test.ts': passing, 'c.tmux.test.ts': passing });
+    expect(lines.find((line) => line.startsWith('apt-get install'))).toEndWith(' tmux bubblewrap util-linux');
+  });
+});
+
+test('Part 7 on a machine of a developer those tests are skipped, and the run says why', async () => {
+  const { lines, exitCode } = await run({ 'a.test.ts': passing, 'b.test.ts': needing }, ['npm', 'test']);
+  expect(lines.join('\n')).toContain('Missing part: tmux.');
+  expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');
+  expect(exitCode).toBe(0);
+});
+
+/** Skips that no installation would change, and why. */
+const otherReasons: Readonly<Record<string, string>> = {
+  'packages/cli/src/wrong-use.test.ts': 'the superuser may read everything',
+  'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
+  'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',
+  'scripts/run-bun.test.ts': 'it tests what a skip looks like',
+  'test/parts.test.ts': 'it tests what a skip looks like',
+};
+
+test('Part 7 every skip is for a part, or has a reason here', () => {
+  const files = readRepository('{packages,test,scripts,examples}/**/*.ts').filter(
+    ({ path }) => !path.includes('node_modules'),
+  );
+  const skips = files.filter(({ text }) => /\b(?:test|describe)\s*\.(?:skip|skipIf|todo|todoIf|if)\b/.test(text));
+  const isForPart = (text: string) => /\bhas(?:Part|Tmux|Chromium)\b/.test(text);
+  const others = skips.filter(({ text }) => !isForPart(text)).map(({ path }) => path);
+  expect(others.filter((path) => !(path in otherReasons))).toEqual([]);
+  for (const name of ['packages/cli/src/testing/tmux-terminal.ts', 'packages/studio/src/testing/chromium.ts']) {
+    expect(readFileSync(join(repository, name), 'utf8')).toMatch(/ = hasPart\('/);
+  }
+});
+
+/** In a repository of these tests alone, on a system whose npm installs nothing and whose apt-get only says what it would. */
+function runCi(files: Record<string, string>) {
+  return run(files, ['.ci/run']);
+}
+
+async function run(files: Record<string, string>, command: string[]) {
+  const place = mkdtempSync(join(temporary, 'repository-'));
+  for (const path of ['.ci/run', 'scripts/run-bun.mjs', 'packages/cli/bin/find-bun.mjs', 'test/parts.ts']) {
+    cpSync(join(repository, path), join(place, path));
+  }
+  mkdirSync(join(place, 'node_modules/bun/bin'), { recursive: true });
+  symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
+  const programs = {
+    npm: '[ "$1" = ci ] || exec node scripts/run-bun.mjs test',
+    'apt-get': 'echo "apt-get $*"',
+  };
+  for (const name of ['bash', 'cat', 'dirname', 'find', 'grep', 'mktemp', 'node', 'rm', 'tail', 'tee']) {
+    await Bun.write(join(place, 'bin', name), `#!/bin/sh\nexec ${Bun.which(name)} "$@"\n`);
+    chmodSync(join(place, 'bin', name), 0o755);
+  }
+  for (const [name, text] of Object.entries(programs)) {
+    await Bun.write(join(place, 'bin', name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(place, 'bin', name), 0o755);
+  }
+  const all = { ...files, 'node_modules/bun/package.json': '{ "name": "bun" }' };
+  for (const [path, text] of Object.entries(all)) await Bun.write(join(place, path), text);
+  const { GOONDAN_TEST_PARTS: _, ...env } = process.env;
+  const child = Bun.spawn(command, {
+    cwd: place,
+    env: { ...env, PATH: join(place, 'bin') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { lines: `${stderr}${stdout}`.trimEnd().split('\n'), exitCode };
+}
