@@ -39,11 +39,21 @@ export async function withInstance<Value>(
 ): Promise<Value> {
   const found = await withJournal(place, undefined, async (journal) => {
     const known = await journal.instances();
-    if (!known.some((each) => keyOf(each) === keyOf(at))) throw unknownInstance(at, known);
+    if (!known.some((each) => keyOf(each) === keyOf(at))) throw await missing(journal, at, known);
     return { value: await read(journal) };
   });
   if (found === undefined) throw unknownInstance(at, []);
   return found.value;
+}
+
+/** A folder that does not say whose it is may be a damaged conversation. */
+async function missing(journal: Journal, at: AgentAddress, known: readonly AgentAddress[]): Promise<unknown> {
+  const unknown = unknownInstance(at, known);
+  if (!(await journal.has(at))) return unknown;
+  return journal.read(at).then(
+    () => unknown,
+    (error: unknown) => error,
+  );
 }
 
 async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus['status']>> {

@@ -8,10 +8,14 @@ import type { Ended } from './gdn-place.ts';
 /** `columns`: on a terminal that is so wide. */
 export async function runCaptured(args: readonly string[], columns?: number): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
+  const into = (stream: keyof typeof printed) => (text: string, onWritten?: () => void) => {
+    printed[stream] += text;
+    onWritten?.();
+  };
   const screen = columns === undefined ? {} : { isTTY: true, columns };
   const terminal = openTerminal({
-    stdout: { write: (text) => (printed.stdout += text), ...screen },
-    stderr: { write: (text) => (printed.stderr += text), ...screen },
+    stdout: { write: into('stdout'), ...screen },
+    stderr: { write: into('stderr'), ...screen },
     env: { NO_COLOR: '1' },
     json: asksForJson(args),
   });

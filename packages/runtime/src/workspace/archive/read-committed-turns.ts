@@ -5,26 +5,36 @@
  */
 import type { AgentAddress } from '@goondan/types';
 import { committedLog, isWholeLog } from '../journal/committed-log.ts';
+import { refuseLostMetadata } from '../journal/create-instance.ts';
 import { readExtensionFiles } from '../journal/extension-files.ts';
 import { readEventLine, readTurnLine } from '../journal/logged-record.ts';
 import { type CommitRecord, refuseOtherInstance } from '../journal/metadata.ts';
 import { readMetadata } from '../journal/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { archiveTexts } from './archive-lines.ts';
 import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
 
+/** A commit that was seen is in the archive after two more looks at most, however busy its owner is. */
 const ATTEMPTS = 5;
 
-/** Oldest first. **Errors** — those of `readArchive`, `E_STORE_INSTANCE`. */
+/**
+ * Those after commit `after`, oldest first; at least up to the commit that was the newest when reading began.
+ *
+ * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record says more than the
+ * archive and the log have, or is gone.
+ */
 export async function* readCommittedTurns(
   ports: StorePorts,
   paths: InstancePaths,
   address: AgentAddress,
+  after = 0,
 ): AsyncGenerator<ArchivedTurn> {
-  let last = 0;
+  let last = after;
+  let wanted: number | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     for await (const turn of readArchive(ports, paths.archive)) {
       if (turn.version <= last) continue;
@@ -32,9 +42,10 @@ export async function* readCommittedTurns(
       last = turn.version;
     }
     const metadata = await readMetadata(ports, paths.metadata);
-    if (!metadata) return;
+    if (!metadata) return refuseLostMetadata(ports, paths);
     refuseOtherInstance(paths.metadata, address, metadata);
-    if (metadata.commit.version <= last) return;
+    wanted ??= metadata.commit.version;
+    if (last >= wanted) return;
     const turn = metadata.commit.version === last + 1 && (await unplacedTurn(ports, paths, metadata.commit));
     if (turn) {
       yield turn;
@@ -42,6 +53,7 @@ export async function* readCommittedTurns(
     }
     // It was put into the archive meanwhile.
   }
+  throw await corruptStore(ports, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
 }
 
 async function unplacedTurn(

@@ -3,6 +3,7 @@ import type { Message } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { defaultLimits } from '../limits.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
@@ -111,6 +112,55 @@ test('a history whose beginning somebody took away is an error, not another hist
     code: 'E_STORE_CORRUPT',
     message: expect.stringContaining('its first turns are gone'),
   });
+});
+
+test('T-03 an archive that lost any of its last lines, or its first turn, is an error for every reader', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
+  for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
+  await journal.close();
+  const path = `${messages}/archive.jsonl`;
+  const bytes = Buffer.from((await disk.read(path)) ?? '');
+  const ends = [...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1);
+  const shortened = [0, ...ends.slice(0, -1)].flatMap((end) => [bytes.subarray(0, end), bytes.subarray(0, end + 9)]);
+  for (const left of [...shortened, Buffer.alloc(bytes.length), bytes.subarray(ends[2])]) {
+    const copy = disk.copy();
+    await copy.remove(path);
+    await copy.createNew(path, left);
+    const reader = await openJournal(simulatedMachine(copy, 2), simulatedLocation);
+    const corrupt = { code: 'E_STORE_CORRUPT' };
+    expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);
+    expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
+    expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
+    expect(await rejectionOf(reader.fork(coder, { as: 'copy' }))).toMatchObject(corrupt);
+    expect((await reader.read(coder)).messages).toHaveLength(6);
+  }
+});
+
+test('T-03 an archive that is read while its owner commits turn after turn is not an error', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
+  let turn = 0;
+  let isCommitting = false;
+  const commitOne = async () => runSimpleTurn(journal, coder, `e${turn++}`);
+  for (let before = 0; before < 4; before += 1) await commitOne();
+  const machine = simulatedMachine(
+    failingFs(disk, () => undefined),
+    1,
+  );
+  /** Whatever the reader looks at, another turn is committed first. */
+  const read: Fs['read'] = async (...range) => {
+    if (!isCommitting && turn < 40) {
+      isCommitting = true;
+      await commitOne();
+      isCommitting = false;
+    }
+    return disk.read(...range);
+  };
+  const reader = await openJournal({ ...machine, fs: { ...machine.fs, read } }, simulatedLocation);
+  const { first, last, turns } = await readHistory(reader, coder, { limit: 1000 });
+  expect([first, last >= 8, turns.length]).toEqual([1, true, last / 2]);
+  expect(turn).toBeGreaterThan(6);
 });
 
 test('nothing has happened: a history without events, also where there is no instance', async () => {

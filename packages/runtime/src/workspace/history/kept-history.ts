@@ -23,8 +23,8 @@ export async function keptHistory(
 ): Promise<KeptHistory> {
   for (let attempt = 1; ; attempt += 1) {
     const start = await readStart(ports, paths.historyStart);
-    const turns = readCommittedTurns(ports, paths, address);
-    const first = await firstAfter(turns, start.version);
+    const turns = readCommittedTurns(ports, paths, address, start.version);
+    const { value: first } = await turns.next();
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
     // The oldest turns may have been deleted in between.
     await turns.return(undefined);
@@ -32,12 +32,13 @@ export async function keptHistory(
   }
 }
 
-async function firstAfter(turns: AsyncGenerator<ArchivedTurn>, version: number): Promise<ArchivedTurn | undefined> {
-  for (;;) {
-    const next = await turns.next();
-    if (next.done === true) return undefined;
-    if (next.value.version > version) return next.value;
-  }
+/** The turns alone. **Errors** — those of `keptHistory`. */
+export async function* keptTurns(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+): AsyncGenerator<ArchivedTurn> {
+  yield* (await keptHistory(ports, paths, address)).turns;
 }
 
 async function* from(first: ArchivedTurn | undefined, rest: AsyncIterable<ArchivedTurn>): AsyncGenerator<ArchivedTurn> {

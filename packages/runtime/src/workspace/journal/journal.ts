@@ -8,10 +8,9 @@
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
-import { readCommittedTurns } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
-import { type KeptHistory, keptHistory } from '../history/kept-history.ts';
+import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
@@ -94,7 +93,7 @@ export interface Journal extends ConversationStore {
   sweep(): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
-  /** Committed turns that are still kept, oldest first. */
+  /** Committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when some are missing. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
   /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
   history(instance: AgentAddress): Promise<KeptHistory>;
@@ -200,7 +199,7 @@ export async function openJournal(
     summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
-    archive: (instance) => readCommittedTurns(ports, slots.pathsOf(instance), instance),
+    archive: (instance) => keptTurns(ports, slots.pathsOf(instance), instance),
     history: (instance) => keptHistory(ports, slots.pathsOf(instance), instance),
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).paths;
