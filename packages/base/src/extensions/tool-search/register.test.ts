@@ -104,7 +104,7 @@ describe('tool-search', () => {
     await tested.close();
   });
 
-  test('B-02 a failed turn leaves the selection as it was', async () => {
+  test('D-04 a failed turn keeps its selection', async () => {
     const tested = await open(
       {},
       {
@@ -113,7 +113,7 @@ describe('tool-search', () => {
       },
     );
     expect((await tested.say('go')).result.finishReason).toBe('error');
-    expect(await tested.stateOf('tool-search')).toBeUndefined();
+    expect(await tested.stateOf('tool-search')).toEqual({ selectedTools: ['box__read_file', 'box__write_file'] });
     await tested.close();
   });
 });

@@ -163,14 +163,59 @@ describe('the state of an agent', () => {
     expect(second?.counter).not.toBe(first?.counter as JsonValue);
   });
 
-  test('X-12 a turn that fails puts it back to what it was', async () => {
+  test('D-04 X-12 a turn that fails keeps it, as it keeps its messages', async () => {
     const agent = await scriptedAgent({
       script: [{ when: 'break', fail: { message: 'broken' } }, { say: 'done' }],
       extensions: [counter()],
     });
     await agent.say('one');
     expect((await agent.say('break')).result.finishReason).toBe('error');
+    expect(await agent.stateOf('counter')).toEqual({ count: 2 });
+    await agent.say('three');
+    expect(await agent.stateOf('counter')).toEqual({ count: 3 });
+  });
+
+  test('D-04 X-12 a circuit breaker counts failed turns, and opens', async () => {
+    const breaker = extension('breaker', ({ pipeline, state }) => {
+      pipeline.register('turn', async (ctx) => {
+        const failures = Number(await state.get());
+        if (failures >= 2) throw new Error('the circuit is open');
+        try {
+          const result = await ctx.next();
+          await state.set(0);
+          return result;
+        } catch (error) {
+          await state.set(failures + 1);
+          throw error;
+        }
+      });
+    });
+    const agent = await scriptedAgent({ script: [{ fail: { message: 'broken' } }], extensions: [breaker] });
+    const errors: (string | undefined)[] = [];
+    for (const input of ['one', 'two', 'three']) errors.push((await agent.say(input)).result.error?.message);
+    expect(errors).toEqual(['broken', 'broken', 'the circuit is open']);
+    expect(await agent.stateOf('breaker')).toBe(2);
+  });
+
+  test('D-04 X-12 a turn that is cancelled keeps it', async () => {
+    const cancel = new AbortController();
+    const model = { generate: () => (cancel.abort(), new Promise<never>(() => undefined)) };
+    const agent = await scriptedAgent({ model, extensions: [counter()] });
+    const { result } = await agent.say('one', { signal: cancel.signal });
+    expect(result.error?.code).toBe('E_CANCELLED');
     expect(await agent.stateOf('counter')).toEqual({ count: 1 });
+  });
+
+  test('D-04 X-12 a turn that could not be committed leaves nothing of it', async () => {
+    const memory = memoryStore();
+    let isFull = false;
+    const commit: ConversationStore['commit'] = (...turn) =>
+      isFull ? Promise.reject(new GoondanError('E_DISK_FULL', 'no room')) : memory.commit(...turn);
+    const agent = await scriptedAgent({ store: { ...memory, commit }, extensions: [counter()] });
+    await agent.say('one');
+    isFull = true;
+    expect(await agent.say('two').catch((error: unknown) => error)).toMatchObject({ code: 'E_DISK_FULL' });
+    isFull = false;
     await agent.say('three');
     expect(await agent.stateOf('counter')).toEqual({ count: 2 });
   });

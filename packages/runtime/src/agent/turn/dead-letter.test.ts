@@ -45,4 +45,36 @@ describe('an event that crashes its agent again and again', () => {
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
     expect((await agent.say('again')).text).toBe('You said: again');
   });
+
+  test('D-04 X-12 keeps the states of the last record of its runs', async () => {
+    const store = memoryStore();
+    const counting = extension('counting', ({ pipeline, state }) => {
+      const count = async (what: string) => state.set({ ...Object(await state.get()), [what]: true });
+      pipeline.register('turn', async (ctx) => (await count('turn'), ctx.next()));
+      pipeline.register('step', async (ctx) => {
+        await count(`step ${ctx.stepIndex}`);
+        return ctx.next();
+      });
+    });
+    const script = [{ when: 'hello', call: { tool: 'missing__tool', args: {} } }, { say: 'never' }] as const;
+    for (let run = 0; run < 3; run++) {
+      const reached = Promise.withResolvers<void>();
+      const dying = extension('dying', (api) => {
+        api.pipeline.register('step', (ctx) => {
+          if (ctx.stepIndex === 0) return ctx.next();
+          reached.resolve();
+          return new Promise(() => undefined);
+        });
+      });
+      const agent = await scriptedAgent({ store, script, extensions: [counting, dying] });
+      void agent.say('hello');
+      await reached.promise;
+      // The record of the first step is on its way to the store by itself.
+      await new Promise((resolve) => void setTimeout(resolve, 1));
+    }
+    const agent = await scriptedAgent({ store, extensions: [counting] });
+    expect((await agent.say('hello')).result.error?.code).toBe('E_DEAD_LETTER');
+    // The second step has no record: each run of it was cut off.
+    expect(await agent.stateOf('counting')).toEqual({ turn: true, 'step 0': true });
+  });
 });

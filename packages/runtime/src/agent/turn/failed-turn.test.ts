@@ -32,11 +32,11 @@ const breakable = extension('breakable', ({ pipeline, state }) => {
 
 describe('M-07 a turn that fails', () => {
   test.each([
-    ['break before', 'break before | turn-event-1 before'],
-    ['break the step', 'break the step | turn-event-1 before | turn-event-1 step | ok'],
-    ['break after', 'break after | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after'],
-    ['say it broke', 'say it broke | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after'],
-  ])('M-07 keeps its events and loses its state: %s', async (input, kept) => {
+    ['break before', 'break before | turn-event-1 before', 1],
+    ['break the step', 'break the step | turn-event-1 before | turn-event-1 step | ok', 2],
+    ['break after', 'break after | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after', 2],
+    ['say it broke', 'say it broke | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after', 2],
+  ])('M-07 D-04 keeps its events and its state: %s', async (input, kept, counted) => {
     const bases: string[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
@@ -48,14 +48,14 @@ describe('M-07 a turn that fails', () => {
     const { result } = await agent.say(input);
     expect(result.finishReason).toBe('error');
     expect(textsOf(await agent.messages())).toBe(kept);
-    expect(await agent.stateOf('breakable')).toBeUndefined();
+    expect(await agent.stateOf('breakable')).toBe(counted);
     await agent.say('go on');
     expect(bases).toEqual(['', kept]);
-    // One turn, one step: nothing is left of what the failed turn had counted.
-    expect(await agent.stateOf('breakable')).toBe(2);
+    // One turn and one step more.
+    expect(await agent.stateOf('breakable')).toBe(counted + 2);
   });
 
-  test('M-07 goes back to the state it started with, which register may have set', async () => {
+  test('D-04 leaves its state to the turn after it', async () => {
     const seen: JsonValue[] = [];
     const careful = extension('careful', async ({ pipeline, state }) => {
       await state.set('from register');
@@ -68,7 +68,7 @@ describe('M-07 a turn that fails', () => {
     });
     const agent = await scriptedAgent({ extensions: [careful] });
     for (const input of ['fail', 'good', 'fail', 'good']) await agent.say(input);
-    expect(seen).toEqual(['from register', 'from register', 'good', 'good']);
+    expect(seen).toEqual(['from register', 'fail', 'good', 'fail']);
     expect(await agent.stateOf('careful')).toBe('good');
   });
 

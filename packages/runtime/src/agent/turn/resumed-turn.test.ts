@@ -229,12 +229,23 @@ describe('the layers of a resumed turn', () => {
     expect(seen).toEqual(['turn false 1', 'step 0 false', 'after {"from":"step"} "step"']);
   });
 
-  test('M-07 that fail leave the recorded events, and the state of before the turn', async () => {
+  test('M-07 D-04 that fail leave the recorded events and the state they had', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
     const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');
     expect(turn.result.finishReason).toBe('error');
     expect(texts).toBe('fail | before | in step | You said: fail | after');
-    expect(await agent.stateOf('teller')).toBeUndefined();
+    expect(await agent.stateOf('teller')).toBe('step');
+  });
+
+  test('D-04 that fail before next() leave the state that was recorded, not what they set again', async () => {
+    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
+    const failing = extension('failing', ({ pipeline }) => {
+      pipeline.register('turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });
+    });
+    const { agent, turn, texts } = await resume({ extensions: [teller([]), failing] }, records);
+    expect(turn.result.error?.message).toBe('failed');
+    expect(texts).toBe('go | before | in step | You said: go');
+    expect(await agent.stateOf('teller')).toBe('step');
   });
 
   test('M-12 cannot emit after the turn’s end, also where they were muted until then', async () => {

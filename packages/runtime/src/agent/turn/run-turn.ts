@@ -178,10 +178,11 @@ function failed(run: TurnRun, error: unknown): TurnResult {
   return { turnId, finishReason: 'error', error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask) };
 }
 
-/** The turn's only commit. A failed turn keeps its messages and loses what it did to extension states. */
+/** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
 async function commit(run: TurnRun, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = run;
-  if (result.finishReason === 'error') agent.states.restore(run.stateAtStart);
+  // Resumed, and ended before its steps: its states are in the log, as its messages are.
+  if (run.muted && run.before.restorePoint) agent.states.restore(run.before.restorePoint.extensionState);
   removeEphemeral(conversation, 'step', undefined);
   removeEphemeral(conversation, 'turn', undefined);
   // From here on what a layer emits is refused, also where it would have been muted.

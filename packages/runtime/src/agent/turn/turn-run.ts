@@ -22,7 +22,7 @@ export interface TurnRun {
   readonly epoch: number;
   /** How many commits the base has seen. */
   readonly version: number;
-  /** By extension name: what a failed turn goes back to. */
+  /** By extension name: what a turn that cannot be committed goes back to. */
   readonly stateAtStart: Readonly<Record<string, JsonValue>>;
   /** On the clock that only grows, for durations. */
   readonly startedAt: number;
