@@ -28,6 +28,7 @@ function source(version: number, archived = version) {
     journal: {
       read: async () => ({
         version,
+        stateVersion: version,
         messages: [createUserMessage('one'), createUserMessage('two')],
         extensionState: {},
       }),

@@ -8,6 +8,7 @@ import type { ConversationStore } from './conversation/conversation-store.ts';
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
+import type { SaveStates } from './extension/save-states.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
 import type { SecretMask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
@@ -34,8 +35,9 @@ export interface AgentParts {
   readonly tools: ToolRegistry;
   readonly models: ModelSource;
   readonly states: ExtensionStates;
-  /** The commit the states stand on. */
-  statesVersion: number;
+  /** The commit that the states in memory follow. */
+  stateVersion: number;
+  readonly saveStates: SaveStates;
   readonly bus: EventBus;
   readonly store: ConversationStore;
   readonly engine: Engine;

@@ -16,6 +16,7 @@ import { EventBus } from './extension/event-bus.ts';
 import type { DrawScope } from '../trace/draw-scope.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
+import { SaveStates } from './extension/save-states.ts';
 import type { LoadedExtensions } from './extension/load-extensions.ts';
 import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
@@ -83,6 +84,7 @@ export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promi
     callOff();
     const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
     await extensions.cleanUp(Math.min(rest, cleanUpMs));
+    await parts.saveStates.close(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
   };
   return {
     parts,
@@ -150,7 +152,16 @@ async function assemble(
   // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
   await models.open(modelRef);
   const committed = await store.read(address);
-  return {
+  const states = new ExtensionStates(committed.extensionState, mask);
+  const saveStates = new SaveStates({
+    states,
+    clock,
+    commit: async (snapshot) => {
+      parts.stateVersion = await store.commitStates(address, parts.stateVersion, snapshot);
+    },
+    log: (level, message) => log(level, message, { event: 'states.not_written' }),
+  });
+  const parts: AgentParts = {
     address,
     systemPrompt: plan.systemPrompt,
     modelRef,
@@ -161,8 +172,9 @@ async function assemble(
     layers: new LayerRegistry(),
     tools: new ToolRegistry(),
     models,
-    states: new ExtensionStates(committed.extensionState, mask),
-    statesVersion: committed.version,
+    states,
+    stateVersion: committed.stateVersion,
+    saveStates,
     bus: new EventBus((event, error) =>
       log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
     ),
@@ -180,6 +192,7 @@ async function assemble(
     ),
     warm: undefined,
   };
+  return parts;
 }
 
 function logFor(

@@ -145,6 +145,7 @@ function untilGone(store: ConversationStore, process: { readonly isGone: boolean
     open: (...turn) => orNever(() => store.open(...turn)),
     append: (...records) => orNever(() => store.append(...records)),
     commit: (...turn) => orNever(() => store.commit(...turn)),
+    commitStates: (...states) => orNever(() => store.commitStates(...states)),
     read: (...instance) => orNever(() => store.read(...instance)),
   };
 }

@@ -4,7 +4,8 @@
  * Invariants every store keeps:
  * 1. Records of a turn come back from `open` in the order they were appended, until it commits or another is opened.
  * 2. `commit` happens once and as a whole: base, extension state and result together, or nothing.
- * 3. A writer whose epoch is no longer the newest gets `E_FENCED` and changes nothing.
+ * 3. `commitStates` changes extension state alone, and only between turns.
+ * 4. A writer whose epoch or state version is no longer the newest gets `E_FENCED` and changes nothing.
  */
 import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
@@ -68,6 +69,7 @@ export interface OpenTurn {
   readonly epoch: number;
   /** Counts commits. A caller that still has the base of this version need not load it. */
   readonly version: number;
+  readonly stateVersion: number;
   loadBase(): Promise<readonly Message[]>;
   /** The records of this very turn, if it was interrupted; else empty. */
   readonly log: readonly TurnRecord[];
@@ -79,6 +81,8 @@ export interface OpenTurn {
 
 export interface ConversationSnapshot {
   readonly version: number;
+  /** Grows with every commit, those of states alone too. */
+  readonly stateVersion: number;
   readonly messages: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
 }
@@ -95,6 +99,17 @@ export interface ConversationStore {
     extensionState: Readonly<Record<string, JsonValue>>,
     result: TurnResult,
   ): Promise<void>;
+  /**
+   * Replaces the extension states between turns; durable when it resolves, with the new state version. `stateVersion`: the
+   * commit that they follow.
+   *
+   * **Errors** — `E_FENCED` when there was another commit since, `E_STORE_ORDER` while a turn is open; those of the disk.
+   */
+  commitStates(
+    instance: AgentAddress,
+    stateVersion: number,
+    extensionState: Readonly<Record<string, JsonValue>>,
+  ): Promise<number>;
   /** What is committed. */
   read(instance: AgentAddress): Promise<ConversationSnapshot>;
 }

@@ -52,7 +52,7 @@ describe('opening', () => {
       const store = memoryStore();
       const { epoch } = await store.open(one, 'turn');
       await store.commit(one, epoch, 'turn', adds('a'), { x: 1 }, done('turn'));
-      expect(await store.read(other)).toEqual({ version: 0, messages: [], extensionState: {} });
+      expect(await store.read(other)).toEqual({ version: 0, stateVersion: 0, messages: [], extensionState: {} });
       expect((await store.open(other, 'turn')).finished).toBeUndefined();
     }
   });
@@ -104,9 +104,14 @@ describe('committing', () => {
     const store = memoryStore();
     const { epoch } = await store.open(address, 'one');
     await store.append(address, epoch, 0, [record('x')]);
-    expect(await store.read(address)).toEqual({ version: 0, messages: [], extensionState: {} });
+    expect(await store.read(address)).toEqual({ version: 0, stateVersion: 0, messages: [], extensionState: {} });
     await store.commit(address, epoch, 'one', adds('a'), { x: 1 }, done('one'));
-    expect(await store.read(address)).toEqual({ version: 1, messages: [message('a')], extensionState: { x: 1 } });
+    expect(await store.read(address)).toEqual({
+      version: 1,
+      stateVersion: 1,
+      messages: [message('a')],
+      extensionState: { x: 1 },
+    });
     expect((await store.open(address, 'two')).log).toEqual([]);
   });
 
@@ -158,7 +163,7 @@ describe('the fence', () => {
     expect(young.epoch).toBeGreaterThan(old.epoch);
     expect(await codeOf(store.append(address, old.epoch, 1, [record('late')]))).toBe('E_FENCED');
     expect(await codeOf(store.commit(address, old.epoch, 'one', adds('late'), { x: 1 }, done('one')))).toBe('E_FENCED');
-    expect(await store.read(address)).toEqual({ version: 0, messages: [], extensionState: {} });
+    expect(await store.read(address)).toEqual({ version: 0, stateVersion: 0, messages: [], extensionState: {} });
     await store.commit(address, young.epoch, 'one', adds('a'), {}, done('one'));
     expect(await idsIn(store)).toBe('a');
   });
@@ -173,5 +178,28 @@ describe('the fence', () => {
 
   test('nobody writes without having opened a turn', async () => {
     expect(await codeOf(memoryStore().append(address, 0, 0, [record('x')]))).toBe('E_FENCED');
+  });
+});
+
+describe('D-03 a commit of states alone', () => {
+  const refusal = (store: ConversationStore) =>
+    store.commitStates(address, 0, { x: 1 }).catch((error: unknown) => error);
+
+  test('counts at once, changes neither messages nor version, and is what the next turn begins with', async () => {
+    const store = memoryStore();
+    await runTurn(store, 'one', adds('a'));
+    expect(await store.commitStates(address, 1, { x: 2 })).toBe(2);
+    expect(await store.read(address)).toMatchObject({ version: 1, stateVersion: 2, extensionState: { x: 2 } });
+    expect(await idsIn(store)).toBe('a');
+    expect(await store.open(address, 'two')).toMatchObject({ version: 1, stateVersion: 2, extensionState: { x: 2 } });
+  });
+
+  test('is refused while a turn is open, and after another commit', async () => {
+    const store = memoryStore();
+    const { epoch } = await store.open(address, 'one');
+    expect(await refusal(store)).toMatchObject({ code: 'E_STORE_ORDER' });
+    await store.commit(address, epoch, 'one', adds('a'), { x: 3 }, done('one'));
+    expect(await refusal(store)).toMatchObject({ code: 'E_FENCED' });
+    expect((await store.read(address)).extensionState).toEqual({ x: 3 });
   });
 });

@@ -5,6 +5,7 @@ import type { ConversationStore, TurnRecord } from './conversation-store.ts';
 interface Instance {
   epoch: number;
   version: number;
+  stateVersion: number;
   /** Grows in place; whoever reads gets a copy. */
   messages: Message[];
   extensionState: Readonly<Record<string, JsonValue>>;
@@ -25,6 +26,7 @@ export function memoryStore(): ConversationStore {
     const created: Instance = {
       epoch: 0,
       version: 0,
+      stateVersion: 0,
       messages: [],
       extensionState: {},
       running: undefined,
@@ -49,11 +51,11 @@ export function memoryStore(): ConversationStore {
   return {
     async open(address, turnId) {
       const instance = find(address);
-      const { version, messages, extensionState } = instance;
+      const { version, stateVersion, messages, extensionState } = instance;
       const finished = instance.finished.get(turnId);
       const size = messages.length;
       const loadBase = async () => messages.slice(0, size);
-      const opened = { epoch: ++instance.epoch, version, loadBase, extensionState };
+      const opened = { epoch: ++instance.epoch, version, stateVersion, loadBase, extensionState };
       if (finished !== undefined) return { ...opened, log: [], finished };
       if (instance.running?.turnId !== turnId) instance.running = { turnId, records: [] };
       return { ...opened, log: [...instance.running.records] };
@@ -70,15 +72,30 @@ export function memoryStore(): ConversationStore {
       else instance.messages.push(...delta.messages);
       instance.extensionState = { ...extensionState };
       instance.version++;
+      instance.stateVersion++;
       instance.running = undefined;
       instance.finished.set(turnId, result);
       const [oldest] = instance.finished.keys();
       if (oldest !== undefined && instance.finished.size > MOST_FINISHED) instance.finished.delete(oldest);
     },
 
+    async commitStates(address, stateVersion, extensionState) {
+      const instance = find(address);
+      const what = `Agent "${address.agentName}", instance "${address.instanceKey}"`;
+      if (instance.running) throw new GoondanError('E_STORE_ORDER', `${what}: ${instance.running.turnId} is running.`);
+      if (instance.stateVersion !== stateVersion) {
+        throw new GoondanError(
+          'E_FENCED',
+          `${what}: states of ${stateVersion} are older than ${instance.stateVersion}.`,
+        );
+      }
+      instance.extensionState = { ...extensionState };
+      return ++instance.stateVersion;
+    },
+
     async read(address) {
-      const { version, messages, extensionState } = find(address);
-      return { version, messages: [...messages], extensionState };
+      const { version, stateVersion, messages, extensionState } = find(address);
+      return { version, stateVersion, messages: [...messages], extensionState };
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The JSON each extension keeps for an agent instance. Values go in and come out as copies, so that only `set` can
- * change one. A failed turn puts them back to where they were at its start.
+ * change one. A turn keeps them however it ends; only one that cannot be committed puts them back.
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
 import { copyJson, NotJson } from '../../json/copy-json.ts';
@@ -8,6 +8,9 @@ import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 
 export class ExtensionStates {
   private states: Map<string, JsonValue>;
+  private committed: Readonly<Record<string, JsonValue>>;
+  /** Called after each `set`. */
+  onSet: (() => void) | undefined;
 
   constructor(
     initial: Readonly<Record<string, JsonValue>>,
@@ -15,6 +18,19 @@ export class ExtensionStates {
     private readonly mask: Mask = noSecrets,
   ) {
     this.states = new Map(Object.entries(initial));
+    this.committed = initial;
+  }
+
+  /** Names of those that are not what the store has. */
+  get unsaved(): readonly string[] {
+    const names = new Set([...this.states.keys(), ...Object.keys(this.committed)]);
+    // Each `set` makes another value: what is the same is the very same.
+    return [...names].filter((name) => this.states.get(name) !== this.committed[name]);
+  }
+
+  /** This snapshot is committed. */
+  saved(snapshot: Readonly<Record<string, JsonValue>>): void {
+    this.committed = snapshot;
   }
 
   /** All states that were ever set, by extension name. Values are frozen copies: share them freely. */
@@ -31,6 +47,7 @@ export class ExtensionStates {
       get: async () => copyJson(this.states.get(extension) ?? null),
       set: async (value: JsonValue) => {
         this.states.set(extension, checkState(extension, value, this.mask));
+        this.onSet?.();
       },
     });
   }

@@ -34,7 +34,7 @@ export class InstanceJournal {
     return this.#start.isNew === true;
   }
 
-  /** For turns. None opens before `first` is over. */
+  /** For turns and states. None is opened or written before `first` is over. */
   store(first: () => Promise<unknown>): ConversationStore {
     return {
       open: async (instance, turnId) => {
@@ -43,8 +43,12 @@ export class InstanceJournal {
       },
       append: async (...record) => (await this.open()).append(...record),
       commit: async (...turn) => (await this.open()).commit(...turn),
+      commitStates: async (...states) => {
+        await first();
+        return (await this.open()).commitStates(...states);
+      },
       read: async (instance) => {
-        if (this.isNew) return { version: 0, messages: [], extensionState: {} };
+        if (this.isNew) return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
         return (await this.open()).read(instance);
       },
     };

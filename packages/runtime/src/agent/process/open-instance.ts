@@ -42,7 +42,7 @@ export interface OpenInstance {
   hear(message: InstanceMessage): void;
   /** Sends what an earlier process left in the outbox. Never rejects. */
   sendLeftReplies(): Promise<void>;
-  /** Runtime events and traces to the disk, spans to their collector. */
+  /** States, runtime events and traces to the disk, spans to their collector. */
   flush(): Promise<void>;
   /**
    * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
@@ -133,7 +133,8 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     hear,
     sendLeftReplies: () => replies.send(),
     async flush() {
-      await Promise.all([events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
+      const { saveStates } = agent.parts;
+      await Promise.all([saveStates.flush(), events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
     },
     async close(graceMs, cleanUpMs) {
       const deadline = host.clock.elapsed() + graceMs;

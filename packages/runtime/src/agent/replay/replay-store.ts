@@ -16,11 +16,20 @@ export function replayStore({ messages: stored, extensionState }: ReplayStart): 
     get stateAfter() {
       return stateAfter;
     },
-    open: async () => ({ epoch: 1, version: 1, loadBase: async () => messages, log: [], extensionState }),
+    open: async () => ({
+      epoch: 1,
+      version: 1,
+      stateVersion: 1,
+      loadBase: async () => messages,
+      log: [],
+      extensionState,
+    }),
     append: async () => undefined,
     async commit(_instance, _epoch, _turnId, _delta, state) {
       stateAfter = { ...state };
     },
-    read: async () => ({ version: 1, messages, extensionState }),
+    // What is set after the turn is none of its.
+    commitStates: async (_instance, stateVersion) => stateVersion,
+    read: async () => ({ version: 1, stateVersion: 1, messages, extensionState }),
   };
 }

@@ -127,13 +127,19 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
 }
 
 /**
- * What a failed turn goes back to: the states in memory, which what is set between turns is part of, unless there was
- * a commit this process does not know of.
+ * What a turn that cannot be committed goes back to: the states in memory, which what is set between turns is part of,
+ * unless there was a commit this process does not know of.
  */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {
-  if (agent.statesVersion !== opened.version) agent.states.restore(opened.extensionState);
-  agent.statesVersion = opened.version;
-  return agent.states.snapshot();
+  const { states } = agent;
+  if (agent.stateVersion !== opened.stateVersion) {
+    for (const name of states.unsaved)
+      agent.log('warn', 'A state that was set before the turn is dropped: there is a newer one.', { extension: name });
+    states.restore(opened.extensionState);
+    states.saved(opened.extensionState);
+  }
+  agent.stateVersion = opened.stateVersion;
+  return states.snapshot();
 }
 
 function warn(agent: AgentParts, { event, layer, message }: LayerWarning): void {

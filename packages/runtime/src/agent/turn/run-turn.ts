@@ -55,6 +55,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   const clock = options.clock ?? new TurnClock(agent.clock);
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.policy, options.signal);
   try {
+    await agent.saveStates.beginTurn();
     const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
     if ('finished' in run) return run.finished;
     agent.activity.begin(run.log);
@@ -68,6 +69,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   } finally {
     deadline.over();
     agent.activity.end();
+    agent.saveStates.endTurn();
   }
 }
 
@@ -189,7 +191,7 @@ async function commit(run: TurnRun, result: TurnResult): Promise<TurnOutcome> {
   run.muted = false;
   const warm = conversation.end();
   await save(run, result);
-  agent.statesVersion = run.version + 1;
+  agent.stateVersion += 1;
   agent.warm = { version: run.version + 1, conversation: warm };
   return { result, stepCount: run.stepCount, usage: run.usage };
 }
@@ -199,7 +201,9 @@ async function save(run: TurnRun, result: TurnResult): Promise<void> {
   const { agent, conversation, epoch, turnId } = run;
   try {
     await run.log.flush();
-    await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), agent.states.snapshot(), result);
+    const states = agent.states.snapshot();
+    await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result);
+    agent.states.saved(states);
   } catch (error) {
     agent.states.restore(run.stateAtStart);
     throw error;

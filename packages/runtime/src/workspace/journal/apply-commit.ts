@@ -11,9 +11,14 @@ import { placeExtensions, prepareExtensions } from './extension-files.ts';
 import type { InstanceFiles } from './instance-files.ts';
 import { encodeMetadata } from './metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
+import type { StatesPlan } from './plan-states.ts';
 
 /** Committed and durable when it resolves. The turn's events were synced when they were appended. */
-export async function commitPlan({ fs }: StorePorts, paths: InstancePaths, plan: CommitPlan): Promise<void> {
+export async function commitPlan(
+  { fs }: StorePorts,
+  paths: InstancePaths,
+  plan: CommitPlan | StatesPlan,
+): Promise<void> {
   await together([
     prepareExtensions(fs, paths, plan.extensions, plan.changed),
     prepareBase(fs, paths, plan),
@@ -22,8 +27,8 @@ export async function commitPlan({ fs }: StorePorts, paths: InstancePaths, plan:
   await putInPlace(fs, paths.metadata);
 }
 
-async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: CommitPlan): Promise<void> {
-  if (!plan.isRewrite) return;
+async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: CommitPlan | StatesPlan): Promise<void> {
+  if (!('baseBytes' in plan) || !plan.isRewrite) return;
   await prepareFile(fs, paths.base, plan.baseBytes);
   // The commit record counts on the name as well as on the bytes.
   await fs.syncFolder(paths.messages);

@@ -41,7 +41,7 @@ test('nothing of it is left, not even that an event was handled; another one is 
   expect(await journal.instances()).toEqual([other]);
   expect(ids((await journal.read(other)).messages)).toEqual(['input-x', 'answer-x']);
 
-  expect(await journal.read(coder)).toEqual({ version: 0, messages: [], extensionState: {} });
+  expect(await journal.read(coder)).toEqual({ version: 0, stateVersion: 0, messages: [], extensionState: {} });
   expect(await journal.accept(coder, simpleEvent('a'))).toMatchObject({ duplicate: false, seq: 1 });
   await runSimpleTurn(journal, coder, 'a');
   expect(await journal.read(coder)).toMatchObject({ version: 1, messages: [{ id: 'input-a' }, { id: 'answer-a' }] });

@@ -31,7 +31,8 @@ export async function readFork(
 ): Promise<{ readonly conversation: ConversationToFork; readonly forked: ForkedInstance }> {
   const fold = await foldHistory(journal, from, at);
   const { known, unknown } = fold.states();
-  const now = unknown.length === 0 ? undefined : await journal.read(from);
+  // The archive has neither long states nor those that were committed alone since the last turn.
+  const now = at === undefined || unknown.length > 0 ? await journal.read(from) : undefined;
   const isNow = now?.version === fold.version;
   // What was only meant for a step or a turn that is over here.
   const messages = fold.blamed().filter(({ message }) => message.metadata[EPHEMERAL] === undefined);

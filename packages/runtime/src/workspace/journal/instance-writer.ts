@@ -34,15 +34,23 @@ import type { Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { applyPlan, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
-import { parseExtensions } from './extension-files.ts';
+import { parseExtensions, placeExtensions } from './extension-files.ts';
 import { closeInstanceFiles } from './instance-files.ts';
 import { InstanceQueues } from './instance-queues.ts';
 import { logRecord, type LoggedRecord } from './logged-record.ts';
 import { decodeBase } from './message-text.ts';
-import { encodeMetadata, logStart, refuseOtherInstance, type CommitRecord, type InstanceMetadata } from './metadata.ts';
+import {
+  encodeMetadata,
+  logStart,
+  refuseOtherInstance,
+  stateVersionOf,
+  type CommitRecord,
+  type InstanceMetadata,
+} from './metadata.ts';
 import { matches } from './plan-base.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 import { planReset } from './plan-reset.ts';
+import { planStates } from './plan-states.ts';
 import { readMetadata } from './read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
@@ -180,6 +188,29 @@ export class InstanceWriter {
   }
 
   /**
+   * States alone. Nothing is written when they are what is committed.
+   *
+   * **Errors** — `E_FENCED` when there was a commit after `stateVersion`, `E_STORE_ORDER` while a turn is running.
+   */
+  commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
+    return this.#run(async () => {
+      this.refuseInTurn('commit states alone');
+      const { ports, paths } = this.#context;
+      const newest = stateVersionOf(this.#metadata.commit);
+      if (newest !== stateVersion) {
+        throw new GoondanError('E_FENCED', `${paths.folder} is at state ${newest}; this writer knows ${stateVersion}`);
+      }
+      const plan = planStates(this.#metadata, this.#extensions, states);
+      if (!plan) return newest;
+      await commitPlan(ports, paths, plan);
+      this.#metadata = plan.metadata;
+      this.#extensions = plan.extensions;
+      await this.#apply(() => placeExtensions(ports.fs, paths, plan.changed, plan.removed));
+      return stateVersionOf(plan.metadata.commit);
+    });
+  }
+
+  /**
    * Nothing happens when nothing was said yet.
    *
    * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when it is committed and not yet in place.
@@ -206,6 +237,7 @@ export class InstanceWriter {
   snapshot(): Promise<ConversationSnapshot> {
     return this.#serial.run(async () => ({
       version: this.#metadata.commit.version,
+      stateVersion: stateVersionOf(this.#metadata.commit),
       messages: await this.#readBase(),
       extensionState: parseExtensions(this.#extensions),
     }));
@@ -290,6 +322,7 @@ export class InstanceWriter {
     return {
       epoch,
       version,
+      stateVersion: stateVersionOf(this.#metadata.commit),
       loadBase: () => this.#loadBase(version),
       log: log.map(({ record }) => record),
       extensionState: parseExtensions(this.#extensions),
@@ -315,7 +348,6 @@ export class InstanceWriter {
     await this.#queues.putLetter({ event, crashes, reason, deadAt: this.#context.ports.clock.now() });
   }
 
-  /** It is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
   async #committed(plan: CommitPlan): Promise<void> {
     this.#metadata = plan.metadata;
     this.#extensions = plan.extensions;
@@ -324,8 +356,14 @@ export class InstanceWriter {
     const { ports, paths } = this.#context;
     const { files, finished } = this.#recovered;
     const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);
+    await this.#apply(() => applyPlan(ports, paths, files, plan, putReply));
+  }
+
+  /** It is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
+  async #apply(action: () => Promise<void>): Promise<void> {
+    const { ports, paths } = this.#context;
     try {
-      await applyPlan(ports, paths, files, plan, putReply);
+      await action();
     } catch (error) {
       this.#serial.stop(error);
       const reason = error instanceof Error ? error.message : String(error);

@@ -146,6 +146,8 @@ export async function openJournal(
     append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
     commit: async (instance, epoch, turnId, delta, extensionState, result) =>
       ownedWriter(slots, instance).commit(epoch, turnId, delta, extensionState, result),
+    commitStates: async (instance, stateVersion, extensionState) =>
+      (await slots.of(instance).openWriter()).commitStates(stateVersion, extensionState),
     async read(instance) {
       const slot = slots.of(instance);
       const writer = await slot.ownedWriter();

@@ -43,6 +43,16 @@ export interface CommitRecord {
   readonly inbox: number;
   /** By extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
+  /** Commits of states alone. Absent before the first. */
+  readonly statesAlone?: StatesAlone;
+}
+
+/** They change neither version nor base, and are not in the archive: the next turn puts there what they changed. */
+export interface StatesAlone {
+  /** Counts them. */
+  readonly count: number;
+  /** Names of the extensions whose state they changed or took away since the last turn. */
+  readonly unarchived: readonly string[];
 }
 
 /** Enough to finish applying the commit, together with the turn's log. */
@@ -83,6 +93,11 @@ export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
 /** The number before that of the first record of the turn that comes next, or is running. */
 export function logStart({ base, discarded }: CommitRecord): number {
   return discarded ?? base.seq;
+}
+
+/** Grows with every commit. */
+export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
+  return version + (statesAlone?.count ?? 0);
 }
 
 export interface FileMark {

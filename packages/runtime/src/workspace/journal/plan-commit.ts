@@ -5,6 +5,7 @@ import { archiveTexts } from '../archive/archive-lines.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { checksum } from '../lines/checksum.ts';
 import { sealLines } from '../lines/seal-lines.ts';
+import { type ExtensionsPlan, marksOf, planExtensions, type StatesPlan } from './plan-states.ts';
 import { encodeMessage, type StoredMessage } from './message-text.ts';
 import type { LoggedRecord } from './logged-record.ts';
 import {
@@ -28,18 +29,11 @@ export interface TurnToCommit {
   readonly entry: InboxEntry | undefined;
 }
 
-export interface CommitPlan {
-  readonly metadata: InstanceMetadata;
+export interface CommitPlan extends StatesPlan {
   /** For the end of `base.jsonl`, or for all of it. */
   readonly baseBytes: Uint8Array;
   readonly isRewrite: boolean;
   readonly archiveBytes: Uint8Array;
-  /** The whole new state, by extension name. */
-  readonly extensions: ReadonlyMap<string, string>;
-  /** Those of them that differ from what is committed. */
-  readonly changed: readonly string[];
-  /** Those that have no state any more. */
-  readonly removed: readonly string[];
 }
 
 export function planCommit(
@@ -54,9 +48,8 @@ export function planCommit(
   const isRewrite = delta.type === 'rewrite';
   const texts = delta.messages.map(encodeMessage);
   const baseBytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
-  const extensions = new Map(Object.entries(turn.extensionState).map(([name, state]) => [name, JSON.stringify(state)]));
-  const changed = [...extensions.keys()].filter((name) => extensions.get(name) !== committed.get(name));
-  const removed = [...committed.keys()].filter((name) => !extensions.has(name));
+  const { extensions, changed, removed } = planExtensions(committed, turn.extensionState);
+  const states = archivedStates(before.commit, { extensions, changed, removed });
 
   const brought = messagesBrought(log);
   const committedTurn: CommittedTurn = {
@@ -66,7 +59,7 @@ export function planCommit(
     events: log.filter(({ record }) => record.type === 'message').length,
     base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
     result: typeof result === 'string' ? result : storeResult(result, brought),
-    ...(changed.length + removed.length > 0 && { states: { changed, removed } }),
+    ...(states && { states }),
     ...(turn.fork && { fork: turn.fork }),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
   };
@@ -77,7 +70,8 @@ export function planCommit(
     messages: (isRewrite ? 0 : before.commit.messages) + delta.messages.length,
     previous,
     inbox: entry?.seq ?? before.commit.inbox,
-    extensions: Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)])),
+    extensions: marksOf(extensions),
+    ...(before.commit.statesAlone && { statesAlone: { count: before.commit.statesAlone.count, unarchived: [] } }),
   };
   const isFailed = typeof result === 'object' && result.finishReason === 'error';
   return {
@@ -89,6 +83,19 @@ export function planCommit(
     changed,
     removed,
   };
+}
+
+/** Those of states alone that came before it included. Absent when there are none. */
+function archivedStates(
+  { statesAlone }: InstanceMetadata['commit'],
+  { extensions, changed, removed }: ExtensionsPlan,
+): CommittedTurn['states'] {
+  const earlier = statesAlone?.unarchived ?? [];
+  const all = {
+    changed: [...new Set([...changed, ...earlier.filter((name) => extensions.has(name))])],
+    removed: [...new Set([...removed, ...earlier.filter((name) => !extensions.has(name))])],
+  };
+  return all.changed.length + all.removed.length > 0 ? all : undefined;
 }
 
 interface Brought {
@@ -125,8 +132,4 @@ function storeResult(
 function markAfter(previous: FileMark, bytes: Uint8Array, isRewrite: boolean): FileMark {
   if (isRewrite) return { bytes: bytes.length, crc: checksum(bytes) };
   return { bytes: previous.bytes + bytes.length, crc: checksum(bytes, previous.crc) };
-}
-
-function markOf(text: string): FileMark {
-  return { bytes: Buffer.byteLength(text), crc: checksum(text) };
 }

@@ -12,7 +12,7 @@ import { refuseLostMetadata } from './create-instance.ts';
 import { parseExtensions, readExtensionFiles } from './extension-files.ts';
 import { readEventLine } from './logged-record.ts';
 import { decodeBase } from './message-text.ts';
-import { refuseOtherInstance, type CommitRecord } from './metadata.ts';
+import { refuseOtherInstance, stateVersionOf, type CommitRecord } from './metadata.ts';
 import { planBase, type BaseFiles, type BasePlan } from './plan-base.ts';
 import { readMetadata } from './read-metadata.ts';
 
@@ -28,7 +28,7 @@ export async function readCommitted(
     const metadata = await readMetadata(ports, paths.metadata);
     if (!metadata) {
       await refuseLostMetadata(ports, paths);
-      return { version: 0, messages: [], extensionState: {} };
+      return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
     }
     refuseOtherInstance(paths.metadata, address, metadata);
     const snapshot = await readAt(ports, paths, metadata.commit);
@@ -53,7 +53,7 @@ async function readAt(
 
   const messages = decodeBase(afterwards({ base, next }, plan));
   const extensionState = parseExtensions(extensions.texts);
-  return { version: commit.version, messages, extensionState };
+  return { version: commit.version, stateVersion: stateVersionOf(commit), messages, extensionState };
 }
 
 /** The base once the plan is carried out. */

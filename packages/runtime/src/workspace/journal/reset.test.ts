@@ -38,7 +38,7 @@ test('R-07 a conversation started anew has no messages and no extension state, a
   await runSimpleTurn(agent, coder, 'a', { extensionState: { memo: 1, other: 2 }, error: { message: 'no' } });
   await agent.close(coder);
   await orchestrator.reset(coder);
-  expect(await orchestrator.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await orchestrator.read(coder)).toEqual({ version: 2, stateVersion: 2, messages: [], extensionState: {} });
   expect(await disk.list(`${folder}/extensions`)).toEqual([]);
   expect((await disk.stat(`${folder}/messages/base.jsonl`))?.size).toBe(0);
   expect(Buffer.from((await disk.read(`${folder}/metadata.json`)) ?? '').toString()).toContain('"status":"idle"');
@@ -187,12 +187,12 @@ test('one that is committed but not in place is reported, and put in place when 
     isBroken && to.endsWith('base.jsonl') ? Promise.reject(systemError('EIO')) : calm.rename(from, to);
   const orchestrator = await open({ ...calm, rename });
   expect(await rejectionOf(orchestrator.reset(coder))).toMatchObject({ code: 'E_STORE_WRITE' });
-  expect(await agent.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await agent.read(coder)).toEqual({ version: 2, stateVersion: 2, messages: [], extensionState: {} });
   expect(await agent.hasWork(coder)).toBe(true);
   expect((await disk.list(`${folder}/extensions`))?.length).toBe(1);
   isBroken = false;
   await orchestrator.reset(coder);
-  expect(await agent.read(coder)).toEqual({ version: 2, messages: [], extensionState: {} });
+  expect(await agent.read(coder)).toEqual({ version: 2, stateVersion: 2, messages: [], extensionState: {} });
   expect(await disk.list(`${folder}/extensions`)).toEqual([]);
 });
 

@@ -9,8 +9,16 @@ import { decodeReply } from '../outbox/reply.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { foldEvents } from './fold-events.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
-import { stateAfter, type Input, type Workload } from './workload.ts';
-import { isRecordedSinceReset, resetAfter, resetBefore, type World } from './world.ts';
+import { BETWEEN, stateAfter, type Input, type Workload } from './workload.ts';
+import {
+  isRecordedSinceReset,
+  resetAfter,
+  resetBefore,
+  sealOf,
+  statesAfter,
+  statesBefore,
+  type World,
+} from './world.ts';
 
 /** Throws at the first thing that does not hold. */
 export async function check(ports: StorePorts, workload: Workload, world: World): Promise<void> {
@@ -25,7 +33,8 @@ export async function check(ports: StorePorts, workload: Workload, world: World)
     checkResets(workload, instance, archive, world);
     for (const [index, turn] of turns.entries()) checkTurn(inputs[index], turn, world);
     await checkConversation(ports, journal, instance, archive);
-    await checkExtensionState(journal, instance, inputs, archive);
+    await checkExtensionState(journal, instance, inputs, archive, world);
+    await checkStatesBetween(journal, instance, archive, world);
     await checkAnswers(journal, instance, inputs, turns, world);
     await checkDeadLetters(journal, instance, turns);
     expect(await journal.pending(instance), [], 'nothing is pending');
@@ -186,16 +195,62 @@ async function checkExtensionState(
   instance: AgentAddress,
   inputs: readonly Input[],
   archive: readonly ArchivedTurn[],
+  world: World,
 ): Promise<void> {
   let state: Record<string, JsonValue> = {};
-  for (const { turnId, result } of archive) {
-    const input = inputs.find(({ event }) => turnId === `turn-${event.id}`);
-    if (typeof result === 'string') state = {};
-    else if (input && !result.error) state = stateAfter(state, input.script, turnId);
+  for (const archived of archive) {
+    const input = inputs.find(({ event }) => archived.turnId === `turn-${event.id}`);
+    if (!isTurn(archived)) state = {};
+    else if (input && keepsState(archived, input, world)) state = stateAfter(state, input.script, archived.turnId);
   }
   const { extensionState } = await journal.read(instance);
-  expect(sorted(extensionState), sorted(state), 'extension state');
-  expect(sorted(foldHistory(archive).states().known), sorted(state), 'extension state in the archive');
+  expect(sorted(ofTurns(extensionState)), sorted(state), 'extension state');
+  expect(sorted(ofTurns(foldHistory(archive).states().known)), sorted(state), 'extension state in the archive');
+}
+
+/** A turn keeps its states however it ended; a dead letter those of the last record, so of a last step that has one. */
+function keepsState({ turnId, result, states }: Turn, { script }: Input, world: World): boolean {
+  if (result.error?.code !== 'E_DEAD_LETTER') return true;
+  const seal = sealOf(`${turnId}-step-${script.steps.length - 1}`);
+  // One that nobody was told of may be there or not.
+  const changed = [...Object.keys(states?.set ?? {}), ...(states?.removed ?? [])];
+  return isRecordedSinceReset(world, turnId, seal) || changed.some((name) => name !== BETWEEN);
+}
+
+/**
+ * States that were committed alone are there once that was acknowledged, until the next reset, and in the archive from
+ * the next turn on. One that nobody was told of, or that an interrupted turn took no notice of, may be there or not.
+ */
+async function checkStatesBetween(
+  journal: Journal,
+  instance: AgentAddress,
+  archive: readonly ArchivedTurn[],
+  { stateTries, statesKept }: World,
+): Promise<void> {
+  const wasTried = (name: string) => stateTries.includes(name);
+  // The event may have been lost with its turn, because nobody had been told that it was accepted.
+  const turns = archive.map(({ turnId }) => statesBefore(turnId));
+  const always = stateTries.filter((name) => name.startsWith(statesBefore('')) && !turns.includes(name));
+  let possible: readonly (JsonValue | undefined)[] = [undefined];
+  let archived = possible;
+  for (const turn of archive) {
+    const [before, after] = [statesBefore(turn.turnId), statesAfter(turn.turnId)];
+    if (!isTurn(turn)) possible = [undefined];
+    if (wasTried(before)) possible = [...possible, before];
+    archived = possible;
+    if (wasTried(after)) possible = statesKept.includes(after) ? [after] : [...possible, after];
+  }
+  const { extensionState } = await journal.read(instance);
+  expectOneOf(extensionState[BETWEEN], [...possible, ...always], 'state that was set between turns');
+  expectOneOf(
+    foldHistory(archive).states().known[BETWEEN],
+    [...archived, ...always],
+    'state of between turns in the archive',
+  );
+}
+
+function ofTurns({ [BETWEEN]: _, ...states }: Readonly<Record<string, JsonValue>>): Record<string, JsonValue> {
+  return states;
 }
 
 /** An answer is there until it was fetched, and not after. */
@@ -232,6 +287,10 @@ async function checkDeadLetters(journal: Journal, instance: AgentAddress, turns:
 
 function sorted(state: Readonly<Record<string, JsonValue>>): [string, JsonValue][] {
   return Object.entries(state).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function expectOneOf(found: unknown, wanted: readonly unknown[], what: string): void {
+  if (!wanted.includes(found)) throw new Error(`${what}: found ${String(found)}, expected one of ${wanted.join(', ')}`);
 }
 
 function expect(found: unknown, wanted: unknown, what: string): void {

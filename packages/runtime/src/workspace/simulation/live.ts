@@ -5,8 +5,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
 import { simpleRecords } from './simulated-turn.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
-import type { Input, Workload } from './workload.ts';
-import { noteReset, resetAfter, resetBefore, type World } from './world.ts';
+import { BETWEEN, type Input, type Workload } from './workload.ts';
+import { noteReset, resetAfter, resetBefore, statesAfter, statesBefore, type World } from './world.ts';
 
 export interface Life {
   readonly ports: StorePorts;
@@ -120,6 +120,7 @@ async function drain(orchestrator: Journal, agent: Journal, life: Life, client: 
       if (!event) continue;
       isIdle = false;
       const input = inputOf(life.workload, event);
+      if (input.setsState === 'before' || input.setsState === 'both') await setStateBefore(agent, input, life);
       if (input.isAfterStray) await leaveStray(agent, input);
       await resetInstead(orchestrator, agent, input, life);
       await runTurn(agent, input, life, client);
@@ -132,7 +133,31 @@ async function drain(orchestrator: Journal, agent: Journal, life: Life, client: 
 async function runTurn(agent: Journal, input: Input, { workload, world }: Life, client: Client): Promise<void> {
   const { crashesBeforeDeadLetter } = workload;
   const meanwhile = () => client.sendDuringTurn();
+  const committed = world.committed.length;
   await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
+  // An event that came twice is no turn.
+  const isTurn = world.committed.length > committed;
+  const name = statesAfter(`turn-${input.event.id}`);
+  if (!isTurn || input.setsState === 'never' || input.setsState === 'before') return;
+  await setState(agent, input, name, world);
+  world.statesKept.push(name);
+}
+
+/** As `register` does it in a process that goes on with an interrupted turn, too. Refused while a turn is open. */
+async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
+  try {
+    await setState(agent, input, statesBefore(`turn-${input.event.id}`), world);
+  } catch (error) {
+    if (!(error instanceof GoondanError && error.code === 'E_STORE_ORDER')) throw error;
+  }
+}
+
+async function setState(agent: Journal, { instance }: Input, name: string, world: World): Promise<void> {
+  const { stateVersion, extensionState } = await agent.read(instance);
+  world.stateTries.push(name);
+  const kept = await agent.commitStates(instance, stateVersion, { ...extensionState, [BETWEEN]: name });
+  if (kept !== stateVersion + 1 && extensionState[BETWEEN] !== name)
+    throw new Error(`state ${kept} after ${stateVersion}`);
 }
 
 /** Refused when a turn of the inbox was interrupted, because that one comes first. */

@@ -12,8 +12,8 @@ import type {
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
 import { eventsThatCount, foldEvents } from './fold-events.ts';
-import { isRecordedSinceReset, type World } from './world.ts';
-import { stateAfter, type Input, type StepScript } from './workload.ts';
+import { isRecordedSinceReset, sealOf, type World } from './world.ts';
+import { BETWEEN, stateAfter, type Input, type StepScript } from './workload.ts';
 
 export interface TurnRun {
   readonly store: ConversationStore;
@@ -81,7 +81,7 @@ class ScriptedTurn {
       const note = createSystemMessage('a note', { by: 'memo' }, this.#stamp(`${this.#turnId}-note`));
       await this.#append(record({ type: 'append', message: note }, { kind: 'extension', name: 'memo' }));
     }
-    await this.#append({ type: 'entered', metadata: {}, extensionState: {} });
+    await this.#append({ type: 'entered', metadata: {}, extensionState: this.#states });
   }
 
   async #appendInput(): Promise<void> {
@@ -130,10 +130,24 @@ class ScriptedTurn {
       outcome,
       toolResults: [],
       metadata: {},
-      extensionState: {},
+      extensionState: this.#statesAfter(stepIndex, outcome),
     } as const;
     await this.#append(...unsent, end);
+    this.#run.world.recorded.push(sealOf(stepId));
     return reply;
+  }
+
+  /** Those of the last record; without one, those that were committed. */
+  get #states(): Record<string, JsonValue> {
+    const sealed = this.#log.findLast((each) => each.type === 'entered' || each.type === 'step');
+    return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };
+  }
+
+  /** The last step is the one that changes them. */
+  #statesAfter(stepIndex: number, outcome: StepScript['outcome']): Record<string, JsonValue> {
+    const { script } = this.#run.input;
+    const isLast = stepIndex === script.steps.length - 1 && outcome === 'completed';
+    return isLast ? stateAfter(this.#states, script, this.#turnId) : this.#states;
   }
 
   #toolResult(toolCallId: string, outcome: string): Message {
@@ -170,7 +184,9 @@ class ScriptedTurn {
   /** A reset that takes the records of effects takes everything else too. */
   #mustKnow(key: string): boolean {
     const { world } = this.#run;
-    const isReset = this.#base.length + Object.keys(this.#opened.extensionState).length === 0;
+    // A state that was set outside of turns may have come after the reset.
+    const states = Object.keys(this.#opened.extensionState).filter((name) => name !== BETWEEN);
+    const isReset = this.#base.length + states.length === 0;
     return isReset ? isRecordedSinceReset(world, this.#turnId, key) : world.recorded.includes(key);
   }
 
@@ -192,11 +208,8 @@ class ScriptedTurn {
   }
 
   async #commit(error: TurnResult['error'], response?: Message): Promise<TurnResult> {
-    const { store, input } = this.#run;
-    const { epoch, extensionState } = this.#opened;
-    const state: Readonly<Record<string, JsonValue>> = error
-      ? extensionState
-      : stateAfter(extensionState, input.script, this.#turnId);
+    const { store } = this.#run;
+    const { epoch } = this.#opened;
     const result: TurnResult = {
       turnId: this.#turnId,
       finishReason: error ? 'error' : 'text_response',
@@ -204,7 +217,7 @@ class ScriptedTurn {
       ...(response && { responseMessage: response }),
     };
     const delta = deltaOf(this.#base, this.#messages);
-    const commit = store.commit(this.#instance, epoch, this.#turnId, delta, state, result);
+    const commit = store.commit(this.#instance, epoch, this.#turnId, delta, this.#states, result);
     await Promise.all([commit, this.#meanwhile()]);
     return result;
   }

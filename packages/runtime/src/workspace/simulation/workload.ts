@@ -29,6 +29,8 @@ export interface Input {
   readonly isSentTwice: boolean;
   /** Its answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
+  /** An extension sets a state outside a turn: before its own, which may have been interrupted, or after it. */
+  readonly setsState: 'never' | 'before' | 'after' | 'both';
 }
 
 export interface TurnScript {
@@ -59,7 +61,11 @@ export function makeWorkload(seed: number): Workload {
   const syncTicks = random.chance(0.2) ? 80 : 0;
   const length = 2 + random.below(3);
   const resets = seededRandom(seed, 3);
-  const inputs = Array.from({ length }, (_, index) => makeInput(index, instances, syncTicks, random, resets));
+  const states = seededRandom(seed, 4);
+  const inputs = Array.from({ length }, (_, index) => {
+    const input = makeInput(index, instances, syncTicks, random, resets);
+    return { ...input, setsState: states.pick(['never', 'before', 'after', 'after', 'both'] as const) };
+  });
   return { seed, instances, inputs, syncTicks, crashesBeforeDeadLetter: random.chance(0.25) ? 1 : 3 };
 }
 
@@ -69,7 +75,7 @@ function makeInput(
   syncTicks: number,
   random: Random,
   resets: Random,
-): Input {
+): Omit<Input, 'setsState'> {
   const instance = random.pick(instances);
   const id = `e${index}`;
   const event: AgentEvent = {
@@ -115,7 +121,10 @@ function makeScript(random: Random): TurnScript {
   };
 }
 
-/** The extension state after a turn of this script that did not fail. */
+/** The name of the state that is set outside of turns. */
+export const BETWEEN = 'between';
+
+/** The extension state after a turn of this script. */
 export function stateAfter(
   state: Readonly<Record<string, JsonValue>>,
   { state: change }: TurnScript,

@@ -17,13 +17,27 @@ export interface World {
   readonly fetched: string[];
   /** Resets that were acknowledged, by their names. */
   readonly resets: string[];
+  /** Turns before or after which somebody tried to commit states alone. */
+  readonly stateTries: string[];
+  /** Those of them after which it was acknowledged. */
+  readonly statesKept: string[];
 }
 
 /** All of a world only ever grows, so its lengths say how it was at a moment. */
 export type Moment = Readonly<Record<keyof World, number>>;
 
 export function newWorld(): World {
-  return { sent: [], acknowledged: [], effects: [], recorded: [], committed: [], fetched: [], resets: [] };
+  return {
+    sent: [],
+    acknowledged: [],
+    effects: [],
+    recorded: [],
+    committed: [],
+    fetched: [],
+    resets: [],
+    stateTries: [],
+    statesKept: [],
+  };
 }
 
 export function momentOf(world: World): Moment {
@@ -35,6 +49,8 @@ export function momentOf(world: World): Moment {
     committed: world.committed.length,
     fetched: world.fetched.length,
     resets: world.resets.length,
+    stateTries: world.stateTries.length,
+    statesKept: world.statesKept.length,
   };
 }
 
@@ -47,6 +63,8 @@ export function worldAt(world: World, moment: Moment): World {
     committed: world.committed.slice(0, moment.committed),
     fetched: world.fetched.slice(0, moment.fetched),
     resets: world.resets.slice(0, moment.resets),
+    stateTries: world.stateTries.slice(0, moment.stateTries),
+    statesKept: world.statesKept.slice(0, moment.statesKept),
   };
 }
 
@@ -63,6 +81,20 @@ export function resetBefore(turnId: string): string {
 
 export function resetAfter(turnId: string): string {
   return `reset after ${turnId}`;
+}
+
+/** What a commit of states alone is called, by the turn that it comes before or after. */
+export function statesBefore(turnId: string): string {
+  return `states before ${turnId}`;
+}
+
+export function statesAfter(turnId: string): string {
+  return `states after ${turnId}`;
+}
+
+/** The record that ends a step, among those that were acknowledged. */
+export function sealOf(stepId: string): string {
+  return `${stepId}-seal`;
 }
 
 /** Whether the record of this effect was acknowledged, and no reset has come since that may have taken it away. */

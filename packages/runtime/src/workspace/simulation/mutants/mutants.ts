@@ -318,6 +318,19 @@ export const mutants: readonly Mutant[] = [
     seed: 14,
   },
   {
+    name: 'leave states that were committed alone out of the archive',
+    file: 'journal/plan-commit.ts',
+    find: 'const earlier = statesAlone?.unarchived ?? [];',
+    replace: 'const earlier: string[] = statesAlone ? [] : [];',
+    isQuick: true,
+  },
+  {
+    name: 'commit states alone and leave the next files where they are',
+    file: 'journal/instance-writer.ts',
+    find: 'await this.#apply(() => placeExtensions(ports.fs, paths, plan.changed, plan.removed));',
+    replace: '',
+  },
+  {
     name: 'do not verify the checksum of a line',
     file: 'lines/read-lines.ts',
     find: 'if (checksum(bytes.subarray(0, bodyLength)) !== Number.parseInt(seal.slice(8, 16), 16)) return undefined;',

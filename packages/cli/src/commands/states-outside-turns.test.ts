@@ -1,0 +1,49 @@
+// Real processes: a state that an extension sets when no turn runs.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { runCaptured } from '../testing/run-captured.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+setDefaultTimeout(60_000);
+
+const place = new GdnPlace();
+beforeAll(() =>
+  place.write('bundle', {
+    'goondan.yaml': sampleBundle({
+      agent: 'extensions: [Extension/counter]',
+      more: 'kind: Extension\nmetadata: { name: counter }\nspec: { entry: ./counter.ts }',
+    }),
+    'counter.ts': `
+export const register = (api) => {
+  api.events.on('turn.completed', async () => api.state.set(((await api.state.get()) ?? 0) + 1));
+};
+`,
+  }),
+);
+afterAll(async () => expect(await place.remove()).toEqual([]));
+
+describe('D-03 X-12 a handler of turn.completed that counts in its state', () => {
+  test('counts 3 after three `gdn run --input`, each a process of its own', async () => {
+    for (const input of ['one', 'two', 'three']) {
+      const { exitCode, stderr } = await place.run('run', 'bundle', '--trust', '--input', input);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    }
+    expect(await count('default')).toBe(3);
+  });
+
+  test('has counted when everything is killed two seconds after the turn', async () => {
+    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.run('send', '--input', 'one', '--instance', 'killed', '--wait', '--bundle', 'bundle');
+    const answered = performance.now();
+    while ((await count('killed')) === undefined && performance.now() - answered < 2_000) await Bun.sleep(20);
+    for (const line of place.processes()) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
+    expect(await count('killed')).toBe(1);
+  });
+});
+
+async function count(instance: string): Promise<unknown> {
+  const where = ['--bundle', join(place.folder, 'bundle'), '--state-root', place.stateRoot];
+  const { stdout } = await runCaptured(['instance', 'show', 'host', instance, '--json', ...where]);
+  return JSON.parse(stdout).extensions.counter;
+}

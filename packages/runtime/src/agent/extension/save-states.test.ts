@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test';
+import { type ErrorCode, GoondanError, type JsonValue } from '@goondan/types';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+
+/** Counts turns outside of them, in a handler of `turn.completed`. */
+const counter = extension('counter', ({ events, state }) => {
+  events.on('turn.completed', () => void state.get().then((count) => state.set(Number(count) + 1)));
+});
+
+/** A store that can fail, and what was committed alone. */
+function failingStore() {
+  const memory = memoryStore();
+  const alone: Readonly<Record<string, JsonValue>>[] = [];
+  const failing: { code: ErrorCode | undefined } = { code: undefined };
+  const store: ConversationStore = {
+    ...memory,
+    async commitStates(instance, stateVersion, states) {
+      if (failing.code !== undefined) throw new GoondanError(failing.code, 'as the test says');
+      alone.push(states);
+      return memory.commitStates(instance, stateVersion, states);
+    },
+  };
+  return { store, alone, failing };
+}
+
+describe('D-03 a state that is set outside a turn', () => {
+  test('X-12 in a handler of turn.completed is written within two seconds', async () => {
+    const clock = manualClock();
+    const agent = await scriptedAgent({ clock, extensions: [counter] });
+    await agent.say('one');
+    expect(await agent.stateOf('counter')).toBeUndefined();
+    await clock.advance(1_999);
+    expect(await agent.stateOf('counter')).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('X-12 in a handler counts every turn, whichever comes next: another turn, the end, another process', async () => {
+    const { store, alone } = failingStore();
+    const first = await scriptedAgent({ store, extensions: [counter] });
+    for (const id of ['a', 'b']) await first.say(id, { event: { id } });
+    await first.close();
+    expect(await first.stateOf('counter')).toBe(2);
+    const second = await scriptedAgent({ store, extensions: [counter] });
+    await second.say('c', { event: { id: 'c' } });
+    await second.close();
+    expect(await second.stateOf('counter')).toBe(3);
+    expect(alone.map((states) => states.counter ?? null)).toEqual([1, 2, 3]);
+  });
+
+  test('X-12 by a timer or by register is written within two seconds, also when no turn ever comes', async () => {
+    const clock = manualClock();
+    const timed = extension('timed', async ({ state }) => {
+      await state.set('from register');
+      clock.after(5_000, () => void state.set('from a timer'));
+    });
+    const agent = await scriptedAgent({ clock, extensions: [timed] });
+    await clock.advance(1_999);
+    expect(await agent.stateOf('timed')).toBe('from register');
+    await clock.advance(5_000);
+    expect(await agent.stateOf('timed')).toBe('from a timer');
+  });
+
+  test('X-12 by a clean-up is written before the agent is closed', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension(
+          'last',
+          ({ state }) =>
+            () =>
+              state.set('cleaned up'),
+        ),
+      ],
+    });
+    await agent.close();
+    expect(await agent.stateOf('last')).toBe('cleaned up');
+  });
+
+  test('is written once for many changes, and not at all for none', async () => {
+    const clock = manualClock();
+    const { store, alone } = failingStore();
+    const busy = extension('busy', async ({ state }) => {
+      for (let number = 0; number < 100; number++) await state.set(number);
+    });
+    await scriptedAgent({ clock, store, extensions: [busy] });
+    await clock.advance(10_000);
+    expect(alone).toEqual([{ busy: 99 }]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('X-12 while a turn runs is that turn’s, whoever sets it: in its records and its commit, and not before', async () => {
+    const clock = manualClock();
+    const { store, alone } = failingStore();
+    const reached = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const outside = extension('outside', ({ pipeline, state }) => {
+      pipeline.register('step', async (ctx) => {
+        clock.after(10, () => void state.set('set by a timer'));
+        reached.resolve();
+        await answer.promise;
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({ clock, store, extensions: [outside] });
+    const turn = agent.say('hello');
+    await reached.promise;
+    await clock.advance(10_000);
+    expect(await agent.stateOf('outside')).toBeUndefined();
+    answer.resolve();
+    await turn;
+    expect(await agent.stateOf('outside')).toBe('set by a timer');
+    await clock.advance(10_000);
+    expect(alone).toEqual([]);
+  });
+
+  test('is tried again while the disk is full, at growing intervals; that is said once, and a turn is not disturbed', async () => {
+    const clock = manualClock();
+    const { store, alone, failing } = failingStore();
+    const agent = await scriptedAgent({ clock, store, extensions: [counter] });
+    failing.code = 'E_DISK_FULL';
+    await agent.say('one');
+    await clock.advance(100_000);
+    expect((await agent.say('two')).text).toBe('You said: two');
+    // What the handler of the first turn had set went with the second.
+    expect(await agent.stateOf('counter')).toBe(1);
+    failing.code = undefined;
+    await clock.advance(60_000);
+    expect(await agent.stateOf('counter')).toBe(2);
+    expect(alone).toEqual([{ counter: 2 }]);
+    const told = agent.logs.filter(({ event }) => event === 'states.not_written');
+    expect(told.map(({ level }) => level)).toEqual(['warn']);
+    expect(told[0]?.message).toContain('cannot be written yet: as the test says');
+  });
+
+  test('that cannot be written before the agent goes is named in the log', async () => {
+    const { store, failing } = failingStore();
+    const agent = await scriptedAgent({ store, extensions: [counter] });
+    failing.code = 'E_DISK_FULL';
+    await agent.say('one');
+    await agent.close(300);
+    expect(agent.logs.at(-1)).toMatchObject({
+      level: 'error',
+      message: 'States that were set outside a turn are lost (counter): the agent ends.',
+    });
+  });
+
+  test('by a process that was overtaken is not written, and is named in the log', async () => {
+    const clock = manualClock();
+    const store = memoryStore();
+    const early = extension('early', ({ state }) => state.set('from register'));
+    const agent = await scriptedAgent({ clock, store, extensions: [early] });
+    await store.commitStates({ agentName: 'tested', instanceKey: 'default' }, 0, { early: 'newer' });
+    await clock.advance(2_000);
+    expect(await agent.stateOf('early')).toBe('newer');
+    expect(agent.logs.at(-1)?.message).toContain('are lost (early): another process has written newer ones');
+    await agent.say('hello');
+    expect(await agent.stateOf('early')).toBe('newer');
+  });
+
+  test('is not lost by a turn that could not be committed', async () => {
+    const clock = manualClock();
+    const { store } = failingStore();
+    let isFull = true;
+    const commit: ConversationStore['commit'] = (...turn) =>
+      isFull ? Promise.reject(new GoondanError('E_DISK_FULL', 'no room')) : store.commit(...turn);
+    const agent = await scriptedAgent({ clock, store: { ...store, commit }, extensions: [counter] });
+    await agent.agent.parts.states.api('counter').set(7);
+    await agent.say('one', { event: { id: 'one' } }).catch(() => undefined);
+    isFull = false;
+    await agent.say('one', { event: { id: 'one' } });
+    await clock.advance(2_000);
+    expect(await agent.stateOf('counter')).toBe(8);
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * Writes extension states that were set outside a turn: soon after the change, before the next turn opens, and before the
+ * agent goes. While a turn runs nothing is written here: what is set then is in its records and its commit.
+ *
+ * 1. One write at a time, of all states as they are then; nothing waits in a queue.
+ * 2. A disk that fails is tried again, at growing intervals, until a write or the commit of a turn has succeeded.
+ * 3. States that are given up are named in the log.
+ */
+import { GoondanError, type JsonValue } from '@goondan/types';
+import { type Clock, sleep } from '../../ports/clock.ts';
+import type { LogLevel } from '../../log/log-sink.ts';
+import type { ExtensionStates } from './extension-states.ts';
+
+/** From the first change to the write, so that it is on the disk within two seconds. */
+const SAVE_AFTER_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** Before the agent goes. */
+const LAST_ATTEMPTS = 4;
+const LAST_WAIT_MS = 250;
+
+export interface SaveStatesParts {
+  readonly states: ExtensionStates;
+  readonly clock: Clock;
+  /** Commits them; rejects with a code. */
+  readonly commit: (states: Readonly<Record<string, JsonValue>>) => Promise<void>;
+  readonly log: (level: LogLevel, message: string) => void;
+}
+
+export class SaveStates {
+  readonly #parts: SaveStatesParts;
+  #isInTurn = false;
+  #isClosed = false;
+  #saving: Promise<boolean> | undefined;
+  #callOff: (() => void) | undefined;
+  /** In a row. */
+  #failures = 0;
+
+  constructor(parts: SaveStatesParts) {
+    this.#parts = parts;
+    parts.states.onSet = () => this.#schedule();
+  }
+
+  /** Before a turn opens: what was set before it is written without it. Never rejects. */
+  async beginTurn(): Promise<void> {
+    await this.flush();
+    this.#isInTurn = true;
+    this.#unschedule();
+  }
+
+  /** It is committed, or could not be. */
+  endTurn(): void {
+    this.#isInTurn = false;
+    if (this.#parts.states.unsaved.length === 0) this.#failures = 0;
+    this.#schedule();
+  }
+
+  /** Whether all states are written. A turn that runs has its own. Never rejects. */
+  async flush(): Promise<boolean> {
+    if (this.#isInTurn) return true;
+    await this.#saving;
+    return this.#save();
+  }
+
+  /** Tries a few times, for `graceMs` at most; after that nothing more is written. Never rejects. */
+  async close(graceMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const startedAt = clock.elapsed();
+    for (let attempt = 1; !(await this.flush()); attempt += 1) {
+      if (attempt >= LAST_ATTEMPTS || clock.elapsed() - startedAt + LAST_WAIT_MS > graceMs) break;
+      await sleep(clock, LAST_WAIT_MS);
+    }
+    this.#isClosed = true;
+    this.#unschedule();
+    if (!this.#isInTurn && this.#parts.states.unsaved.length > 0) this.#giveUp('the agent ends');
+  }
+
+  #schedule(): void {
+    const { states, clock } = this.#parts;
+    const isDue = !this.#isInTurn && !this.#isClosed && states.unsaved.length > 0;
+    if (!isDue || this.#callOff !== undefined) return;
+    const waitMs = Math.min(LONGEST_WAIT_MS, SAVE_AFTER_MS * 2 ** this.#failures);
+    this.#callOff = clock.after(waitMs, () => {
+      this.#callOff = undefined;
+      void this.flush();
+    });
+  }
+
+  #unschedule(): void {
+    this.#callOff?.();
+    this.#callOff = undefined;
+  }
+
+  #save(): Promise<boolean> {
+    this.#saving ??= this.#write().finally(() => {
+      this.#saving = undefined;
+      this.#schedule();
+    });
+    return this.#saving;
+  }
+
+  async #write(): Promise<boolean> {
+    const { states, commit, log } = this.#parts;
+    if (this.#isClosed || states.unsaved.length === 0) return true;
+    const snapshot = states.snapshot();
+    try {
+      await commit(snapshot);
+      states.saved(snapshot);
+      this.#failures = 0;
+      return true;
+    } catch (error) {
+      const code = error instanceof GoondanError ? error.code : undefined;
+      if (code === 'E_FENCED') {
+        this.#giveUp('another process has written newer ones');
+        states.saved(snapshot);
+        return true;
+      }
+      // A turn that an earlier process began: its commit takes the states with it.
+      if (code === 'E_STORE_ORDER') return false;
+      // Said once for each time that writing stops working.
+      if (this.#failures === 0) log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
+      this.#failures = Math.min(this.#failures + 1, 16);
+      return false;
+    }
+  }
+
+  #giveUp(reason: string): void {
+    const names = this.#parts.states.unsaved.join(', ');
+    this.#parts.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,56 @@
+/**
+ * A commit of extension states alone: the same commit point, and nothing else of the instance changes. The version and
+ * the archive stay as they are, so that it is not part of the history; the log of an interrupted turn stays too.
+ */
+import type { JsonValue } from '@goondan/types';
+import { checksum } from '../lines/checksum.ts';
+import type { FileMark, InstanceMetadata } from './metadata.ts';
+
+/** What becomes of the files of extension states. */
+export interface ExtensionsPlan {
+  /** The whole new state, by extension name. */
+  readonly extensions: ReadonlyMap<string, string>;
+  /** Those of them that differ from what is committed. */
+  readonly changed: readonly string[];
+  /** Those that have no state any more. */
+  readonly removed: readonly string[];
+}
+
+export interface StatesPlan extends ExtensionsPlan {
+  readonly metadata: InstanceMetadata;
+}
+
+/** `undefined` when they are what is committed. */
+export function planStates(
+  before: InstanceMetadata,
+  committed: ReadonlyMap<string, string>,
+  states: Readonly<Record<string, JsonValue>>,
+): StatesPlan | undefined {
+  const plan = planExtensions(committed, states);
+  const names = [...plan.changed, ...plan.removed];
+  if (names.length === 0) return undefined;
+  const { count, unarchived } = before.commit.statesAlone ?? { count: 0, unarchived: [] };
+  const commit = {
+    ...before.commit,
+    extensions: marksOf(plan.extensions),
+    statesAlone: { count: count + 1, unarchived: [...new Set([...unarchived, ...names])] },
+  };
+  return { ...plan, metadata: { ...before, commit } };
+}
+
+export function planExtensions(
+  committed: ReadonlyMap<string, string>,
+  states: Readonly<Record<string, JsonValue>>,
+): ExtensionsPlan {
+  const extensions = new Map(Object.entries(states).map(([name, state]) => [name, JSON.stringify(state)]));
+  return {
+    extensions,
+    changed: [...extensions.keys()].filter((name) => extensions.get(name) !== committed.get(name)),
+    removed: [...committed.keys()].filter((name) => !extensions.has(name)),
+  };
+}
+
+export function marksOf(extensions: ReadonlyMap<string, string>): Record<string, FileMark> {
+  const markOf = (text: string): FileMark => ({ bytes: Buffer.byteLength(text), crc: checksum(text) });
+  return Object.fromEntries(Array.from(extensions, ([name, text]) => [name, markOf(text)]));
+}
