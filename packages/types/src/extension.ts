@@ -8,7 +8,8 @@ export interface ExtensionToolsApi {
   /**
    * Offers a tool to the model, from the next step on. Allowed at any time.
    *
-   * **Rules** — the name is `{resource}__{export}`; registering it again replaces it.
+   * **Rules** — the name is `{resource}__{export}`; registering it again replaces it. A tool whose schema is too large is
+   * not offered: the log has a warning, `E_SCHEMA_SIZE`, and the agent goes on without it.
    * **Errors** — a bad name: `E_TOOL_NAME`; the name of a declared tool: `E_TOOL_TAKEN`.
    */
   register(item: ToolCatalogItem, handler: ToolHandler): void;

@@ -170,7 +170,13 @@ async function assemble(
     workdir: plan.workdir ?? process.cwd(),
     bundleFolder,
     layers: new LayerRegistry(),
-    tools: new ToolRegistry(),
+    tools: new ToolRegistry(({ code, message }, extension) =>
+      log('warn', `${message} The tool is not offered. (${code})`, {
+        ...(extension !== undefined && { extension }),
+        event: 'tool.refused',
+        data: { code },
+      }),
+    ),
     models,
     states,
     stateVersion: committed.stateVersion,

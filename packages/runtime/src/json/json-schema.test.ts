@@ -93,4 +93,56 @@ describe('a schema', () => {
     expect(await problems(schema, { city: 'Seoul' })).toEqual([]);
     expect(await problems(schema, {})).toEqual(["the value must have required property 'city'"]);
   });
+
+  test('T-07 with many $refs to a large part is refused before it is compiled', async () => {
+    const many = (count: number, schema: JsonSchema) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
+    const bomb: JsonSchema = {
+      $defs: { b: { properties: many(900, { type: 'string' }) } },
+      properties: many(300, { $ref: '#/$defs/b' }),
+    };
+    const refused = compileSchema(bomb, 'tool "a__b"').catch((error: unknown) => error);
+    expect(await refused).toMatchObject({ code: 'E_SCHEMA_SIZE', message: expect.stringContaining('tool "a__b"') });
+  });
+
+  test('T-07 a part that many $refs name is compiled once', async () => {
+    let reads = 0;
+    const part = Object.defineProperty({ type: 'object' }, 'required', {
+      enumerable: true,
+      get() {
+        reads += 1;
+        return ['city'];
+      },
+    }) as JsonSchema;
+    const properties = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { $ref: '#/$defs/part' }]));
+    const compile = async (count: number) => {
+      reads = 0;
+      const check = await compileSchema({ $defs: { part }, properties: properties(count) }, 'a test');
+      expect(check({ p1: {} })).toHaveLength(1);
+      return reads;
+    };
+    expect(await compile(200)).toBe(await compile(2));
+  });
+
+  test('T-07 uniqueItems reads each item once, however many there are', async () => {
+    const check = await compileSchema({ type: 'array', uniqueItems: true }, 'a test');
+    let reads = 0;
+    const items = Array.from({ length: 2_000 }, (_, index) => ({
+      get id() {
+        reads += 1;
+        return index;
+      },
+      list: [1, 2],
+    }));
+    expect(check(items)).toEqual([]);
+    expect(reads).toBe(2_000);
+    const twice = [{ a: 1, b: 2 }, 'x', { b: 2, a: 1 }];
+    expect(check(twice).map(({ message }) => message)).toEqual([
+      'the value must NOT have duplicate items (items ## 0 and 2 are identical)',
+    ]);
+    expect(check([1, '1', [1], { 1: 1 }, null, true])).toEqual([]);
+    const unasked = await compileSchema({ type: 'array', uniqueItems: false }, 'a test');
+    expect(unasked([1, 1])).toEqual([]);
+  });
 });

@@ -1,6 +1,8 @@
 /** The one validator of the process, loaded when the first schema has to be checked. */
-import { type JsonSchema, GoondanError } from '@goondan/types';
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { type JsonSchema, type JsonValue, GoondanError } from '@goondan/types';
+import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
+import { canonicalJson } from './canonical-json.ts';
+import { countSchemaNodes, MOST_SCHEMA_NODES } from './count-schema-nodes.ts';
 
 export interface SchemaProblem {
   /** The keys that lead to it. */
@@ -16,13 +18,27 @@ export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
 let validator: Promise<Ajv> | undefined;
 
-/** Compiles a schema once. Rejects with `E_TOOL_SCHEMA` when it is none. */
+/**
+ * Compiles a schema once. Compiling cannot be interrupted, so its work is bounded beforehand.
+ *
+ * **Errors** — `E_TOOL_SCHEMA` when it is not a schema, `E_SCHEMA_SIZE` when it is too large to be compiled.
+ */
 export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   const check = compile(schema, what);
   compiled.set(schema, check);
   return check;
+}
+
+/** Why a schema is not compiled: with its `$ref`s followed it is too large. `undefined` when it is not. */
+export function findSizeProblem(schema: JsonSchema, what: string): GoondanError | undefined {
+  if (countSchemaNodes(schema) <= MOST_SCHEMA_NODES) return undefined;
+  const bound = MOST_SCHEMA_NODES.toLocaleString('en-US');
+  return new GoondanError(
+    'E_SCHEMA_SIZE',
+    `The schema of ${what} has more than ${bound} values once its $refs are followed.`,
+  );
 }
 
 /** What keeps a value from being a JSON Schema; empty when it is one. The schema is looked at, not compiled. */
@@ -33,6 +49,8 @@ export async function findSchemaProblems(schema: JsonSchema): Promise<readonly S
 }
 
 async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
+  const tooLarge = findSizeProblem(schema, what);
+  if (tooLarge !== undefined) throw tooLarge;
   validator ??= loadValidator();
   const ajv = await validator;
   let validate: ValidateFunction;
@@ -54,9 +72,36 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
-  // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own.
-  return new Ajv({ strict: false, allErrors: true, logger: false });
+  // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own. A target of many
+  // $refs is compiled once, and not once for each of them.
+  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false });
+  ajv.removeKeyword('uniqueItems');
+  return ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: true,
+    validate: hasUniqueItems,
+  });
 }
+
+/** In one pass: the validator's own keyword compares each item with every other one. */
+const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readonly JsonValue[]) => {
+  if (!isWanted) return true;
+  const seen = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const text = canonicalJson(item);
+    const first = seen.get(text);
+    if (first === undefined) {
+      seen.set(text, index);
+      continue;
+    }
+    const message = `must NOT have duplicate items (items ## ${first} and ${index} are identical)`;
+    hasUniqueItems.errors = [{ keyword: 'uniqueItems', message, params: { i: index, j: first } }];
+    return false;
+  }
+  return true;
+};
 
 /** That a branch does not fit is said once more for the branch as a whole. */
 function saysSomething({ keyword }: ErrorObject): boolean {

@@ -226,6 +226,11 @@ export const agentErrors = {
     meaning: 'A resource is malformed.',
     suggestion: 'Correct the field the message names.',
   },
+  E_SCHEMA_SIZE: {
+    meaning:
+      'A JSON Schema is too large to be compiled once its `$ref`s are followed. A tool with such a schema is not offered.',
+    suggestion: 'Make the schema smaller: fewer properties, fewer `$ref`s to large parts.',
+  },
   E_STATE_NOT_JSON: {
     meaning: '`api.state.set` got something that is not JSON.',
     suggestion: 'Keep plain objects, arrays, strings, finite numbers, booleans and null.',

@@ -100,6 +100,24 @@ describe('the tools of a server', () => {
   });
 });
 
+test('T-07 a tool whose schema grows without bound is not offered, with a warning; the others are', async () => {
+  const many = (count: number, schema: JsonObject) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
+  const inputSchema = {
+    type: 'object',
+    $defs: { b: { type: 'object', properties: many(900, { type: 'string' }) } },
+    properties: many(300, { $ref: '#/$defs/b' }),
+  };
+  place.setTools('look', toolOf('bomb', 'Grows.', { inputSchema }), 'change');
+  await start();
+  expect(await call('change')).toBe('changed');
+  expect(offered()).toEqual(['files__look', 'files__change']);
+  const warnings = agent.logs.filter(({ message }) => message.includes('E_SCHEMA_SIZE'));
+  expect(warnings).toMatchObject([
+    { level: 'warn', extension: 'files', event: 'tool.refused', message: expect.stringContaining('files__bomb') },
+  ]);
+});
+
 describe('a list that changes', () => {
   test('B-06 list_changed: a new tool is there in the next step, one that is gone is not', async () => {
     place.setTools('change', 'old');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ToolCatalogItem, ToolHandler } from '@goondan/types';
+import type { JsonSchema, ToolCatalogItem, ToolHandler } from '@goondan/types';
 import { type RegisteredTool, ToolRegistry } from './tool-registry.ts';
 
 const handler: ToolHandler = () => null;
@@ -109,5 +109,28 @@ describe('the tools of an agent', () => {
     const registry = new ToolRegistry();
     registry.register('notes', item('notes__add', { annotations }), handler);
     expect(registry.get('notes__add')).toMatchObject(expected);
+  });
+
+  test('T-07 a tool with a schema that is too large is not offered, declared or registered; the others are', () => {
+    const refused: unknown[] = [];
+    const registry = new ToolRegistry(({ code, message }, extension) => refused.push([code, message, extension]));
+    const many = (count: number, schema: JsonSchema) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
+    const parameters: JsonSchema = {
+      $defs: { b: { properties: many(900, { type: 'string' }) } },
+      properties: many(300, { $ref: '#/$defs/b' }),
+    };
+    registry.declare({ ...declared('weather__bomb'), item: item('weather__bomb', { parameters }) });
+    registry.declare(declared('weather__get'));
+    registry.register('notes', item('notes__bomb', { parameters }), handler);
+    registry.register('notes', item('notes__add'), handler);
+    expect(registry.items().map(({ name }) => name)).toEqual(['weather__get', 'notes__add']);
+    registry.register('notes', item('notes__add', { parameters }), handler);
+    expect(registry.items().map(({ name }) => name)).toEqual(['weather__get']);
+    expect(refused).toEqual([
+      ['E_SCHEMA_SIZE', expect.stringContaining('weather__bomb'), undefined],
+      ['E_SCHEMA_SIZE', expect.stringContaining('notes__bomb'), 'notes'],
+      ['E_SCHEMA_SIZE', expect.stringContaining('notes__add'), 'notes'],
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 /** The tools an agent has: those its plan declares and those its extensions register. */
 import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { findSizeProblem } from '../../json/json-schema.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 
 /** What the runtime itself knows about a tool; the catalog shows only `item`. */
@@ -25,8 +26,12 @@ export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
   private listed: readonly ToolCatalogItem[] | undefined;
 
+  /** `onRefused` is told of a tool that is not offered because its schema is too large; the others are. */
+  constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
+
   declare(tool: Omit<RegisteredTool, 'extension'>): void {
     const item = checkItem(tool.item);
+    if (this.isTooLarge(item)) return;
     if (this.tools.has(item.name)) {
       throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
     }
@@ -50,6 +55,11 @@ export class ToolRegistry {
         `Extension "${extension}" cannot register "${checked.name}": a declared tool has that name.`,
       );
     }
+    this.listed = undefined;
+    if (this.isTooLarge(checked, extension)) {
+      this.tools.delete(checked.name);
+      return;
+    }
     const {
       readOnly = false,
       idempotent = false,
@@ -68,7 +78,6 @@ export class ToolRegistry {
       isPatient: false,
       extension,
     });
-    this.listed = undefined;
   }
 
   /** Names of the tools that an extension has registered. */
@@ -84,6 +93,12 @@ export class ToolRegistry {
   items(): readonly ToolCatalogItem[] {
     this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
     return this.listed;
+  }
+
+  private isTooLarge({ name, parameters }: ToolCatalogItem, extension?: string): boolean {
+    const problem = parameters && findSizeProblem(parameters, `tool "${name}"`);
+    if (problem !== undefined) this.onRefused(problem, extension);
+    return problem !== undefined;
   }
 }
 

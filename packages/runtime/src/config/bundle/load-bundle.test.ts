@@ -275,6 +275,20 @@ describe('packages', () => {
     ]);
   });
 
+  test('T-07 a declared tool whose schema is too large is warned about, at its place', async () => {
+    const many = (count: number, schema: object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
+    const parameters = {
+      $defs: { b: { properties: many(900, { type: 'string' }) } },
+      properties: many(300, { $ref: '#/$defs/b' }),
+    };
+    const tool = `spec:\n  entry: ./t.ts\n  exports:\n    - name: get\n      description: x\n      parameters: ${JSON.stringify(parameters)}\n`;
+    using bundle = temporaryBundle({ 'goondan.yaml': `${head('Tool', 't')}${tool}`, 't.ts': module });
+    const { warnings, errors } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    expect(warnings).toMatchObject([{ code: 'E_SCHEMA_SIZE', line: 9, message: expect.stringContaining('"t__get"') }]);
+  });
+
   test('R-04 what nobody refers to needs no values of the environment', async () => {
     const needs = (name: string) =>
       `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;

@@ -1,8 +1,8 @@
 /** What a Tool exports: names that providers accept, each once, and schemas that are some. */
 import type { Scope } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
+import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
-import { findSchemaProblems } from '../../../json/json-schema.ts';
+import { findSchemaProblems, findSizeProblem } from '../../../json/json-schema.ts';
 import { isToolName } from '../../tool-name.ts';
 
 /** Stricter than what extensions may use, so that names read alike. */
@@ -26,6 +26,12 @@ export async function checkTools(scope: Scope): Promise<Finding[]> {
         );
       }
       seen.add(each.name);
+      const tooLarge = findSizeProblem(each.parameters ?? {}, `tool "${full}"`);
+      if (tooLarge !== undefined) {
+        const at = document.placeOf([...path, 'parameters']);
+        const message = `${tooLarge.message} The tool is not offered.`;
+        findings.push(warningAt(at, 'E_SCHEMA_SIZE', message, { resource: identity }));
+      }
       for (const { path: inside, message } of await findSchemaProblems(each.parameters ?? {})) {
         const at = document.placeOf([...path, 'parameters', ...inside]);
         findings.push(

@@ -1,0 +1,113 @@
+/**
+ * The size of a JSON Schema once every `$ref` stands for a copy of its target: that many places a check may look at. A
+ * short schema can grow without bound this way, so it is counted before it is compiled. Pure.
+ *
+ * 1. Each target is walked once, and the walk ends at the bound: counting costs no more than `most` steps.
+ * 2. A target inside itself counts once more and is not followed: how often such a check repeats depends on the value.
+ */
+import { isPlainObject } from './copy-json.ts';
+
+/** Places of one schema that the validator compiles. Compiling as many takes about two seconds on a slow machine. */
+export const MOST_SCHEMA_NODES = 20_000;
+/** Levels of nesting, targets of `$ref` included. The compiler recurses as deep. */
+const DEEPEST = 512;
+
+/** Every value of the schema is a node. `Infinity` when there are more than `most`, or it cannot be told. */
+export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): number {
+  const scopes = new Scopes(schema);
+  const counted = new Map<object, number>();
+  const open = new Set<object>();
+  let visited = 0;
+  return count(schema, 0);
+
+  function count(value: unknown, depth: number): number {
+    visited += 1;
+    if (visited > most || depth > DEEPEST) return Infinity;
+    if (typeof value !== 'object' || value === null) return 1;
+    let total = 1;
+    for (const item of Object.values(value)) {
+      total += count(item, depth + 1);
+      if (total > most) return Infinity;
+    }
+    const target = scopes.targetOf(value);
+    if (target === 'unknown') return Infinity;
+    total += target === undefined ? 0 : countTarget(target, depth + 1);
+    return total > most ? Infinity : total;
+  }
+
+  function countTarget(target: object, depth: number): number {
+    const known = counted.get(target);
+    if (known !== undefined) return known;
+    if (open.has(target)) return 1;
+    open.add(target);
+    const total = count(target, depth);
+    open.delete(target);
+    counted.set(target, total);
+    return total;
+  }
+}
+
+/** The parts of a schema that a `$ref` can name: by pointer, by `$id` and by `$anchor`. */
+class Scopes {
+  readonly #root: object;
+  /** Each part with an `$id` of its own is a scope: pointers and anchors inside of it start there. */
+  readonly #scopes = new Map<object, object>();
+  /** `undefined`: several have this name. */
+  readonly #ids = new Map<string, object | undefined>();
+  readonly #anchors = new Map<object, Map<string, object>>();
+
+  constructor(root: object) {
+    this.#root = root;
+    this.#collect(root, root, 0);
+  }
+
+  /**
+   * `undefined` when it has no `$ref`, or one that names nothing here: the validator refuses that one itself. `unknown`
+   * when the validator may find something that is not found here.
+   */
+  targetOf(node: object): object | 'unknown' | undefined {
+    if (!('$ref' in node) || typeof node.$ref !== 'string') return undefined;
+    const [address = '', fragment = ''] = node.$ref.split('#', 2);
+    const scope = address === '' ? (this.#scopes.get(node) ?? this.#root) : this.#ids.get(address);
+    if (scope === undefined) return this.#ids.size === 0 ? undefined : 'unknown';
+    if (fragment === '') return scope;
+    if (fragment.startsWith('/')) return follow(scope, fragment);
+    return this.#anchors.get(scope)?.get(fragment) ?? (this.#anchors.size === 0 ? undefined : 'unknown');
+  }
+
+  #collect(node: unknown, outer: object, depth: number): void {
+    if (typeof node !== 'object' || node === null || depth > DEEPEST) return;
+    const { $id, $anchor, $dynamicAnchor } = node as Readonly<Record<string, unknown>>;
+    const [id, fragment] = typeof $id === 'string' && node !== this.#root ? $id.split('#', 2) : [];
+    const isScope = id !== undefined && id !== '';
+    const scope = isScope ? node : outer;
+    this.#scopes.set(node, scope);
+    if (isScope) this.#ids.set(id, this.#ids.has(id) ? undefined : node);
+    for (const name of [$anchor, $dynamicAnchor, fragment]) {
+      if (typeof name === 'string' && name !== '') this.#addAnchor(scope, name, node);
+    }
+    for (const item of Object.values(node)) this.#collect(item, scope, depth + 1);
+  }
+
+  #addAnchor(scope: object, name: string, node: object): void {
+    const anchors = this.#anchors.get(scope) ?? new Map<string, object>();
+    this.#anchors.set(scope, anchors.set(name, node));
+  }
+}
+
+function follow(scope: object, pointer: string): object | undefined {
+  let at: unknown = scope;
+  for (const part of pointer.split('/').slice(1)) {
+    if (!isPlainObject(at) && !Array.isArray(at)) return undefined;
+    at = Reflect.get(at, unescape(part));
+  }
+  return typeof at === 'object' && at !== null ? at : undefined;
+}
+
+function unescape(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return part;
+  }
+}
