@@ -23,7 +23,10 @@ export interface ExtensionStateApi {
   set(value: JsonValue): Promise<void>;
 }
 
-/** A bus inside the agent's process. A handler that throws is logged and does not stop the others. */
+/**
+ * A bus inside the agent's process. A handler that throws is logged and does not stop the others. An extension that emits
+ * `extension.status` says how something is that it needs: `gdn status`, traces and Studio show it.
+ */
 export interface ExtensionEventsApi {
   on<Name extends RuntimeEventName>(event: Name, handler: (payload: RuntimeEvents[Name]) => void): () => void;
   on(event: string, handler: (...args: unknown[]) => void): () => void;

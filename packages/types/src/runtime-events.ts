@@ -79,6 +79,38 @@ export interface ApprovalAsked extends ToolCalled {
 }
 export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
 
+/** How something outside of the agent is that an extension needs: a server, a device. */
+export interface ExtensionStatus {
+  /** `idle`: it is connected when it is needed. `reconnecting`: it was lost, and is tried again. */
+  state: 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'failed';
+  /** Its command or its address, without secrets. */
+  target?: string;
+  /** Why it is not connected; of one that is, why it was lost the last time. Cut after 2,000 characters. */
+  problem?: string;
+  /** The last lines it printed, oldest first. At most 10 are kept, 500 characters of each. */
+  lines?: readonly string[];
+  /** How often it was lost since the agent started. */
+  lost?: number;
+  /** Names of the tools it offers now; absent while that is not known. */
+  tools?: readonly string[];
+  /** Its tools that are not offered, and why. At most 50 are kept. */
+  withheld?: readonly { readonly name: string; readonly problem: string }[];
+}
+
+/** An extension emitted `extension.status` with an `ExtensionStatus`. The runtime adds whose it is, and masks secrets. */
+export interface ExtensionStatusChanged extends ExtensionStatus {
+  extension: string;
+  agentName: string;
+  instanceKey: string;
+  /** When it was told. */
+  timestamp: string;
+  /** When it came into this state. */
+  since: string;
+  /** The turn that ran then. */
+  turnId?: string;
+  traceId?: string;
+}
+
 export interface RuntimeEvents {
   'turn.started': TurnStarted;
   'turn.completed': TurnCompleted;
@@ -91,6 +123,7 @@ export interface RuntimeEvents {
   'tool.failed': ToolFailed;
   'approval.asked': ApprovalAsked;
   'approval.decided': ApprovalDecided;
+  'extension.status': ExtensionStatusChanged;
 }
 
 export type RuntimeEventName = keyof RuntimeEvents;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
 setDefaultTimeout(60_000);
@@ -186,5 +187,91 @@ describe('gdn mcp approve', () => {
     expect(stderr).toStartWith('E_MCP_UNKNOWN: No tool "look" of "files" waits for approval. Waiting: none.');
     expect(exitCode).toBe(3);
     expect(existsSync(join(folder, '.mcp.lock.json'))).toBe(false);
+  });
+});
+
+describe('gdn mcp test', () => {
+  const fileServer = join(import.meta.dir, '../../../base/src/extensions/mcp/testing/file-server.ts');
+  const item = (config: object = {}) =>
+    `{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: notes, config: ${JSON.stringify(config)} }`;
+  const declare = (command: readonly string[], config = {}) => {
+    const [program, ...args] = command;
+    return place.write('bundle', {
+      'goondan.yaml': using(item({ fromFile: { server: 'tools' }, ...config })),
+      'tools.json': JSON.stringify([
+        { name: 'look', description: 'Looks.\nA second line.', inputSchema: { type: 'object' } },
+        { name: 'fail', inputSchema: { type: 'object' } },
+        { name: 'hang', inputSchema: { type: 'object' } },
+      ]),
+      '.mcp.json': JSON.stringify({ mcpServers: { tools: { command: program, args } } }),
+    });
+  };
+  const alive = () => [process.execPath, fileServer, join(folder, 'tools.json')];
+  /** In this process. */
+  const run = (...args: string[]) =>
+    runCaptured(['mcp', 'test', ...args, '--bundle', folder, '--state-root', place.stateRoot]);
+
+  test('F-10 needs trust, connects as its agent would, lists tools, calls one', async () => {
+    await declare(alive());
+    const untrusted = await run('notes');
+    expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('E_UNTRUSTED: ') });
+    const { stdout, exitCode } = await run('notes', '--trust');
+    expect(exitCode).toBe(0);
+    const [first = '', ...lines] = stdout.split('\n');
+    expect(first).toMatch(/^Connected to "notes" in \d+ ms: .*file-server\.ts .*tools\.json \(used by \w+\)$/);
+    expect(lines).toEqual(['Tools:', '  notes__look  Looks.', '  notes__fail  ', '  notes__hang  ', '']);
+
+    // By the name of the server in .mcp.json, and the agent's name of the tool.
+    const called = await run('tools', '--trust', '--json', '--call', 'notes__look', '--args', '{"word":"x"}');
+    expect(JSON.parse(called.stdout)).toMatchObject({
+      name: 'notes',
+      agent: expect.any(String),
+      tools: [{ name: 'notes__look', tool: 'look' }, {}, {}],
+      call: { tool: 'look', output: expect.stringMatching(/^look \d+ \{"word":"x"\}$/) },
+    });
+  });
+
+  test('F-10 says what is wrong: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
+    await declare(alive(), { timeouts: { callMs: 300 } });
+    expect(await run('notes', '--trust', '--call', 'fail')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^E_MCP_TOOL: it did not work/),
+    });
+    expect(await run('notes', '--trust', '--call', 'hang')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^E_MCP_TIMEOUT: /),
+    });
+    expect(await run('notes', '--trust', '--call', 'gone')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^E_MCP_UNKNOWN: .*look, fail, hang/),
+    });
+    expect(await run('notes', '--trust', '--call', 'look', '--args', '[]')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^E_USAGE: /),
+    });
+    expect(await run('notes', '--trust', '--args', '{}')).toMatchObject({ exitCode: 2 });
+    expect(await run('nobody', '--trust')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^E_MCP_UNKNOWN: .*notes, tools/),
+    });
+
+    await declare([process.execPath, '-e', 'console.error("no such database"); process.exit(3)']);
+    const dead = await run('notes', '--trust', '--json');
+    expect(dead).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(JSON.parse(dead.stderr)).toMatchObject({
+      error: { code: 'E_MCP_CONNECT', message: expect.stringContaining('no such database') },
+    });
+  });
+
+  test('F-10 Ctrl-C ends a server that says nothing: exit 130, and nothing is left', async () => {
+    const mark = join(folder, 'started');
+    const silent = `await Bun.write(${JSON.stringify(mark)}, ''); setInterval(() => undefined, 1000);`;
+    await declare([process.execPath, '-e', silent]);
+    const child = place.start('mcp', 'test', 'notes', '--bundle', 'bundle', '--trust');
+    while (!existsSync(mark)) await Bun.sleep(20);
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    expect(await new Response(child.stderr).text()).toStartWith('E_CANCELLED: ');
+    expect(place.processes()).toEqual([]);
   });
 });

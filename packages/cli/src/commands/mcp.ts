@@ -3,15 +3,17 @@ import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-op
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { AddOptions } from '../mcp/read-entry.ts';
 import { printJson } from '../print-json.ts';
+import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
 
 export function addMcpCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('mcp')
     .summary('look after servers of the Model Context Protocol')
     .description(
-      'The MCP servers in the .mcp.json of a bundle, and which of their tools may be used. No server is started here: ' +
-        'the agents that use one do that.',
+      'The MCP servers in the .mcp.json of a bundle, and which of their tools may be used. `gdn mcp test` starts one; ' +
+        'the other commands start none.',
     )
     .addHelpText('after', '\nExample:\n  $ gdn mcp add files -- npx -y @modelcontextprotocol/server-filesystem .');
 
@@ -67,6 +69,32 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
       finish(exitCodes.ok);
     });
 
+  const test = group
+    .command('test')
+    .argument('<name>', 'the extension, as the agent calls it, or a server of .mcp.json')
+    .summary('connect to a server and list its tools')
+    .description(
+      'Starts a server as its agent would, lists its tools, calls one if asked to, and ends it. The waits are those of ' +
+        '`timeouts` in its config: 30 seconds to connect, 15 to list, 60 to call, unless it says otherwise. Exits with 1 when ' +
+        'the server cannot be reached or the call fails.',
+    )
+    .option('--agent <name>', 'the agent whose config and environment count, when several use the name')
+    .option('--call <tool>', 'a tool to call')
+    .option('--args <json>', 'its arguments, a JSON object (default: {})')
+    .option('--trust', 'start it without asking, this time');
+  addBundleOptions(test)
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  $ gdn mcp test notes --bundle my-swarm\n' +
+        `  $ gdn mcp test notes --call search --args '{"word": "flour"}'`,
+    )
+    .action(async (name: string, options: TestOptions) => {
+      if (options.args !== undefined && options.call === undefined) test.error("option '--args' needs option '--call'");
+      await withInterrupt((signal) => showTest(name, options, terminal, signal), stopSignals);
+      finish(exitCodes.ok);
+    });
+
   const approve = group
     .command('approve')
     .argument('<name>', 'the extension, as the agent calls it')
@@ -84,6 +112,26 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
       await approveTools(name, tools, options, terminal);
       finish(exitCodes.ok);
     });
+}
+
+interface TestOptions extends BundleOptions {
+  readonly agent?: string;
+  readonly call?: string;
+  readonly args?: string;
+  readonly trust?: boolean;
+}
+
+async function showTest(
+  name: string,
+  { trust = false, ...options }: TestOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { testServer, describeTest } = await import('../mcp/test-server.ts');
+  const request = { ...options, name, trust, folder: bundleFolder(undefined, options), workdir: process.cwd() };
+  const tested = await testServer(request, terminal, signal);
+  if (options.json === true) return printJson(tested, terminal);
+  terminal.print(describeTest(tested));
 }
 
 function collect(value: string, before: readonly string[] = []): string[] {

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
-import { describeStatus } from '../swarm/describe-status.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { statusJson } from '../swarm/status-json.ts';
 import type { Terminal } from '../terminal.ts';
@@ -12,8 +11,8 @@ export function addStatusCommand(program: Command, terminal: Terminal, finish: (
     .command('status')
     .summary('see whether a swarm runs, and who in it')
     .description(
-      'Says whether the swarm of a bundle runs, in which process, and which agent instances run or have work. A swarm ' +
-        'that does not run is an answer too, and no failure.',
+      'Says whether the swarm of a bundle runs, in which process, and which agent instances run or have work, ' +
+        'with the state of their MCP servers. A swarm that does not run is an answer too, and no failure.',
     );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn status --bundle my-swarm')
@@ -23,9 +22,10 @@ export function addStatusCommand(program: Command, terminal: Terminal, finish: (
 }
 
 async function showStatus(options: BundleOptions, terminal: Terminal): Promise<ExitCode> {
-  const [{ placeOfSwarm }, { attachSwarm }] = await Promise.all([
+  const [{ placeOfSwarm }, { attachSwarm }, { describeStatus }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/attach-swarm.ts'),
+    import('../swarm/describe-status.ts'),
   ]);
   const place = await placeOfSwarm(options);
   const status = await (await attachSwarm(place))?.status();

@@ -9,16 +9,38 @@ import type { ExplainedLayer, Explanation } from './explain-agent.ts';
  *   guard/audit  swarm, priority 100
  *     step (no layers)
  */
-export function describeOnion({ agent, source, extensions, layers, tools }: Explanation): string {
+export function describeOnion({ agent, source, extensions, layers, ...offer }: Explanation): string {
   const lines = [
     `Agent ${printable(agent)}: ${origin[source]}.`,
     '',
     ...(layers === null ? ['Layers: not known yet.'] : aligned(onion(layers))),
     '',
     `Extensions: ${list(extensions)}`,
-    `Tools:      ${list(tools)}`,
+    ...describeTools(offer),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools'>;
+
+/** Those of an extension stand on a line of their own, with when they were seen. */
+function describeTools({ toolSources, unknownTools }: Offer): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { name, from, seenAt } of toolSources) {
+    const title = seenAt === null ? '' : `${from.replace(/^Extension\//, '')}, seen ${seenAt}`;
+    groups.set(title, [...(groups.get(title) ?? []), name]);
+  }
+  const own = groups.get('') ?? [];
+  groups.delete('');
+  const more = [
+    ...Array.from(groups, ([title, names]) => `${list(names)} (${printable(title)})`),
+    ...unknownTools.map(({ extension, test }) => {
+      const how = test === null ? 'known after a turn' : `\`${test}\``;
+      return `${printable(extension)}: tools unknown: ${how}`;
+    }),
+  ];
+  const [first = 'none', ...others] = own.length === 0 ? more : [list(own), ...more];
+  return [`Tools:      ${first}`, ...others.map((text) => `            ${text}`)];
 }
 
 const origin = {

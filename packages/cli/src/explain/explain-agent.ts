@@ -6,11 +6,13 @@ import {
   type DeclaredAgents,
   declaredAgents,
   inspectAgent,
+  keepKnownTools,
   type LayerSummary,
   partsDigest,
   readDescription,
 } from '@goondan/runtime';
 import type { MiddlewareKind } from '@goondan/types';
+import { isMcpServer } from '../mcp/find-server.ts';
 import { mayStart, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
@@ -32,6 +34,23 @@ export interface Explanation {
   /** Outermost first; null as long as nobody knows. */
   readonly layers: Readonly<Record<MiddlewareKind, readonly ExplainedLayer[]>> | null;
   readonly tools: readonly string[];
+  /** The same tools with where each comes from: `Tool/name`, `Extension/name`, or `runtime`. */
+  readonly toolSources: readonly ToolSource[];
+  /** Extensions whose tools are not known, and how to find out. */
+  readonly unknownTools: readonly UnknownTools[];
+}
+
+export interface ToolSource {
+  readonly name: string;
+  readonly from: string;
+  /** When an extension was last known to offer it; null of a declared tool. */
+  readonly seenAt: string | null;
+}
+
+export interface UnknownTools {
+  readonly extension: string;
+  /** What to type; null when it is not an MCP server: then a turn shows them. */
+  readonly test: string | null;
 }
 
 /**
@@ -48,10 +67,14 @@ export async function explainAgent(
   const { bundle, swarmName: swarm, workdir } = run;
   const declared = chooseAgent(declaredAgents(bundle, { swarm, environment: process.env, workdir }), wanted);
   const agent = declared.agentName;
-  if (load) return { agent, source: 'loaded', ...toParts(await loadNow(run, agent, terminal, signal)) };
   const recorded = await readDescription(run, agent);
+  if (load) {
+    // Servers are connected when a turn needs them: of those, what the last run saw.
+    const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
+    return { agent, source: 'loaded', ...toParts(loaded, declared) };
+  }
   if (recorded === undefined) return { ...explainDeclared(declared), note: NEVER_STARTED };
-  const explanation: Explanation = { agent, source: 'last-run', ...toParts(recorded) };
+  const explanation: Explanation = { agent, source: 'last-run', ...toParts(recorded, declared) };
   return recorded.digest === partsDigest(declared) ? explanation : { ...explanation, note: CHANGED };
 }
 
@@ -72,24 +95,49 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
-function explainDeclared({ agentName, extensions = [], tools = [], agentTools = false }: DeclaredAgent): Explanation {
+/** What is known of an agent that never started. */
+export function explainDeclared(declared: DeclaredAgent): Explanation {
+  const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
+  const tools = [
+    ...own.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`)),
+    ...(agentTools ? AGENT_TOOL_NAMES : []),
+  ];
+  const servers = extensions.filter(isMcpServer).map(({ resource }) => resource.metadata.name);
   return {
     agent: agentName,
     source: 'declared',
     extensions: extensions.map(({ resource }) => resource.metadata.name),
     layers: null,
-    tools: [
-      ...tools.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`)),
-      ...(agentTools ? AGENT_TOOL_NAMES : []),
-    ],
+    tools,
+    ...sourcesOf({ tools, unknown: servers }, declared),
   };
 }
 
-function toParts({
-  extensions,
-  layers,
-  tools,
-}: AgentDescription): Pick<Explanation, 'extensions' | 'layers' | 'tools'> {
+/** Where the tools come from, and which are not known. */
+export function sourcesOf(
+  { tools, registered = [], unknown = [] }: Pick<AgentDescription, 'tools' | 'registered' | 'unknown'>,
+  { extensions = [], tools: declared = [] }: Pick<DeclaredAgent, 'extensions' | 'tools'>,
+): Pick<Explanation, 'toolSources' | 'unknownTools'> {
+  const found = new Map(registered.map((tool) => [tool.name, tool]));
+  const ownerOf = (tool: string) =>
+    declared.find(({ name, exports }) => exports.some((each) => `${name}__${each.name}` === tool))?.name;
+  const servers = new Set(extensions.filter(isMcpServer).map(({ resource }) => resource.metadata.name));
+  return {
+    toolSources: tools.map((name) => {
+      const { extension, seenAt = null } = found.get(name) ?? {};
+      if (extension !== undefined) return { name, from: `Extension/${extension}`, seenAt };
+      const owner = ownerOf(name);
+      return { name, from: owner === undefined ? 'runtime' : `Tool/${owner}`, seenAt };
+    }),
+    unknownTools: unknown.map((extension) => ({
+      extension,
+      test: servers.has(extension) ? `gdn mcp test ${extension}` : null,
+    })),
+  };
+}
+
+function toParts(description: AgentDescription, declared: DeclaredAgent): Omit<Explanation, 'agent' | 'source'> {
+  const { extensions, layers, tools } = description;
   const of = (wanted: MiddlewareKind) =>
     layers.flatMap(({ kind, extension, name, priority, ...more }) =>
       kind === wanted ? [{ extension, name, priority, ...more }] : [],
@@ -98,5 +146,6 @@ function toParts({
     extensions,
     layers: { turn: of('turn'), step: of('step'), model: of('model'), toolCall: of('toolCall') },
     tools,
+    ...sourcesOf(description, declared),
   };
 }

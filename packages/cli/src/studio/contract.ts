@@ -32,9 +32,12 @@ import type {
   SwarmNotice,
   TurnSummary,
 } from '@goondan/runtime';
-import type { TurnError } from '@goondan/types';
+import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
+import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 export type { Acceptance } from '@goondan/runtime';
+export type { ExtensionStatusChanged } from '@goondan/types';
+export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 /** How a value arrives on the other side: dates are texts there. */
 export type Sent<Value> = Value extends Date
@@ -92,6 +95,10 @@ export interface AgentView {
   /** The agents it may ask, when the bundle is known. */
   readonly mayAsk?: readonly string[];
   readonly tools: readonly string[];
+  /** The same tools with where each comes from, and when an extension was last known to offer it. */
+  readonly toolSources: readonly ToolSource[];
+  /** Extensions whose tools are not known, and how to find out. */
+  readonly unknownTools: readonly UnknownTools[];
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind; empty for one that never started. */
   readonly layers: readonly LayerSummary[];
@@ -107,6 +114,8 @@ export interface InstanceView {
   readonly queued: number;
   readonly crashes: number;
   readonly problem?: string;
+  /** How things are that its extensions need, MCP servers for example, while it has a process. */
+  readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
 /** `?at=SEQ`: as it was after that event. `?last=N`: the newest N messages of it; 200 when absent, 1000 at most. */

@@ -1,23 +1,35 @@
-import type { SwarmStatus } from '@goondan/runtime';
+import { describeExtensionStatus, type SwarmStatus } from '@goondan/runtime';
+import type { ExtensionStatusChanged } from '@goondan/types';
+import { harmlessText } from '../harmless-text.ts';
 
 /** For people: the swarm, and a line for each instance and connection. */
 export function describeStatus({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
-    ...instances.map(({ agentName, instanceKey, status, pid: own, queued, problem, approvals }) =>
-      line(
-        `${agentName} (${instanceKey})`,
-        approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
-        own,
-        queued === 0 ? undefined : `${queued} queued`,
-        problem,
-      ),
+    ...instances.flatMap(
+      ({ agentName, instanceKey, status, pid: own, queued, problem, approvals, extensions = [] }) => [
+        line(
+          `${agentName} (${instanceKey})`,
+          approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
+          own,
+          queued === 0 ? undefined : `${queued} queued`,
+          problem,
+        ),
+        ...extensions.flatMap(describePart),
+      ],
     ),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** A server and the like, below its agent; what it printed last below that. */
+function describePart(status: ExtensionStatusChanged): string[] {
+  const [first = '', ...more] = describeExtensionStatus(status).map((text) => harmlessText(text));
+  const withheld = (status.withheld ?? []).map((each) => `withheld: ${harmlessText(each.name)}: ${each.problem}`);
+  return [`    ${first}`, ...[...more, ...withheld].map((text) => `      ${text}`)];
 }
 
 function line(who: string, status: string, pid: number | undefined, ...more: (string | undefined)[]): string {

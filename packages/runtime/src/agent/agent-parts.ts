@@ -8,6 +8,7 @@ import type { ConversationStore } from './conversation/conversation-store.ts';
 import type { WarmConversation } from './conversation/conversation.ts';
 import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
+import type { ExtensionStatuses } from './extension/extension-statuses.ts';
 import type { SaveStates } from './extension/save-states.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
 import type { SecretMask } from '../log/mask-secrets.ts';
@@ -39,6 +40,7 @@ export interface AgentParts {
   stateVersion: number;
   readonly saveStates: SaveStates;
   readonly bus: EventBus;
+  readonly statuses: ExtensionStatuses;
   readonly store: ConversationStore;
   readonly engine: Engine;
   readonly approver: Approver;

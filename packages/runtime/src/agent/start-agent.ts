@@ -16,6 +16,7 @@ import { EventBus } from './extension/event-bus.ts';
 import type { DrawScope } from '../trace/draw-scope.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
+import { ExtensionStatuses, STATUS_EVENT } from './extension/extension-statuses.ts';
 import { SaveStates } from './extension/save-states.ts';
 import type { LoadedExtensions } from './extension/load-extensions.ts';
 import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
@@ -113,7 +114,7 @@ async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
 
 async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
-  { layers, tools, states, bus, clock, log }: AgentParts,
+  { layers, tools, states, bus, statuses, clock, log }: AgentParts,
   drawScopeFor: AgentPorts['drawScopeFor'],
 ): Promise<LoadedExtensions> {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
@@ -123,7 +124,7 @@ async function loadAllExtensions(
       (level, message) => log(level, message, { extension }),
       () => clock.elapsed(),
     );
-  const given = { layers, tools, states, bus, loggerFor, drawScopeFor };
+  const given = { layers, tools, states, bus, statuses, loggerFor, drawScopeFor };
   return loadExtensions(extensions, given, clock, (problem, extension) =>
     log('error', problem, { extension, event: 'extension.cleanup_failed' }),
   );
@@ -161,6 +162,9 @@ async function assemble(
     },
     log: (level, message) => log(level, message, { event: 'states.not_written' }),
   });
+  const bus = new EventBus((event, error) =>
+    log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
+  );
   const parts: AgentParts = {
     address,
     systemPrompt: plan.systemPrompt,
@@ -181,9 +185,16 @@ async function assemble(
     states,
     stateVersion: committed.stateVersion,
     saveStates,
-    bus: new EventBus((event, error) =>
-      log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
-    ),
+    bus,
+    statuses: new ExtensionStatuses({
+      address,
+      mask,
+      now: () => clock.now(),
+      currentTurn: () => turnOf(currentEvent()),
+      tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
+      refuse: (problem, extension) =>
+        log('warn', `Its ${STATUS_EVENT} is not told: ${problem}.`, { extension, event: 'status.refused' }),
+    }),
     store,
     engine: ports.engine ?? noEngine,
     approver: ports.approver ?? noApprover,
@@ -199,6 +210,10 @@ async function assemble(
     warm: undefined,
   };
   return parts;
+}
+
+function turnOf(event: AgentEvent | undefined): { readonly turnId: string; readonly traceId: string } | undefined {
+  return event && { turnId: turnIdOf(event.id), traceId: event.traceId };
 }
 
 function logFor(
@@ -217,7 +232,7 @@ function logFor(
       agent: address.agentName,
       instance: address.instanceKey,
       ...(about.extension === undefined ? {} : { extension: about.extension }),
-      ...(event === undefined ? {} : { turnId: turnIdOf(event.id), traceId: event.traceId }),
+      ...turnOf(event),
       ...(about.event === undefined ? {} : { event: about.event }),
       ...(about.data === undefined ? {} : { data: maskJson(about.data, mask) }),
     });

@@ -4,6 +4,7 @@
  */
 import type { AgentInstance, ApprovalOutcome } from '@goondan/types';
 import { agentAddress, agentInstance } from '../ipc/check/agent-event.ts';
+import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
 import {
   type Check,
@@ -128,6 +129,7 @@ const processFields = object({
   crashes: count,
   problem: optional(text),
   approvals: optional(count),
+  extensions: optional(listOf(extensionStatusChanged)),
 } satisfies FieldsOf<Omit<InstanceStatus, keyof AgentInstance>>);
 
 const instanceStatus: Check<InstanceStatus> = (value) => ({ ...agentInstance(value), ...processFields(value) });

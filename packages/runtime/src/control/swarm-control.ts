@@ -6,6 +6,7 @@ import type {
   AgentAddress,
   AgentInstance,
   ApprovalOutcome,
+  ExtensionStatusChanged,
   GoondanError,
   JsonObject,
   TokenUsage,
@@ -142,6 +143,8 @@ export interface InstanceStatus extends AgentInstance {
   readonly problem?: string;
   /** Its tool calls that wait for a person; absent when none does. */
   readonly approvals?: number;
+  /** How things are that its extensions need, MCP servers for example; absent when none says so, or it has no process. */
+  readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
 export interface ConnectionStatus {

@@ -102,6 +102,35 @@ const toAgent: Samples<ToAgent> = {
 
 const fromAgent: Samples<FromAgent> = {
   ready: [{ type: 'ready', extensions: ['x'], layers: [layer, { ...layer, timeoutMs: 5 }], tools: ['a__b'] }],
+  described: [
+    { type: 'described', extensions: ['x'], layers: [], tools: [] },
+    {
+      type: 'described',
+      extensions: ['x'],
+      layers: [],
+      tools: ['x__y'],
+      registered: [{ name: 'x__y', extension: 'x', seenAt: '2026-01-01T00:00:00.000Z' }],
+      unknown: ['z'],
+      statuses: [
+        {
+          extension: 'x',
+          state: 'failed',
+          target: 'node server.mjs',
+          problem: 'It is gone.',
+          lines: ['bye'],
+          lost: 1,
+          tools: ['x__y'],
+          withheld: [{ name: 'w', problem: 'It changed.' }],
+          agentName: 'a',
+          instanceKey: 'k',
+          timestamp: '2026-01-01T00:00:00.000Z',
+          since: '2026-01-01T00:00:00.000Z',
+          turnId: 'turn-1',
+          traceId: 'trace-1',
+        },
+      ],
+    },
+  ],
   'start.failed': [{ type: 'start.failed', error }],
   'turn.done': [
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },

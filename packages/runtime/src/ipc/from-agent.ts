@@ -5,6 +5,7 @@
 import type {
   AgentAddress,
   AgentEvent,
+  ExtensionStatusChanged,
   JsonObject,
   MiddlewareKind,
   TokenUsage,
@@ -32,6 +33,7 @@ import {
   optional,
   text,
 } from './check/shape.ts';
+import { extensionStatusChanged } from './check/extension-status.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
 import { requestTimeoutField, type RequestTimeoutField } from './request-timeout.ts';
@@ -62,11 +64,31 @@ export interface AgentDescription {
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind. */
   readonly layers: readonly LayerSummary[];
+  /** Of all its tools, in the order of the catalog. */
   readonly tools: readonly string[];
+  /** Of these, the ones that extensions registered; absent when there is none. */
+  readonly registered?: readonly RegisteredToolSummary[];
+  /** Extensions whose tools nobody knows yet, because what they need was not connected; absent when there is none. */
+  readonly unknown?: readonly string[];
+}
+
+export interface RegisteredToolSummary {
+  readonly name: string;
+  readonly extension: string;
+  /** When the extension was last known to offer it. */
+  readonly seenAt: string;
+}
+
+/** What an agent says of itself: what it is made of, and how things are that its extensions need. */
+export interface AgentSelf extends AgentDescription {
+  /** Of the extensions that say so; absent when none does. */
+  readonly statuses?: readonly ExtensionStatusChanged[];
 }
 
 export type FromAgent =
-  | ({ readonly type: 'ready' } & AgentDescription)
+  | ({ readonly type: 'ready' } & AgentSelf)
+  /** It is another one now: a server was connected or lost, tools came or went. */
+  | ({ readonly type: 'described' } & AgentSelf)
   | { readonly type: 'start.failed'; readonly error: FrameError }
   /** After the commit. */
   | {
@@ -135,9 +157,18 @@ const descriptionFields = {
   extensions: listOf(name),
   layers: listOf(layerSummary),
   tools: listOf(name),
+  registered: optional(
+    listOf(object({ name, extension: name, seenAt: name } satisfies FieldsOf<RegisteredToolSummary>)),
+  ),
+  unknown: optional(listOf(name)),
 } satisfies FieldsOf<AgentDescription>;
 
 export const agentDescription: Check<AgentDescription> = object(descriptionFields);
+
+const selfFields = {
+  ...descriptionFields,
+  statuses: optional(listOf(extensionStatusChanged)),
+} satisfies FieldsOf<AgentSelf>;
 
 export const turnDelta: Check<TurnDelta> = oneByField<'type', TurnDelta>('type', {
   text: () => object({ type: literal('text'), text, turnId: name, stepId: name, stepIndex: count }),
@@ -162,7 +193,8 @@ export const logLine: Check<LogLine> = object({
 export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: count, 'runtime.event': count });
 
 export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', {
-  ready: () => object({ type: literal('ready'), ...descriptionFields }),
+  ready: () => object({ type: literal('ready'), ...selfFields }),
+  described: () => object({ type: literal('described'), ...selfFields }),
   'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
   'turn.done': () =>
     object({

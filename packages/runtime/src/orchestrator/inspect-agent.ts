@@ -48,8 +48,8 @@ export async function describeLoneAgent(
       hear(message);
       return undefined;
     }
-    const { extensions, layers, tools } = message;
+    const { type: _, statuses: _statuses, ...description } = message;
     process.say({ type: 'drain', graceMs: CLEAN_UP_MS });
-    return waitAtMost(clock, CLEAN_UP_MS, child.exited).then(() => ({ extensions, layers, tools }));
+    return waitAtMost(clock, CLEAN_UP_MS, child.exited).then(() => description);
   });
 }

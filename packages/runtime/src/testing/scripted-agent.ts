@@ -51,8 +51,11 @@ export interface TestedTurn extends TurnOutcome {
   readonly trace: ChainRecord | undefined;
 }
 
+/** Those about turns, steps and calls, each of which is a span. */
+type SpanEventName = Exclude<RuntimeEventName, 'extension.status'>;
+
 /** A runtime event as it was told. */
-export type ToldEvent = { [Name in RuntimeEventName]: { name: Name; payload: RuntimeEvents[Name] } }[RuntimeEventName];
+export type ToldEvent = { [Name in SpanEventName]: { name: Name; payload: RuntimeEvents[Name] } }[SpanEventName];
 
 export interface ScriptedAgent {
   readonly agent: RunningAgent;
@@ -73,7 +76,7 @@ export interface ScriptedAgent {
   close(graceMs?: number): Promise<void>;
 }
 
-const runtimeEvents: readonly RuntimeEventName[] = [
+const runtimeEvents: readonly SpanEventName[] = [
   'turn.started',
   'turn.completed',
   'turn.failed',

@@ -74,3 +74,23 @@ test('what is missing is said: lines, chains, the end', () => {
   expect(turn).not.toHaveProperty('finishReason');
   expect(assembleTurn([chain(0, undefined, 'turn')])).toBeUndefined();
 });
+
+test('F-10 a turn has the state of each server, as it was last', () => {
+  const status = (extension: string, state: 'failed' | 'connected'): TraceLine => ({
+    type: 'status',
+    status: {
+      extension,
+      state,
+      agentName: 'host',
+      instanceKey: 'default',
+      timestamp: '2026-01-01',
+      since: '2026-01-01',
+    },
+  });
+  const lines = [start(1), status('files', 'failed'), status('web', 'connected'), status('files', 'connected'), end(2)];
+  expect(assembleTurn(lines)?.extensions).toMatchObject([
+    { extension: 'files', state: 'connected' },
+    { extension: 'web', state: 'connected' },
+  ]);
+  expect(assembleTurn([start(1), end(2)])).not.toHaveProperty('extensions');
+});

@@ -1,5 +1,5 @@
 /** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
-import { endingOf } from '@goondan/types';
+import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
 import type { ChainLine, EndLine, StartLine, TraceLine } from './trace-lines.ts';
 import { unpackChain } from './trace-lines.ts';
 import type { TracedChain, TurnSummary, TurnTrace } from './turn-trace.ts';
@@ -14,7 +14,18 @@ export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined
     lines: sum(lines.map((line) => (line.type === 'dropped' ? line.count : 0))),
     isCut: lines.some(({ type }) => type === 'cut'),
   };
-  return { ...summary, chain: joinRuns(runs, summary), missing };
+  const extensions = newestStatuses(lines);
+  return {
+    ...summary,
+    chain: joinRuns(runs, summary),
+    ...(extensions.length > 0 && { extensions }),
+    missing,
+  };
+}
+
+function newestStatuses(lines: readonly TraceLine[]): readonly ExtensionStatusChanged[] {
+  const statuses = lines.flatMap((line) => (line.type === 'status' ? [line.status] : []));
+  return [...new Map(statuses.map((status) => [status.extension, status])).values()];
 }
 
 /** Also of a few of its lines: the first and the last ones will do. */

@@ -21,6 +21,8 @@ export function isTraceLine(line: Fields): line is Fields & TraceLine {
       return mayHave(line, isTakenUp, ['takenUp']);
     case 'halt':
       return has(line, isWhole, ['begun']) && isHalt(line);
+    case 'status':
+      return isStatus(line['status']);
     case 'dropped':
       return has(line, isWhole, ['count']);
     default:
@@ -56,6 +58,17 @@ function isHalt(line: Fields): boolean {
     has(line, listOf(isOpen), ['open']) &&
     has(line, listOf(isText), ['asked']) &&
     mayHave(line, isPlainObject, ['error'])
+  );
+}
+
+function isStatus(status: unknown): boolean {
+  return (
+    isPlainObject(status) &&
+    has(status, isText, ['extension', 'state', 'since']) &&
+    mayHave(status, isText, ['problem', 'target']) &&
+    mayHave(status, isWhole, ['lost']) &&
+    mayHave(status, listOf(isText), ['lines', 'tools']) &&
+    mayHave(status, listOf(isPlainObject), ['withheld'])
   );
 }
 

@@ -256,3 +256,19 @@ test.each([false, true])('nothing of a model or a tool reaches the terminal as i
   // Short values stay on their lines.
   if (!isFull) expect(text.split('\n')).toHaveLength(7);
 });
+
+test('F-10 a turn says how its servers were: a quiet line, or what is wrong with the last lines they printed', () => {
+  const turn = traced('coder', {
+    extensions: [
+      { ...status, extension: 'web', state: 'connected', tools: ['web__get', 'web__post'] },
+      { ...status, extension: 'files', state: 'failed', problem: 'It said: bye', lines: ['bad token', 'bye'] },
+    ],
+  });
+  expect(renderTrace(turn).split('\n').slice(1)).toEqual([
+    '│ ⇄ web: connected since 2026-01-01, 2 tools',
+    '│ ✗ files: failed since 2026-01-01: It said: bye',
+    '│   bad token',
+  ]);
+});
+
+const status = { agentName: 'coder', instanceKey: 'default', timestamp: '2026-01-01', since: '2026-01-01' };

@@ -2,8 +2,10 @@
  * A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed, and the
  * turns of called agents in the chain that asked for them.
  */
+import type { ExtensionStatusChanged } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import { describeExtensionStatus } from './describe-extension-status.ts';
 import { shortLine, wholeText } from './show-value.ts';
 import { childrenOf, isTurn } from './chain-children.ts';
 import type { TracedChain, TurnTrace } from './turn-trace.ts';
@@ -114,7 +116,7 @@ class Renderer {
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
 
-  private turnNotes({ resumes, missing, chain, error, truncated, ending }: TurnTrace): string[] {
+  private turnNotes({ resumes, missing, chain, error, truncated, ending, extensions = [] }: TurnTrace): string[] {
     const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
@@ -129,7 +131,15 @@ class Renderer {
     const failure =
       error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${shortLine(error)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
-    return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`))];
+    const parts = extensions.flatMap((status) => this.status(status));
+    return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
+  }
+
+  /** A server that is connected is a quiet line; one that is not says why, with the last lines it printed. */
+  private status(status: ExtensionStatusChanged): string[] {
+    const [first = '', ...more] = describeExtensionStatus(status).map(shortLine);
+    if (status.state !== 'failed' && status.state !== 'reconnecting') return [this.paint('time', `⇄ ${first}`)];
+    return [this.paint('error', `✗ ${first}`), ...more.map((line) => this.paint('time', `  ${line}`))];
   }
 
   private change(sign: string, { path, before, after }: Change): string[] {

@@ -3,7 +3,7 @@
  * in one file. A chain is written when it is over, and before that if it takes longer than a moment; it counts as it is
  * there last.
  */
-import type { AgentEventSource, TurnResult } from '@goondan/types';
+import type { AgentEventSource, ExtensionStatusChanged, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { HaltRecord } from './halt-record.ts';
@@ -63,6 +63,12 @@ export interface EffectLine extends EffectRecord {
   readonly type: 'effect';
 }
 
+/** How something is that an extension needs: as the run began, and whenever it changed. */
+export interface StatusLine {
+  readonly type: 'status';
+  readonly status: ExtensionStatusChanged;
+}
+
 export interface EndLine {
   readonly type: 'end';
   readonly time: string;
@@ -86,7 +92,16 @@ export interface CutLine {
 }
 
 export type TraceLine =
-  StartLine | BeginningLine | ResumeLine | EffectLine | ChainLine | HaltLine | EndLine | DroppedLine | CutLine;
+  | StartLine
+  | BeginningLine
+  | ResumeLine
+  | EffectLine
+  | ChainLine
+  | HaltLine
+  | StatusLine
+  | EndLine
+  | DroppedLine
+  | CutLine;
 
 /** Without what says nothing: most layers change nothing. */
 export function packChain({ layers, ...chain }: Omit<ChainRecord, 'inside'>): StoredChain {

@@ -1,5 +1,5 @@
 /** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
-import type { AgentAddress, AgentEventSource, TurnEnding, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEventSource, ExtensionStatusChanged, TurnEnding, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 
 export interface TurnSummary extends AgentAddress {
@@ -28,6 +28,8 @@ export interface TurnSummary extends AgentAddress {
 
 export interface TurnTrace extends TurnSummary {
   readonly chain: TracedChain;
+  /** How things were that its extensions need, MCP servers for example: each as it was last in this turn. */
+  readonly extensions?: readonly ExtensionStatusChanged[];
   readonly missing: MissingRecords;
 }
 

@@ -74,6 +74,30 @@ describe('descriptions of agents', () => {
     expect((await readDescription(place, 'host'))?.tools).toEqual(['a__100']);
   });
 
+  test('F-11 tools that were seen before stay until it is known which there are, also in the next run', async () => {
+    const place = newPlace();
+    const first = recordDescriptions({ ...place, warn: noWarning });
+    const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
+    first.record('host', { ...loaded('files__look'), registered: seen });
+    await first.settled();
+    const { fs, renames } = countingFs();
+    const second = recordDescriptions({ ...place, fs, warn: noWarning });
+    const starting = { ...loaded('clock__now'), unknown: ['files'] };
+    second.record('host', starting);
+    await second.settled();
+    expect(await readDescription(place, 'host')).toMatchObject({
+      tools: ['clock__now', 'files__look'],
+      registered: seen,
+    });
+    // When they were seen makes no difference to the disk.
+    second.record('host', { ...loaded('files__look'), registered: seen });
+    await second.settled();
+    const later = seen.map((tool) => ({ ...tool, seenAt: '2026-01-02' }));
+    second.record('host', { ...loaded('files__look'), registered: later });
+    await second.settled();
+    expect(renames()).toBe(2);
+  });
+
   test('a disk that fails is warned about, and the next start is written', async () => {
     const place = newPlace();
     const warnings: StoreWarning[] = [];

@@ -1,11 +1,13 @@
 /**
- * What each agent turned out to be made of at its last start, for whoever asks without running it (`gdn explain`). Kept
- * in `<workspace>/layers`, one file for each agent; nothing reads it to run an agent.
+ * What each agent last turned out to be made of, for whoever asks without running it (`gdn explain`). Kept in
+ * `<workspace>/layers`, one file for each agent; nothing reads it to run an agent.
  *
  * Invariants:
  * 1. Recording never waits and never fails a start: what goes wrong is warned about.
  * 2. One write at a time, and at most one description in line for each agent: a newer one takes its place.
- * 3. A description that is written already is not written again: a start costs the disk nothing then.
+ * 3. A description that is written already is not written again: a start costs the disk nothing then. When tools were seen
+ *    makes no difference.
+ * 4. Tools that an extension offered before stay until it is known which ones it offers now (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../ipc/from-agent.ts';
 import { type Check, name, object, text } from '../ipc/check/shape.ts';
@@ -16,6 +18,7 @@ import { layersFolder, layersPath, workspaceFolder } from './layout/instance-pat
 import { makeFolders } from './layout/make-folders.ts';
 import { codedFs } from './lines/coded-fs.ts';
 import { replaceFile } from './lines/replace-file.ts';
+import { keepKnownTools } from './keep-known-tools.ts';
 import type { StoreWarning } from './store-ports.ts';
 
 /** With `partsDigest` of what was declared then. */
@@ -51,6 +54,8 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const waiting = new Map<string, LoadedAgent>();
   const written = new Map<string, string>();
+  /** As it was recorded last, in this run or before. */
+  const known = new Map<string, LoadedAgent | undefined>();
   let writing: Promise<void> | undefined;
   return {
     record(agentName, loaded) {
@@ -72,11 +77,16 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
     writing = undefined;
   }
 
-  async function write(agentName: string, loaded: LoadedAgent): Promise<void> {
-    const made = JSON.stringify(loaded);
-    if (written.get(agentName) === made) return;
+  async function write(agentName: string, described: LoadedAgent): Promise<void> {
     const path = layersPath(workspace, agentName);
     try {
+      if (described.unknown !== undefined && !known.has(agentName)) {
+        known.set(agentName, await readDescription({ stateRoot, workspaceId, fs }, agentName));
+      }
+      const loaded = keepKnownTools(described, known.get(agentName));
+      known.set(agentName, loaded);
+      const made = JSON.stringify(loaded, (key, value: unknown) => (key === 'seenAt' ? undefined : value));
+      if (written.get(agentName) === made) return;
       const recordedAt = clock.now().toISOString();
       const line = JSON.stringify({ formatVersion: FORMAT_VERSION, agent: agentName, recordedAt, ...loaded });
       await makeFolders(fs, stateRoot, layersFolder(workspace));

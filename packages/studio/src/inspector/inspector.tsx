@@ -5,6 +5,7 @@ import type { Show, ShownConversation } from '../conversation/shown-conversation
 import { isTyping } from '../keyboard/use-shortcuts.ts';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Onion } from '../onion/onion.tsx';
+import { ExtensionStates } from '../overview/extension-states.tsx';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
@@ -58,6 +59,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Inspe
       </header>
       <div className="tab-panel" role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`}>
         {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
+        {tab === 'onion' && current?.extensions !== undefined && <ExtensionStates statuses={current.extensions} />}
         {tab === 'onion' && current !== undefined && <Onion key={turn} turn={current} />}
         {tab === 'events' && (
           <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />

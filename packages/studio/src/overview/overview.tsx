@@ -9,7 +9,9 @@ import { useAnswer } from '../server/use-answer.ts';
 import { nameOf } from '../text/name-of.ts';
 import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
 import { AgentGraph } from './agent-graph.tsx';
+import { AgentTools } from './agent-tools.tsx';
 import { BrokenConversations } from './broken-conversations.tsx';
+import { ExtensionStates } from './extension-states.tsx';
 
 interface OverviewProps {
   readonly view: WorkspaceView;
@@ -20,6 +22,7 @@ interface OverviewProps {
 
 export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
   const { workspaceId, swarm, isRunning, startedAt, pid, startCommand } = view;
+  const statuses = view.conversations.flatMap(({ extensions = [] }) => extensions);
   const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
   return (
     <main className="middle overview">
@@ -48,6 +51,13 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
           <section>
             <h2>Agents</h2>
             <AgentGraph view={view} open={(agent) => goTo({ workspaceId, agent, key: newestKey(view, agent) })} />
+          </section>
+        )}
+        <AgentTools agents={view.agents} />
+        {statuses.length > 0 && (
+          <section>
+            <h2>Servers</h2>
+            <ExtensionStates statuses={statuses} />
           </section>
         )}
         {view.connections.length > 0 && (

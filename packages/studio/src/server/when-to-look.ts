@@ -14,7 +14,7 @@ export function isInView(notice: StudioNotice): boolean {
     case 'turn.ended':
       return true;
     case 'runtime.event':
-      return notice.name === 'turn.started';
+      return notice.name === 'turn.started' || notice.name === 'extension.status';
     case 'log':
       return WORDS_OF_SUPERVISION.test(notice.line.event ?? '');
     default:

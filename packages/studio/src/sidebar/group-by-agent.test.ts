@@ -18,5 +18,5 @@ function talk(name: string, key: string): InstanceView {
 }
 
 function agent(name: string): AgentView {
-  return { name, tools: [], extensions: [], layers: [] };
+  return { name, tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { GoondanError } from '@goondan/types';
+import { type ExtensionStatus, GoondanError } from '@goondan/types';
 import { manualClock } from '@goondan/runtime/testing';
 import { Connection } from './connection.ts';
 import type { ClientEvents, ListedTool, McpClient } from './mcp-client.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { MOST_ATTEMPTS } from './retry-delay.ts';
+import { ServerHealth } from './server-health.ts';
 import type { ServerTarget } from './server-target.ts';
 
 const target: ServerTarget = { type: 'http', url: 'http://a.example/', headers: {}, protocol: 'auto' };
@@ -16,11 +17,13 @@ function setUp({ isSupervised = true } = {}) {
   const clock = manualClock();
   const lines: string[] = [];
   const lists: number[] = [];
+  const statuses: ExtensionStatus[] = [];
   const server = {
     connects: 0,
     closes: 0,
     tools: 1,
     events: undefined as ClientEvents | undefined,
+    lastWords: { exit: '', lines: [] as string[] },
     connect: (): Promise<void> => Promise.resolve(),
     list: (): Promise<void> => Promise.resolve(),
   };
@@ -40,6 +43,7 @@ function setUp({ isSupervised = true } = {}) {
     readResource: nothing,
     listPrompts: nothing,
     getPrompt: nothing,
+    lastWords: () => server.lastWords,
     async close() {
       server.closes += 1;
     },
@@ -50,6 +54,7 @@ function setUp({ isSupervised = true } = {}) {
     {
       clock,
       logger: { info: say, warn: say, debug: say },
+      health: new ServerHealth((status) => void statuses.push(status)),
       open: async (events) => {
         server.events = events;
         return client;
@@ -57,7 +62,7 @@ function setUp({ isSupervised = true } = {}) {
       onListed: async (tools) => void lists.push(tools.length),
     },
   );
-  return { connection, server, clock, lines, lists };
+  return { connection, server, clock, lines, lists, statuses };
 }
 
 async function connected(options?: { isSupervised?: boolean }) {
@@ -302,5 +307,67 @@ describe('a list that changes', () => {
     server.events?.onTrouble('the stream ended');
     await connection.settled();
     expect(connection.isConnected).toBe(false);
+  });
+});
+
+describe('how it is', () => {
+  test('F-10 is told at every change: connecting, connected, lost, tried again, back', async () => {
+    const { connection, server, clock, statuses } = setUp();
+    await connection.aim(target);
+    await connection.need();
+    await clock.advance(60_000);
+    server.connect = down;
+    server.lastWords = { exit: 'SIGKILL ended it.', lines: ['out of memory'] };
+    server.events?.onClosed();
+    await clock.advance(500);
+    await settle();
+    server.connect = () => Promise.resolve();
+    await clock.advance(1_000);
+    await settle();
+    expect(statuses.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1])).toEqual([
+      'idle',
+      'connecting',
+      'connected',
+      'reconnecting',
+      'failed',
+      'reconnecting',
+      'connected',
+    ]);
+    expect(statuses.find(({ lost }) => lost === 1)).toEqual({
+      state: 'reconnecting',
+      target: 'http://a.example/',
+      problem: 'the server closed the connection. SIGKILL ended it.',
+      lines: ['out of memory'],
+      lost: 1,
+    });
+    expect(statuses.at(-1)).toMatchObject({
+      state: 'connected',
+      lost: 1,
+      problem: expect.stringContaining('E_MCP_CONNECT'),
+    });
+  });
+
+  test('F-10 one that never came up is failed, with its code and its last lines; then connected, and nothing of that', async () => {
+    const { connection, server, clock, statuses } = setUp();
+    await connection.aim(target);
+    server.connect = down;
+    server.lastWords = { exit: 'Its process ended with code 3.', lines: ['bad\u001b[2Jtoken', 'bye'] };
+    expect(await codeOf(connection.need())).toBe('E_MCP_CONNECT');
+    expect(statuses.at(-1)).toEqual({
+      state: 'failed',
+      target: 'http://a.example/',
+      problem: 'MCP server "x" cannot be reached: nobody is there. (E_MCP_CONNECT)',
+      lines: ['bad[2Jtoken', 'bye'],
+    });
+    await clock.advance(1_000);
+    server.connect = () => Promise.resolve();
+    await connection.need();
+    expect(statuses.at(-1)).toEqual({ state: 'connected', target: 'http://a.example/' });
+  });
+
+  test('F-10 one that is connected when it is needed is idle between', async () => {
+    const { connection, statuses } = await connected({ isSupervised: false });
+    await connection.release();
+    expect(statuses.at(-1)).toEqual({ state: 'idle', target: 'http://a.example/' });
   });
 });

@@ -11,16 +11,18 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from './clock.ts';
-import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
+import type { ClientEvents, LastWords, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
 import { McpFailure, toError } from './mcp-failure.ts';
 import type { Timeouts } from './mcp-settings.ts';
 import { retryDelay } from './retry-delay.ts';
+import type { ServerHealth } from './server-health.ts';
 import { describeTarget, type ServerTarget } from './server-target.ts';
 
 export interface ConnectionPorts {
   readonly clock: Clock;
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
   readonly open: (events: ClientEvents) => Promise<McpClient>;
+  readonly health: ServerHealth;
   /** What the server has now. What it throws fails the attempt. */
   readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
 }
@@ -72,6 +74,7 @@ export class Connection {
     if (isSame) return;
     const isNew = this.#target === undefined;
     this.#target = target;
+    this.#ports.health.aimedAt(describeTarget(target));
     if (isNew) return;
     this.#ports.logger.info('mcp.moved: its transport has changed.');
     this.#failures = 0;
@@ -132,6 +135,7 @@ export class Connection {
     await this.#attempt?.catch(() => undefined);
     if (this.#phase === 'connected') this.#phase = 'idle';
     await this.#client?.close();
+    if (this.#lastFailure === undefined) this.#ports.health.released();
   }
 
   async close(): Promise<void> {
@@ -149,11 +153,12 @@ export class Connection {
   }
 
   async #tryOnce(): Promise<void> {
-    const { clock, logger, open, onListed } = this.#ports;
+    const { clock, logger, health, open, onListed } = this.#ports;
     const { timeouts } = this.#options;
     try {
       const target = this.#target;
       if (target === undefined || this.#phase === 'closed') throw new McpFailure('unreached', 'it is closed.');
+      health.connecting();
       this.#client ??= await open(this.#events());
       if (this.#isClosed()) throw new McpFailure('unreached', 'it is closed.');
       logger.info(`mcp.started: ${describeTarget(target)}`);
@@ -164,12 +169,14 @@ export class Connection {
       this.#phase = 'connected';
       this.#connectedAt = clock.elapsed();
       this.#lastFailure = undefined;
+      health.connected();
       if (this.#hasChangedAgain) this.#listAgain('its tools changed while they were listed.');
     } catch (thrown) {
       const error = this.#toError(nothingAsked(thrown));
       this.#failures += 1;
       this.#lastFailure = { error, at: clock.elapsed() };
       await this.#client?.close();
+      if (!this.#isClosed()) health.failed(`${error.message} (${error.code})`, this.#lastWords());
       throw error;
     }
   }
@@ -238,15 +245,20 @@ export class Connection {
 
   #lose(problem: string): void {
     if (this.#phase !== 'connected') return;
-    const { clock, logger } = this.#ports;
+    const { clock, logger, health } = this.#ports;
     this.#phase = 'idle';
     this.#failures = clock.elapsed() - this.#connectedAt >= HEALTHY_MS ? 0 : this.#failures + 1;
     const delay = this.#options.isSupervised ? retryDelay(this.#failures) : undefined;
     logger.warn(
       `mcp.lost: ${problem} ${delay === undefined ? 'It is connected again when it is needed.' : `Next attempt in ${delay} ms.`}`,
     );
+    health.lost(problem, this.#lastWords(), delay !== undefined);
     void this.#client?.close();
     if (delay !== undefined) this.#retryAfter(delay);
+  }
+
+  #lastWords(): LastWords {
+    return this.#client?.lastWords() ?? { exit: '', lines: [] };
   }
 
   #retryAfter(delay: number): void {
@@ -257,9 +269,12 @@ export class Connection {
     try {
       await this.#connect();
     } catch (error) {
-      this.#ports.logger.warn(`mcp.failed: ${this.#toError(error).message}`);
+      const { message, code } = this.#toError(error);
+      this.#ports.logger.warn(`mcp.failed: ${message}`);
       const next = retryDelay(this.#failures);
-      if (next !== undefined && this.#phase === 'idle') this.#retryAfter(next);
+      if (next === undefined || this.#phase !== 'idle') return;
+      this.#ports.health.failed(`${message} (${code})`, this.#lastWords(), true);
+      this.#retryAfter(next);
     }
   }
 

@@ -1,6 +1,8 @@
-/** What `gdn mcp` shares with the extension: the files both read, and what the extension keeps of withheld tools. */
+/** What `gdn mcp` shares with the extension: the files both read, withheld tools, and one connection to a server. */
 export { APPROVALS_FILE, readApprovalsFile } from './approvals-file.ts';
 export { cleanText } from './clean-text.ts';
 export { expandVariables } from './expand-variables.ts';
 export { checkEntry, MCP_FILE, readMcpFile, type ServerEntry, serversOf } from './mcp-file.ts';
+export type { McpConfig } from './mcp-settings.ts';
+export { type ProbedServer, type ProbedTool, probeServer } from './probe-server.ts';
 export { readWithheld, type WithheldTool } from './tool-memory.ts';

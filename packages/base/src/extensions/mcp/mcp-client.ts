@@ -55,6 +55,14 @@ export interface ClientEvents {
   onTrouble(problem: string): void;
 }
 
+/** What is known of a server's process when it is gone. */
+export interface LastWords {
+  /** How it ended; empty when it has not, or is not a process of ours. */
+  readonly exit: string;
+  /** The last lines it printed beside messages. */
+  readonly lines: readonly string[];
+}
+
 /** Every method rejects with a `McpFailure`, or with the reason of the signal. */
 export interface McpClient {
   /** With a new transport. Closes what was connected before. */
@@ -66,6 +74,8 @@ export interface McpClient {
   readResource(uri: string, options: AskOptions): Promise<JsonObject>;
   listPrompts(options: AskOptions): Promise<JsonObject>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject>;
+  /** Of the server that is connected, or was connected last. */
+  lastWords(): LastWords;
   /** Never rejects. Nothing of the server is left afterwards. */
   close(): Promise<void>;
 }

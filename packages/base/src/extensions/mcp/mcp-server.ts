@@ -22,6 +22,7 @@ import type { McpSettings } from './mcp-settings.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { Environment } from '../../process-tree/child-environment.ts';
 import { PROMPT_TOOLS, registerSharedTools, RESOURCE_TOOLS } from './shared-tools.ts';
+import { ServerHealth } from './server-health.ts';
 import { readSeen, toState } from './tool-memory.ts';
 import { ToolNames } from './tool-names.ts';
 import { ToolOffer } from './tool-offer.ts';
@@ -38,6 +39,7 @@ export class McpServer {
   readonly #settings: McpSettings;
   readonly #api: ExtensionApi;
   readonly #ports: ServerPorts;
+  readonly #health: ServerHealth;
   readonly #connection: Connection;
   readonly #offer: ToolOffer;
   #bundleFolder = '.';
@@ -50,12 +52,14 @@ export class McpServer {
     this.#settings = settings;
     this.#api = api;
     this.#ports = ports;
-    const { logger, tools } = api;
+    const { logger, tools, events } = api;
+    this.#health = new ServerHealth((status) => events.emit('extension.status', status));
     this.#connection = new Connection(
       { name, timeouts: settings.timeouts, isSupervised: settings.mode === 'stateful' },
       {
         clock: ports.clock,
         logger,
+        health: this.#health,
         open: ports.openClient,
         onListed: (listed, abilities) => this.#takeList(listed, abilities),
       },
@@ -68,6 +72,7 @@ export class McpServer {
       logger,
       call: (tool, ctx, input) => this.#call(tool, ctx, input),
     });
+    this.#health.begin();
   }
 
   async aroundTurn(ctx: TurnMiddlewareContext): Promise<TurnResult> {
@@ -108,6 +113,9 @@ export class McpServer {
       if (required || this.#mustWait()) return await this.#connection.need(signal);
       if (this.#settings.mode === 'stateful') this.#connection.wake();
     } catch (error) {
+      if (error instanceof GoondanError && isDeclaration(error)) {
+        this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
+      }
       // Cancelled, or out of time: that is for the turn to say.
       if (required || signal.aborted || !(error instanceof GoondanError)) throw error;
       this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn goes on without it.`);
@@ -122,7 +130,9 @@ export class McpServer {
   /** A person may have approved meanwhile what is withheld. */
   async #reconsider(): Promise<void> {
     const { withheld } = this.#offer;
-    if (withheld.some(({ reason }) => reason !== 'unusable')) this.#offer.reconsider(await this.#knowledge());
+    if (!withheld.some(({ reason }) => reason !== 'unusable')) return;
+    this.#offer.reconsider(await this.#knowledge());
+    this.#tellTools();
   }
 
   async #takeList(listed: readonly ListedTool[], abilities: ServerAbilities): Promise<void> {
@@ -138,6 +148,12 @@ export class McpServer {
       this.#sharedTools = registerSharedTools(parts, abilities);
     }
     this.#hasConnected = true;
+    this.#tellTools();
+  }
+
+  #tellTools(): void {
+    const withheld = this.#offer.withheld.map(({ tool, problem }) => ({ name: cleanText(tool.name, 256), problem }));
+    this.#health.offers([...this.#offer.offeredNames, ...this.#sharedTools], withheld);
   }
 
   async #knowledge() {
@@ -175,4 +191,9 @@ export class McpServer {
     const { seen, withheld } = this.#offer;
     if (seen.size + withheld.length > 0) await this.#api.state.set(toState(seen, withheld));
   }
+}
+
+/** What is declared about the server is wrong, so that nothing was tried. */
+function isDeclaration({ code }: GoondanError): boolean {
+  return code === 'E_MCP_FILE' || code === 'E_MCP_VARIABLE';
 }

@@ -1,7 +1,15 @@
 /** The client of the SDK, which is loaded when the first server is connected: importing it takes a tenth of a second. */
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
-import type { AskOptions, ClientEvents, ListedTool, McpClient, ServerAbilities, ToolReply } from './mcp-client.ts';
+import type {
+  AskOptions,
+  ClientEvents,
+  LastWords,
+  ListedTool,
+  McpClient,
+  ServerAbilities,
+  ToolReply,
+} from './mcp-client.ts';
 import { type FailureKind, McpFailure } from './mcp-failure.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
@@ -31,6 +39,8 @@ class SupervisedClient implements McpClient {
   readonly #client: SdkClient;
   readonly #onServerLine: (line: string) => void;
   #process: ServerProcess<never> | undefined;
+  /** The one before, when there is none. */
+  #lastProcess: ServerProcess<never> | undefined;
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
@@ -131,7 +141,12 @@ class SupervisedClient implements McpClient {
     await this.#client.close().catch(() => undefined);
     // The SDK closes only what it had finished connecting.
     await this.#process?.close();
+    this.#lastProcess = this.#process ?? this.#lastProcess;
     this.#process = undefined;
+  }
+
+  lastWords(): LastWords {
+    return (this.#process ?? this.#lastProcess)?.end ?? nothingSaid;
   }
 
   #openTransport(target: ServerTarget) {
@@ -195,6 +210,8 @@ class SupervisedClient implements McpClient {
     return said === undefined || said === '' ? '' : ` ${said}`;
   }
 }
+
+const nothingSaid: LastWords = { exit: '', lines: [] };
 
 /** What the system says when there was nobody to send something to. */
 const neverArrived: ReadonlySet<string> = new Set([

@@ -9,6 +9,7 @@
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
 import { LineReader } from './line-reader.ts';
+import type { LastWords } from './mcp-client.ts';
 import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
@@ -87,6 +88,11 @@ export class ServerProcess<Message> {
   lastWords(): string {
     const said = this.#lastLines.length === 0 ? '' : `It said: ${this.#lastLines.join(' / ')}`;
     return [this.#exit, said].filter((text) => text !== '').join(' ');
+  }
+
+  /** The same, apart. */
+  get end(): LastWords {
+    return { exit: this.#exit, lines: [...this.#lastLines] };
   }
 
   async #endsWithin(ms: number): Promise<boolean> {

@@ -1,6 +1,12 @@
 // Real swarms: whatever ends an agent's process, its servers end with it.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExtensionStatusChanged } from '@goondan/types';
+import { viewWorkspace } from '../../../../cli/src/studio/api/view-workspace.ts';
+import type { StudioHost } from '../../../../cli/src/studio/studio-host.ts';
 import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
+import { runCaptured } from '../../../../cli/src/testing/run-captured.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
 
 setDefaultTimeout(120_000);
@@ -125,5 +131,96 @@ describe('the server of an agent in a process of its own', () => {
     const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
     expect(log).toContain('mcp.started');
     expect(log).not.toContain('canary-4711');
+  });
+});
+
+describe('how a server is', () => {
+  /** In this process: what only reads needs none of its own. */
+  const read = async (command: string, ...args: string[]) => {
+    const where = ['--bundle', join(place.folder, 'bundle'), '--state-root', place.stateRoot];
+    return (await runCaptured([...command.split(' '), ...where, ...args])).stdout;
+  };
+  const status = () => read('status');
+  const extensions = async () => {
+    const { agents } = JSON.parse(await read('status', '--json')) as {
+      agents: { extensions?: ExtensionStatusChanged[] }[];
+    };
+    return agents[0]?.extensions;
+  };
+  const explain = () => read('explain');
+  const trace = () => read('trace last');
+  /** What Studio shows of the workspace. */
+  const view = async () => {
+    const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
+    const nobody = { warn: () => undefined } as unknown as StudioHost;
+    return viewWorkspace(nobody, { stateRoot: place.stateRoot, workspaceId });
+  };
+  const writeServer = (command: readonly string[]) => {
+    const [program, ...args] = command;
+    const entry = { command: program, args, env: { TOKEN: '${TOKEN}' } };
+    return place.write('bundle', { '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }) });
+  };
+
+  test('F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain say so', async () => {
+    const dead = 'console.error(`first line`); console.error(`bad token ${process.env.TOKEN}`); process.exit(3);';
+    await place.write('bundle', {
+      'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
+    });
+    await writeServer([process.execPath, '-e', dead]);
+    // Nothing was started yet, and nothing is started to explain it.
+    expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
+
+    const env = { TOKEN: 'canary-4711-canary' };
+    const { exitCode } = await place.runWith({ env }, 'run', 'bundle', '--trust', '--detach');
+    expect(exitCode).toBe(0);
+    expect(await send('hi')).toBe('');
+    const failed = await status();
+    expect(failed).toMatch(/^ {4}files: failed since \S+: .*\(E_MCP_CONNECT\)$/m);
+    expect(failed).toContain('bad token ***');
+    expect(await extensions()).toMatchObject([
+      { extension: 'files', state: 'failed', lines: ['first line', 'bad token ***'] },
+    ]);
+    expect(await trace()).toMatch(/│ ✗ files: failed since /);
+    const seen = await view();
+    expect(seen.conversations[0]?.extensions).toMatchObject([{ extension: 'files', state: 'failed' }]);
+    expect(seen.agents[0]?.unknownTools).toMatchObject([{ extension: 'files' }]);
+    expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
+
+    const [program, script] = server.transport.command as [string, string];
+    await writeServer([program, script, ...(server.transport.args as string[])]);
+    const first = await look();
+    await until(async () => (await extensions())?.[0]?.state === 'connected');
+    expect(await status()).toMatch(/^ {4}files: connected since \S+, 4 tools$/m);
+    expect(await trace()).toMatch(/│ ⇄ files: connected since \S+, 4 tools/);
+
+    process.kill(first, 'SIGKILL');
+    const back = await until(async () => {
+      const [files] = (await extensions()) ?? [];
+      return files?.state === 'connected' && files.lost === 1 ? files : undefined;
+    });
+    expect(back.problem).toContain('SIGKILL ended it.');
+    expect(await status()).toContain('lost 1 time, the last time because');
+
+    const names = 'files__look, files__grandchild, files__environment, files__change';
+    const listed = new RegExp(`^Tools: {6}${names} \\(files, seen \\d{4}-\\S+\\)$`, 'm');
+    expect(await explain()).toMatch(listed);
+    const [agent] = (await view()).agents;
+    expect(agent?.tools).toEqual(names.split(', '));
+    expect(agent?.toolSources[0]).toMatchObject({ name: 'files__look', from: 'Extension/files' });
+
+    // Another process, which has not connected yet, and then none at all: the tools are those that were seen last.
+    await place.run('restart', '--bundle', 'bundle');
+    expect(await explain()).toMatch(listed);
+    await place.run('stop', '--bundle', 'bundle');
+    expect(await explain()).toMatch(listed);
+    const loaded = await place.runWith({ env }, 'explain', 'bundle', '--load', '--trust', '--json');
+    expect(JSON.parse(loaded.stdout)).toMatchObject({
+      source: 'loaded',
+      tools: names.split(', '),
+      toolSources: [{ name: 'files__look', from: 'Extension/files', seenAt: expect.any(String) }, {}, {}, {}],
+      unknownTools: [],
+    });
+    const everything = [await explain(), await trace(), await read('logs')].join();
+    expect(everything).not.toContain('canary-4711');
   });
 });

@@ -45,6 +45,11 @@ export class ToolOffer {
     return this.#withheld;
   }
 
+  /** As the catalog has them. */
+  get offeredNames(): ReadonlySet<string> {
+    return this.#offeredNames;
+  }
+
   /** What was seen in an earlier life of the agent. What this one has seen counts more. */
   remember(seen: Fingerprints): void {
     this.#seen = new Map([...seen, ...this.#seen]);

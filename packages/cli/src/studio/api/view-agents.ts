@@ -1,10 +1,5 @@
-import {
-  AGENT_TOOL_NAMES,
-  type DeclaredAgent,
-  type DeclaredAgents,
-  readDescription,
-  type RecordedAgent,
-} from '@goondan/runtime';
+import { type DeclaredAgent, type DeclaredAgents, readDescription, type RecordedAgent } from '@goondan/runtime';
+import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { AgentView } from '../contract.ts';
 
@@ -30,18 +25,14 @@ export async function viewAgents(
 function partsOf(
   declared: DeclaredAgent | undefined,
   recorded: RecordedAgent | undefined,
-): Pick<AgentView, 'tools' | 'extensions' | 'layers'> {
+): Omit<AgentView, 'name' | 'model' | 'mayAsk'> {
   if (recorded !== undefined) {
     const { tools, extensions, layers } = recorded;
-    return { tools, extensions, layers };
+    return { tools, ...sourcesOf(recorded, declared ?? {}), extensions, layers };
   }
-  const { tools = [], extensions = [], agentTools = false } = declared ?? {};
-  const own = tools.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`));
-  return {
-    tools: [...own, ...(agentTools ? AGENT_TOOL_NAMES : [])],
-    extensions: extensions.map(({ resource }) => resource.metadata.name),
-    layers: [],
-  };
+  if (declared === undefined) return { tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
+  const { tools, toolSources, unknownTools, extensions } = explainDeclared(declared);
+  return { tools, toolSources, unknownTools, extensions, layers: [] };
 }
 
 /** An agent with the tools to ask others may ask every other one of its swarm. */

@@ -124,6 +124,7 @@ function describe(
     queued: running?.queued ?? queued,
     crashes: running?.crashes ?? 0,
     ...(running?.problem !== undefined && { problem: running.problem }),
+    ...(running?.extensions !== undefined && { extensions: running.extensions }),
   };
 }
 

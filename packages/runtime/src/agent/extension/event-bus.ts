@@ -1,5 +1,6 @@
 /** The bus inside an agent: the runtime's own events, and whatever extensions tell each other. */
 import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
+import { STATUS_EVENT } from './extension-statuses.ts';
 
 type Handler = (...args: unknown[]) => unknown;
 
@@ -51,10 +52,11 @@ export class EventBus {
   }
 }
 
-/** What an extension gets of the bus. */
-export function eventsApi(bus: EventBus): ExtensionEventsApi {
+/** What an extension gets of the bus. Its own status is told by the runtime, which knows whose it is. */
+export function eventsApi(bus: EventBus, tellStatus: (status: unknown) => void): ExtensionEventsApi {
   return Object.freeze({
     on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler),
-    emit: (event: string, ...args: unknown[]) => bus.emit(event, ...args),
+    emit: (event: string, ...args: unknown[]) =>
+      event === STATUS_EVENT ? tellStatus(args[0]) : bus.emit(event, ...args),
   }) as ExtensionEventsApi;
 }

@@ -6,6 +6,7 @@ import type { ToolRegistry } from '../tool/tool-registry.ts';
 import { type EventBus, eventsApi } from './event-bus.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
 import type { ExtensionStates } from './extension-states.ts';
+import type { ExtensionStatuses } from './extension-statuses.ts';
 import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
 
 export interface ExtensionParts {
@@ -13,6 +14,7 @@ export interface ExtensionParts {
   readonly tools: ToolRegistry;
   readonly states: ExtensionStates;
   readonly bus: EventBus;
+  readonly statuses: ExtensionStatuses;
   readonly loggerFor: (extension: string) => Console;
   /** Whose what it draws from the clock and from chance while it is loaded; nobody's when absent. */
   readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
@@ -44,7 +46,7 @@ export function openExtensionApi(parts: ExtensionParts, extension: string, tier:
     pipeline,
     tools: Object.freeze(tools),
     state: parts.states.api(extension),
-    events: eventsApi(parts.bus),
+    events: eventsApi(parts.bus, (status) => parts.statuses.told(extension, status)),
     logger: parts.loggerFor(extension),
   });
   return { api: Object.freeze(api), close: () => void (closed = true) };

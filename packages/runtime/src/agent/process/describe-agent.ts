@@ -1,17 +1,32 @@
 import type { MiddlewareKind } from '@goondan/types';
-import type { FromAgent, LayerSummary } from '../../ipc/from-agent.ts';
+import type { AgentSelf, LayerSummary } from '../../ipc/from-agent.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import type { RunningAgent } from '../start-agent.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
-/** What an agent turned out to be made of: the message that it is ready. */
-export function describeAgent(agent: RunningAgent): Extract<FromAgent, { readonly type: 'ready' }> {
+/** What an agent turned out to be made of, and how things are that it needs. `now`: when its tools were looked at. */
+export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
+  const { tools: registry, statuses } = agent.parts;
+  // A tool cannot be taken back: an extension that says which of its tools are there has no others.
+  const isGone = (name: string, extension: string) => statuses.of(extension)?.tools?.includes(name) === false;
+  const tools = registry.items().flatMap(({ name }) => {
+    const extension = registry.get(name)?.extension;
+    return extension !== undefined && isGone(name, extension) ? [] : [{ name, extension }];
+  });
+  const registered = tools.flatMap(({ name, extension }) => {
+    if (extension === undefined) return [];
+    return [{ name, extension, seenAt: statuses.of(extension)?.timestamp ?? now.toISOString() }];
+  });
+  const told = statuses.all();
+  const unknown = told.filter((each) => each.tools === undefined).map(({ extension }) => extension);
   return {
-    type: 'ready',
     extensions: agent.extensions,
     layers: kinds.flatMap((kind) => agent.layers(kind).map(summarise)),
-    tools: agent.parts.tools.items().map(({ name }) => name),
+    tools: tools.map(({ name }) => name),
+    ...(registered.length > 0 && { registered }),
+    ...(unknown.length > 0 && { unknown }),
+    ...(told.length > 0 && { statuses: told }),
   };
 }
 

@@ -2,7 +2,7 @@
  * One agent instance as its process has it open: put together from what the orchestrator said, and then told what to
  * do. It knows nothing of the process it runs in but what `ProcessHost` says.
  */
-import type { JsonObject } from '@goondan/types';
+import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -16,6 +16,7 @@ import { extensionDigest } from '../../config/extension-digest.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import { RegisterDraws } from '../draws/register-draws.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
+import { STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { type RunningAgent, startAgent } from '../start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
 import { InstanceJournal } from './instance-journal.ts';
@@ -221,18 +222,21 @@ function recordEvents(
 
 /** What every layer did, unless the policy says that nobody wants to know. */
 function recordTraces(
-  { parts: { policy } }: RunningAgent,
+  { parts: { policy, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
   { host: { clock }, log }: InstanceParts,
   extensions: readonly RecordedExtension[],
 ): TurnTraces | undefined {
   if (policy.trace === 'off') return undefined;
-  return openTurnTraces({
+  const traces = openTurnTraces({
     open: async () => (await journal.open()).openTraces(journal.address),
     clock,
     extensions,
+    statuses: () => statuses.all(),
     report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written down: ${problem}`),
   });
+  bus.on(STATUS_EVENT, (status) => traces.statusChanged(status as ExtensionStatusChanged));
+  return traces;
 }
 
 /** A turn that just ended still has its answer to send. */

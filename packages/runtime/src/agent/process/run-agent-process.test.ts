@@ -227,6 +227,7 @@ describe('starting', () => {
         { ...common, kind: 'step', name: 'inner', priority: 5 },
       ],
       tools: ['guard__check'],
+      registered: [{ name: 'guard__check', extension: 'ext', seenAt: expect.any(String) }],
     });
     expect(agent.folders).toEqual([join(root, 'scratch')]);
   });

@@ -18,6 +18,7 @@ import { describeAgent } from './describe-agent.ts';
 import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
 import type { ProcessHost } from './process-host.ts';
 import { ProcessLog } from './process-log.ts';
+import { tellChanges } from './tell-changes.ts';
 
 /** When nobody says how long: as `Swarm.policy.shutdown` does by default. */
 const GRACE_MS = 30_000;
@@ -111,7 +112,8 @@ class AgentProcess {
         log: this.#log,
         onBroken: (event, problem, thrown) => this.#crash(event, problem, thrown),
       });
-      await this.#channel.send(describeAgent(instance.agent));
+      await this.#channel.send({ type: 'ready', ...describeAgent(instance.agent, this.#host.clock.now()) });
+      tellChanges(instance.agent, this.#channel, this.#host.clock);
       this.#open(instance);
     } catch (error) {
       await this.#failStart(error);

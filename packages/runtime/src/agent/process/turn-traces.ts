@@ -3,7 +3,7 @@
  * it: chains are kept while they run, put into words when they are written, and written together. Secrets are masked
  * before anything is cut.
  */
-import type { JsonObject } from '@goondan/types';
+import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import { shortenMasked } from '../../json/shorten-masked.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -24,6 +24,8 @@ export interface TurnTracesParts {
   readonly clock: Clock;
   /** What the agent is made of, for a replay. */
   readonly extensions: readonly RecordedExtension[];
+  /** How things are now that its extensions need; nothing is known when absent. */
+  readonly statuses?: () => readonly ExtensionStatusChanged[];
   /** Told once for each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
@@ -33,11 +35,13 @@ export interface TurnTraces {
   listen(): TurnListener;
   /** The process leaves the turn that runs to the next one. */
   leave(): void;
+  /** Belongs to the turn that runs; nobody's when none does. */
+  statusChanged(status: ExtensionStatusChanged): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openTurnTraces({ open, clock, extensions, report }: TurnTracesParts): TurnTraces {
+export function openTurnTraces({ open, clock, extensions, statuses, report }: TurnTracesParts): TurnTraces {
   const effects = new EffectRecorder();
   let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
@@ -61,8 +65,9 @@ export function openTurnTraces({ open, clock, extensions, report }: TurnTracesPa
   };
   const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
-    listen: () => new WrittenRun({ clock, extensions, effects, onRunning }, add),
+    listen: () => new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, onRunning }, add),
     leave: () => running?.halt(),
+    statusChanged: (status) => running?.statusChanged(status),
     flush: () => log.flush(),
     close: () => log.close(),
   };
@@ -74,10 +79,13 @@ const LONGEST_ERROR = 1_000;
 /** Characters of what a run goes on from; when it is more, the turn cannot be replayed. */
 const LONGEST_TAKEN_UP = 2_000_000;
 
+/** Of one run; a server that comes and goes all the time fills no file. */
+const MOST_STATUSES = 200;
+
 type MakeLine = () => TraceLine | undefined;
 type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
 
-interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions'> {
+interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
   /** Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
@@ -95,6 +103,7 @@ class WrittenRun implements TurnListener {
   #begun = 0;
   /** Chains of which a line says that they run: how many layers had gone in by then. */
   readonly #written = new Map<RecordedChain, number>();
+  #statuses = 0;
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
@@ -124,7 +133,13 @@ class WrittenRun implements TurnListener {
     const stored = { ...rest, createdAt: createdAt.toISOString() };
     this.#addMasked({ type: 'beginning', event: stored, extensions: this.#parts.extensions });
     if (turn.takenUp !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.takenUp?.()));
+    for (const status of this.#parts.statuses?.() ?? []) this.statusChanged(status);
     this.#parts.onRunning(this);
+  }
+
+  statusChanged(status: ExtensionStatusChanged): void {
+    this.#statuses += 1;
+    if (this.#statuses <= MOST_STATUSES) this.#addMasked({ type: 'status', status });
   }
 
   asked(key: string): void {

@@ -237,7 +237,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
 const LONGEST_NOTE = 4_000;
 const BY_A_CLIENT = 'cancelled by a client';
 
-function describeInstance({ address, status, pid, state }: Instance): InstanceStatus {
+function describeInstance({ address, status, pid, state, extensionStatuses }: Instance): InstanceStatus {
   const { queue, restarts, startError } = state;
   return {
     ...address,
@@ -246,6 +246,7 @@ function describeInstance({ address, status, pid, state }: Instance): InstanceSt
     crashes: restarts.crashes,
     ...(pid === undefined ? {} : { pid }),
     ...(startError === undefined ? {} : { problem: `${startError.code}: ${startError.message}` }),
+    ...(extensionStatuses && { extensions: extensionStatuses }),
   };
 }
 

@@ -2,10 +2,17 @@
  * One agent instance as the orchestrator knows it: the machine of `supervision/`, fed with what happens, and its actions
  * done. It decides nothing itself.
  */
-import type { AgentAddress, AgentEvent, AgentInstance, TokenUsage, TurnResult } from '@goondan/types';
+import type {
+  AgentAddress,
+  AgentEvent,
+  AgentInstance,
+  ExtensionStatusChanged,
+  TokenUsage,
+  TurnResult,
+} from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import type { AgentDescription, AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
@@ -25,7 +32,7 @@ import type { AgentProcess, AgentProcessListener } from './agent-process.ts';
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
   FromAgent,
-  { readonly type: 'ready' | 'start.failed' | 'turn.done' | 'pong' | 'drained' | 'replayed' }
+  { readonly type: 'ready' | 'described' | 'start.failed' | 'turn.done' | 'pong' | 'drained' | 'replayed' }
 >;
 
 /** How a turn ended, with what only its process knows. */
@@ -54,7 +61,7 @@ export interface InstanceHost {
   requestsFailed(instance: Instance, error: FrameError): void;
   deadLettered(instance: Instance, event: AgentEvent, crashes: number): void;
   heard(instance: Instance, frame: AgentFrame): void;
-  /** Its process is ready, and this is what it loaded. Must not throw. */
+  /** Its process is ready, or has changed, and this is what it is made of. Must not throw. */
   described(instance: Instance, description: AgentDescription): void;
   processGone(instance: Instance): void;
   report(instance: Instance, level: LogLevel, event: string, message: string): void;
@@ -67,6 +74,7 @@ export class Instance {
   readonly #timers: NamedTimers<InstanceTimer>;
   #state: InstanceState = newInstance;
   #process: AgentProcess | undefined;
+  #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** Of the turn whose end is being told. */
   #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
@@ -92,6 +100,11 @@ export class Instance {
 
   get pid(): number | undefined {
     return this.#process?.pid;
+  }
+
+  /** How things are that its extensions need, as its process said last. */
+  get extensionStatuses(): readonly ExtensionStatusChanged[] | undefined {
+    return this.#statuses;
   }
 
   get status(): AgentInstance['status'] {
@@ -170,6 +183,7 @@ export class Instance {
           host.report(this, 'warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
         }
         this.#process = undefined;
+        this.#statuses = undefined;
         host.processGone(this);
         host.post(this, { type: 'exited', process, code, signal });
       },
@@ -188,12 +202,12 @@ export class Instance {
   #hear(process: number, message: FromAgent): void {
     const host = this.#host;
     switch (message.type) {
-      case 'ready': {
-        const { extensions, layers, tools } = message;
+      case 'ready':
         // Work goes to the process first: what is written down can wait.
         host.post(this, { type: 'ready', process });
-        return host.described(this, { extensions, layers, tools });
-      }
+        return this.#takeDescription(message);
+      case 'described':
+        return this.#takeDescription(message);
       case 'start.failed':
         return host.post(this, { type: 'start.failed', process, error: message.error });
       case 'turn.done': {
@@ -211,6 +225,11 @@ export class Instance {
       default:
         return host.heard(this, message);
     }
+  }
+
+  #takeDescription({ type: _, statuses, ...description }: Extract<FromAgent, AgentSelf>): void {
+    this.#statuses = statuses;
+    this.#host.described(this, description);
   }
 
   #finish(event: AgentEvent, result: TurnResult): void {

@@ -1,0 +1,116 @@
+/** Connects to a server once, as an agent would, lists its tools, calls one if asked to, and leaves nothing running. */
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import { approvedOf, readApprovalsFile } from './approvals-file.ts';
+import { cleanText } from './clean-text.ts';
+import { judgeTools } from './judge-tools.ts';
+import type { AskOptions, ListedTool, McpClient } from './mcp-client.ts';
+import { McpFailure, toError } from './mcp-failure.ts';
+import { type McpConfig, type McpSettings, readSettings } from './mcp-settings.ts';
+import { openClient } from './open-client.ts';
+import { resolveTarget, type Surroundings } from './resolve-target.ts';
+import { describeTarget } from './server-target.ts';
+import { ToolNames } from './tool-names.ts';
+import { textOf, toOutput } from './tool-result.ts';
+
+const LONGEST_DESCRIPTION = 4_096;
+
+export interface ProbeOptions extends Surroundings {
+  /** The extension, as the agent calls it. */
+  readonly name: string;
+  readonly config: McpConfig;
+  /** By the server's name of the tool, or the agent's. */
+  readonly call?: { readonly tool: string; readonly args: JsonObject };
+  readonly signal: AbortSignal;
+}
+
+export interface ProbedTool {
+  /** As the agent calls it. */
+  readonly name: string;
+  /** As the server calls it. */
+  readonly tool: string;
+  readonly description: string;
+  /** Why an agent is not offered it. */
+  readonly withheld?: string;
+}
+
+export interface ProbedServer {
+  /** Its command or address, without secrets. */
+  readonly target: string;
+  readonly connectMs: number;
+  readonly tools: readonly ProbedTool[];
+  readonly call?: { readonly tool: string; readonly output: JsonValue };
+  /** The last lines it printed beside messages. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * **Errors** — `E_MCP_FILE`, `E_MCP_VARIABLE`, `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`; `E_MCP_UNKNOWN` when it has
+ * no such tool, `E_MCP_TOOL` when the call fails; the reason of the signal.
+ */
+export async function probeServer(options: ProbeOptions): Promise<ProbedServer> {
+  const { name, signal } = options;
+  const settings = readSettings(options.config, name);
+  const target = await resolveTarget(settings, options);
+  const client = await openClient({ events: nobodyListens, onServerLine: () => undefined });
+  // Closing ends what is under way; a process that starts is not waited for.
+  const stop = () => void client.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const startedAt = performance.now();
+    const { tools: hasTools } = await client.connect(target, ask(settings.timeouts.connectMs, signal));
+    const connectMs = Math.round(performance.now() - startedAt);
+    const listed = hasTools ? await client.listTools(ask(settings.timeouts.listMs, signal)) : [];
+    const tools = await judge(listed, settings, options);
+    const call = options.call && (await callTool(client, tools, settings, options.call, options));
+    return { target: describeTarget(target), connectMs, tools, ...(call && { call }), lines: client.lastWords().lines };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof McpFailure ? toError(name, error) : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await client.close();
+  }
+}
+
+const nobodyListens = { onToolsChanged: () => undefined, onClosed: () => undefined, onTrouble: () => undefined };
+
+function ask(timeoutMs: number, signal: AbortSignal): AskOptions {
+  return { timeoutMs, signal };
+}
+
+async function judge(
+  listed: readonly ListedTool[],
+  { trust, tools: filter }: McpSettings,
+  { name, bundleFolder }: ProbeOptions,
+): Promise<ProbedTool[]> {
+  const approved = approvedOf(await readApprovalsFile(bundleFolder), name);
+  const knowledge = { seen: new Map(), approved, trust, filter: filter === false ? { allow: [] } : filter };
+  const { offered, withheld } = judgeTools(listed, knowledge);
+  const names = new ToolNames(name, []);
+  names.assign([...offered, ...withheld.map(({ tool }) => tool)].map(({ name: tool }) => tool));
+  const describe = ({ name: tool, description = '' }: ListedTool) => ({
+    name: names.of(tool),
+    tool,
+    description: cleanText(description, LONGEST_DESCRIPTION),
+  });
+  return [...offered.map(describe), ...withheld.map(({ tool, problem }) => ({ ...describe(tool), withheld: problem }))];
+}
+
+async function callTool(
+  client: McpClient,
+  tools: readonly ProbedTool[],
+  { timeouts, maxResultCharacters }: McpSettings,
+  { tool: wanted, args }: NonNullable<ProbeOptions['call']>,
+  { name, signal }: ProbeOptions,
+): Promise<NonNullable<ProbedServer['call']>> {
+  const found = tools.find((each) => each.tool === wanted || each.name === wanted);
+  if (found === undefined) {
+    const names = tools.map(({ tool }) => tool).join(', ') || 'none';
+    throw new GoondanError('E_MCP_UNKNOWN', `MCP server "${name}" has no tool "${wanted}". It has: ${names}.`);
+  }
+  const reply = await client.callTool(found.tool, args, ask(timeouts.callMs, signal));
+  if (reply.isError === true) {
+    throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${found.tool}" of MCP server "${name}" failed.`);
+  }
+  return { tool: found.tool, output: toOutput(reply, maxResultCharacters) };
+}

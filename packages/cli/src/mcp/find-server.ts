@@ -1,0 +1,79 @@
+/** Which server a name means, and what an agent that uses it would start it with. Nothing of the bundle is run. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MCP_FILE, type McpConfig, readMcpFile, serversOf } from '@goondan/base/mcp';
+import { childEnvironment, type DeclaredAgent, type DeclaredExtension, type SwarmPlan } from '@goondan/runtime';
+import { GoondanError, type JsonObject } from '@goondan/types';
+
+export interface FoundServer {
+  /** The extension, as an agent calls it; the server's own name while none uses it. */
+  readonly name: string;
+  readonly config: McpConfig;
+  /** Absent while no agent uses it. */
+  readonly agent?: string;
+  readonly bundleFolder: string;
+  readonly workdir: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What must not be shown. */
+  readonly secrets: readonly string[];
+}
+
+interface Places {
+  readonly bundleFolder: string;
+  readonly workdir: string;
+}
+
+/**
+ * The extension of that name (`as`), else one that uses that server of `.mcp.json`, else the server itself: then variables
+ * come from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
+ */
+export async function findServer(
+  plan: Pick<SwarmPlan, 'agents'>,
+  wanted: string,
+  { agentName, ...places }: Places & { readonly agentName?: string },
+): Promise<FoundServer> {
+  const used = plan.agents
+    .filter((agent) => agentName === undefined || agent.agentName === agentName)
+    .flatMap((agent) => (agent.extensions ?? []).filter(isMcpServer).map((each) => ({ agent, ...describe(each) })));
+  const found = used.find(({ name }) => name === wanted) ?? used.find(({ server }) => server === wanted);
+  if (found !== undefined) return { ...found, agent: found.agent.agentName, ...placesOf(found.agent, places) };
+  const path = join(places.bundleFolder, MCP_FILE);
+  const servers = Object.keys(serversOf((await readMcpFile(path)) ?? {}));
+  if (agentName === undefined && servers.includes(wanted)) {
+    return { name: wanted, config: {}, ...places, environment: process.env, secrets: [] };
+  }
+  const names = [...new Set([...used.map(({ name }) => name), ...servers])].join(', ') || 'none';
+  throw new GoondanError('E_MCP_UNKNOWN', `There is no MCP server "${wanted}". Servers: ${names}.`);
+}
+
+/** Whether an extension of a plan is `mcp` of the base library, whatever the agent calls it. */
+export function isMcpServer({ root, resource }: DeclaredExtension): boolean {
+  if (!/(?:^|\/)extensions\/mcp\/register\.[jt]s$/.test(resource.spec.entry)) return false;
+  try {
+    const { name }: { name?: unknown } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    return name === '@goondan/base';
+  } catch {
+    return false;
+  }
+}
+
+function describe({ resource, config }: DeclaredExtension) {
+  const merged: JsonObject = { ...resource.spec.config, ...config };
+  const { transport, fromFile } = merged as McpConfig;
+  const { name } = resource.metadata;
+  // Its shape was checked when the bundle was read.
+  return {
+    name,
+    config: merged as McpConfig,
+    server: transport === undefined ? (fromFile?.server ?? name) : undefined,
+  };
+}
+
+function placesOf({ bundleFolder, workdir, environment = {}, secrets = [] }: DeclaredAgent, places: Places) {
+  return {
+    bundleFolder: bundleFolder ?? places.bundleFolder,
+    workdir: workdir ?? places.workdir,
+    environment: childEnvironment(process.env, environment, {}),
+    secrets,
+  };
+}

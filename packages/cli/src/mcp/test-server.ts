@@ -1,0 +1,87 @@
+/** `gdn mcp test`: starts a server as an agent would, and shows what it offers. Needs trust, because its command runs. */
+import { cleanText, type ProbedServer, probeServer } from '@goondan/base/mcp';
+import { maskSecrets } from '@goondan/runtime';
+import { GoondanError, type JsonObject } from '@goondan/types';
+import { harmlessLines } from '../harmless-text.ts';
+import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import type { Terminal } from '../terminal.ts';
+import { findServer } from './find-server.ts';
+
+export interface TestRequest extends RunRequest {
+  readonly name: string;
+  readonly agent?: string;
+  /** A tool to call. */
+  readonly call?: string;
+  /** Its arguments, as JSON. */
+  readonly args?: string;
+}
+
+/** What `gdn mcp test --json` prints. Fields are added, never renamed. */
+export interface TestedServer extends ProbedServer {
+  readonly name: string;
+  /** The agent that uses it; null while none does. */
+  readonly agent: string | null;
+}
+
+/** **Errors** — `E_USAGE`; those of `prepareRun`, `mayStart`, `findServer` and `probeServer`; `E_CANCELLED`. */
+export async function testServer(
+  { name: wanted, agent: agentName, call, args, ...request }: TestRequest,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<TestedServer> {
+  const calls = call === undefined ? {} : { call: { tool: call, args: readArguments(args) } };
+  const run = await prepareRun(request, terminal);
+  // A key for a model may be missing: no model is called.
+  const { plan } = await mayStart(run, terminal, signal, true);
+  const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
+  const { agent, secrets, ...found } = await findServer(plan, wanted, { ...places, ...(agentName && { agentName }) });
+  const mask = maskSecrets(secrets);
+  try {
+    const probed = await probeServer({ ...found, ...calls, signal });
+    return { name: found.name, agent: agent ?? null, ...maskAll(probed, mask) };
+  } catch (error) {
+    if (signal.aborted) throw new GoondanError('E_CANCELLED', `The test of "${wanted}" was ended early.`);
+    if (!(error instanceof GoondanError)) throw error;
+    throw new GoondanError(error.code, mask(error.message), { suggestion: error.suggestion, cause: error });
+  }
+}
+
+/** A server may say what it was given. */
+function maskAll(probed: ProbedServer, mask: (text: string) => string): ProbedServer {
+  // Every text in it is masked, and it stays what it is.
+  return JSON.parse(JSON.stringify(probed), (_key, value: unknown) =>
+    typeof value === 'string' ? mask(value) : value,
+  ) as ProbedServer;
+}
+
+export function describeTest({ name, agent, target, connectMs, tools, call }: TestedServer): string {
+  const user = agent === null ? 'no agent uses it' : `used by ${agent}`;
+  const lines = [
+    `Connected to "${name}" in ${connectMs} ms: ${target} (${user})`,
+    tools.length === 0 ? 'It has no tools.' : 'Tools:',
+    ...tools.map(({ name: full, description, withheld }) => {
+      const [first = ''] = description.split('\n');
+      return `  ${full}  ${withheld === undefined ? cleanText(first, 100) : `(withheld: ${withheld})`}`;
+    }),
+    ...(call === undefined ? [] : ['', `${call.tool} answered:`, showOutput(call.output)]),
+  ];
+  return `${harmlessLines(lines.join('\n'))}\n`;
+}
+
+function showOutput(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output, undefined, 2);
+}
+
+function readArguments(args = '{}'): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(args);
+  } catch {
+    // Said below, like a value that is not an object.
+  }
+  // What was parsed from JSON and is an object is a JSON object.
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new GoondanError('E_USAGE', '--args is not a JSON object.', {
+    suggestion: `For example: --args '{"word": "flour"}'`,
+  });
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import type { ExtensionApi, ExtensionStatusChanged } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import { describeAgent } from '../process/describe-agent.ts';
+
+/** An agent with an extension that the test speaks for, and one that hears everything. */
+async function start(secrets: readonly string[] = []) {
+  const heard: ExtensionStatusChanged[] = [];
+  let api: ExtensionApi | undefined;
+  const agent = await scriptedAgent({
+    secrets: [...secrets],
+    extensions: [
+      extension('listener', ({ events }) => void events.on('extension.status', (status) => heard.push(status))),
+      extension('files', (given) => void (api = given)),
+    ],
+  });
+  const tell = (status: unknown) => api?.events.emit('extension.status', status);
+  return { agent, heard, tell, tools: () => api?.tools, all: () => agent.agent.parts.statuses.all() };
+}
+
+test('F-10 an extension says how something is, and everybody hears whose it is', async () => {
+  const { heard, tell, all } = await start();
+  tell({ state: 'connecting' });
+  tell({ state: 'connected', tools: ['files__look'], extension: 'somebody-else' });
+  tell({ state: 'connected', tools: [] });
+  expect(heard).toMatchObject([
+    { extension: 'files', agentName: 'tested', instanceKey: 'default', state: 'connecting' },
+    { extension: 'files', state: 'connected', tools: ['files__look'] },
+    { extension: 'files', state: 'connected', tools: [] },
+  ]);
+  // Since it is in this state, not since it was last told.
+  expect(heard[2]?.since).toBe(heard[1]?.since ?? '');
+  expect(all()).toEqual(heard.slice(-1));
+});
+
+test('F-10 secrets are masked, and everything is bounded', async () => {
+  const { tell, all } = await start(['canary-4711']);
+  tell({
+    state: 'failed',
+    target: 'server --token canary-4711',
+    problem: `${'x'.repeat(1_995)}canary-4711`,
+    lines: Array.from({ length: 30 }, (_, index) => `canary-4711 ${index} ${'y'.repeat(1_000)}`),
+    withheld: Array.from({ length: 100 }, () => ({ name: 'canary-4711', problem: 'z'.repeat(1_000) })),
+    tools: Array.from({ length: 3_000 }, () => 'a__b'),
+  });
+  const [status] = all();
+  expect(JSON.stringify(status)).not.toContain('canary');
+  expect(status?.lines).toHaveLength(10);
+  expect(status?.lines?.at(-1)).toStartWith('*** 29 y');
+  expect(status?.withheld).toHaveLength(50);
+  expect(status?.tools).toHaveLength(1_024);
+  expect(JSON.stringify({ ...status, tools: [] }).length).toBeLessThan(2_200 + 2_200 + 10 * 600 + 50 * 700);
+});
+
+test.each([
+  undefined,
+  'connected',
+  { state: 'fine' },
+  { state: 'failed', lines: 'a' },
+  { state: 'failed', tools: [7] },
+])('F-10 %j is not a status: a warning, and nobody hears of it', async (status) => {
+  const { agent, heard, tell, all } = await start();
+  tell(status);
+  expect({ heard, all: all() }).toEqual({ heard: [], all: [] });
+  expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
+});
+
+test('F-10 one that is told in a turn carries its ids', async () => {
+  const told: ExtensionStatusChanged[] = [];
+  const agent = await scriptedAgent({
+    extensions: [
+      extension('files', ({ events, pipeline }) => {
+        events.on('extension.status', (status) => told.push(status));
+        pipeline.register('turn', (ctx) => {
+          events.emit('extension.status', { state: 'failed' });
+          return ctx.next();
+        });
+      }),
+    ],
+  });
+  await agent.say('hi');
+  expect(told).toMatchObject([{ turnId: 'turn-event-1', traceId: 'trace-1' }]);
+});
+
+test('F-11 an agent says where its tools come from, which are gone, and of whom nobody knows', async () => {
+  const { agent, tell, tools } = await start();
+  const now = new Date('2026-01-02T03:04:05Z');
+  const describe = () => describeAgent(agent.agent, now);
+  for (const name of ['files__look', 'files__old']) {
+    tools()?.register({ name, description: 'A tool.' }, () => null);
+  }
+  expect(describe()).toMatchObject({
+    tools: ['files__look', 'files__old'],
+    registered: [
+      { name: 'files__look', extension: 'files', seenAt: now.toISOString() },
+      { name: 'files__old', extension: 'files', seenAt: now.toISOString() },
+    ],
+  });
+  expect(describe().unknown).toBeUndefined();
+  tell({ state: 'idle' });
+  expect(describe()).toMatchObject({ unknown: ['files'], statuses: [{ extension: 'files', state: 'idle' }] });
+  tell({ state: 'connected', tools: ['files__look'] });
+  expect(describe()).toMatchObject({ tools: ['files__look'], registered: [{ name: 'files__look' }] });
+  expect(describe().unknown).toBeUndefined();
+});

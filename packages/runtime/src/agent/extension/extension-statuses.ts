@@ -1,0 +1,86 @@
+/**
+ * What extensions say about things outside of the agent that they need. The newest of each extension is kept, and told on
+ * the bus. What they say is foreign: it is checked, secrets are masked, and all of it is bounded.
+ */
+import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
+import { extensionStatus } from '../../ipc/check/extension-status.ts';
+import { Misfit } from '../../ipc/check/shape.ts';
+import { shortenMasked } from '../../json/shorten-masked.ts';
+import type { SecretMask } from '../../log/mask-secrets.ts';
+
+/** The event with which an extension says how something is. */
+export const STATUS_EVENT = 'extension.status';
+
+const LONGEST_TEXT = 2_000;
+const LONGEST_LINE = 500;
+const MOST_LINES = 10;
+const MOST_WITHHELD = 50;
+const MOST_TOOLS = 1_024;
+
+export interface StatusesParts {
+  readonly address: AgentAddress;
+  readonly mask: SecretMask;
+  readonly now: () => Date;
+  /** Ids of the turn that runs. */
+  readonly currentTurn: () => { readonly turnId: string; readonly traceId: string } | undefined;
+  readonly tell: (changed: ExtensionStatusChanged) => void;
+  readonly refuse: (problem: string, extension: string) => void;
+}
+
+export class ExtensionStatuses {
+  readonly #parts: StatusesParts;
+  readonly #newest = new Map<string, ExtensionStatusChanged>();
+
+  constructor(parts: StatusesParts) {
+    this.#parts = parts;
+  }
+
+  /** The newest of each extension that has said something. */
+  all(): readonly ExtensionStatusChanged[] {
+    return [...this.#newest.values()];
+  }
+
+  of(extension: string): ExtensionStatusChanged | undefined {
+    return this.#newest.get(extension);
+  }
+
+  /** Never throws. */
+  told(extension: string, value: unknown): void {
+    const { address, now, currentTurn, tell, refuse } = this.#parts;
+    const status = this.#read(value);
+    if (typeof status === 'string') return refuse(status, extension);
+    const { agentName, instanceKey } = address;
+    const before = this.#newest.get(extension);
+    const timestamp = now().toISOString();
+    const since = before?.state === status.state ? before.since : timestamp;
+    const changed = { ...status, extension, agentName, instanceKey, timestamp, since, ...currentTurn() };
+    this.#newest.set(extension, changed);
+    tell(changed);
+  }
+
+  #read(value: unknown): ExtensionStatus | string {
+    try {
+      return this.#bound(extensionStatus(value));
+    } catch (error) {
+      if (error instanceof Misfit) return error.message;
+      throw error;
+    }
+  }
+
+  #bound({ state, target, problem, lines, lost, tools, withheld }: ExtensionStatus): ExtensionStatus {
+    const shorten = shortenMasked(this.#parts.mask);
+    return {
+      state,
+      ...(target !== undefined && { target: shorten(target, LONGEST_TEXT) }),
+      ...(problem !== undefined && { problem: shorten(problem, LONGEST_TEXT) }),
+      ...(lines !== undefined && { lines: lines.slice(-MOST_LINES).map((line) => shorten(line, LONGEST_LINE)) }),
+      ...(lost !== undefined && { lost }),
+      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS) }),
+      ...(withheld !== undefined && {
+        withheld: withheld
+          .slice(0, MOST_WITHHELD)
+          .map((each) => ({ name: shorten(each.name, LONGEST_LINE), problem: shorten(each.problem, LONGEST_LINE) })),
+      }),
+    };
+  }
+}

@@ -1,0 +1,27 @@
+/** Says again what the agent is made of when that has changed: at most once in `GAP_MS`, and not while nothing changes. */
+import type { Channel } from '../../ipc/channel/channel.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { STATUS_EVENT } from '../extension/extension-statuses.ts';
+import type { RunningAgent } from '../start-agent.ts';
+import { describeAgent } from './describe-agent.ts';
+
+const GAP_MS = 50;
+
+export function tellChanges(agent: RunningAgent, channel: Channel<FromAgent, ToAgent>, clock: Clock): void {
+  const { bus, tools } = agent.parts;
+  let known = tools.items();
+  let isPlanned = false;
+  // Tools are registered without a word: after each event of the runtime they are looked at, which costs a comparison.
+  bus.watch((event) => {
+    if (isPlanned || (event !== STATUS_EVENT && tools.items() === known)) return;
+    isPlanned = true;
+    clock.after(GAP_MS, () => {
+      isPlanned = false;
+      known = tools.items();
+      // Not sent when the channel is closed or full: then the next change says it.
+      channel.send({ type: 'described', ...describeAgent(agent, clock.now()) }).catch(() => undefined);
+    });
+  });
+}

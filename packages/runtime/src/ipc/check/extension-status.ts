@@ -1,0 +1,27 @@
+import type { ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
+import { type Check, count, type FieldsOf, listOf, name, object, oneOf, optional, text } from './shape.ts';
+
+const statusFields = {
+  state: oneOf('idle', 'connecting', 'connected', 'reconnecting', 'failed'),
+  target: optional(text),
+  problem: optional(text),
+  lines: optional(listOf(text)),
+  lost: optional(count),
+  tools: optional(listOf(name)),
+  withheld: optional(listOf(object({ name: text, problem: text }))),
+} satisfies FieldsOf<ExtensionStatus>;
+
+/** As an extension says it. */
+export const extensionStatus: Check<ExtensionStatus> = object(statusFields);
+
+/** As the runtime tells it. */
+export const extensionStatusChanged: Check<ExtensionStatusChanged> = object({
+  ...statusFields,
+  extension: name,
+  agentName: name,
+  instanceKey: name,
+  timestamp: name,
+  since: name,
+  turnId: optional(name),
+  traceId: optional(name),
+} satisfies FieldsOf<ExtensionStatusChanged>);

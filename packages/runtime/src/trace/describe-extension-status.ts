@@ -1,0 +1,25 @@
+import type { ExtensionStatusChanged } from '@goondan/types';
+
+/**
+ * For people: how it is in one line, then the last lines it printed that the first does not quote already.
+ *
+ * @example
+ * ['files: failed since 2026-01-02T03:04:05.678Z: MCP server "files" cannot be reached. (E_MCP_CONNECT)', 'bad token']
+ */
+export function describeExtensionStatus(status: ExtensionStatusChanged): readonly string[] {
+  const { extension, state, since, tools, withheld = [], lost = 0, problem, lines = [] } = status;
+  const isConnected = state === 'connected';
+  const parts = [
+    state === 'idle' ? 'idle' : `${state} since ${since}`,
+    ...(isConnected && tools !== undefined ? [counted(tools.length, 'tool')] : []),
+    ...(withheld.length === 0 ? [] : [`${withheld.length} withheld`]),
+    ...(lost === 0 ? [] : [`lost ${counted(lost, 'time')}`]),
+  ].join(', ');
+  const reason = problem === undefined ? '' : `${isConnected ? ', the last time because' : ':'} ${problem}`;
+  const first = `${extension}: ${parts}${reason}`;
+  return [first, ...(isConnected ? [] : lines.filter((line) => !first.includes(line)))];
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import type { AgentDescription } from '../ipc/from-agent.ts';
+import { keepKnownTools } from './keep-known-tools.ts';
+
+const registered = (name: string, extension = 'files', seenAt = '2026-01-01') => ({ name, extension, seenAt });
+const made = (more: Partial<AgentDescription>): AgentDescription => ({
+  extensions: ['files', 'mail'],
+  layers: [],
+  tools: [],
+  ...more,
+});
+
+const before = made({
+  tools: ['clock__now', 'files__look', 'mail__send'],
+  registered: [registered('files__look'), registered('mail__send', 'mail')],
+});
+
+test('F-11 tools of a server that is not connected yet are those that were seen last', () => {
+  const next = made({ tools: ['clock__now'], unknown: ['files', 'web'] });
+  expect(keepKnownTools(next, before)).toEqual(
+    made({ tools: ['clock__now', 'files__look'], registered: [registered('files__look')], unknown: ['web'] }),
+  );
+});
+
+test('F-11 tools of a server that is connected are its own: one that is gone is gone', () => {
+  const next = made({ tools: ['files__new'], registered: [registered('files__new')] });
+  expect(keepKnownTools(next, before)).toBe(next);
+  expect(keepKnownTools(next, undefined)).toBe(next);
+});

@@ -1,0 +1,50 @@
+/** Servers and the like, and how each is: connected with so many tools, or not, with what it printed last. */
+import type { ExtensionStatusChanged } from '@goondan/cli/studio';
+import { counted } from '../text/counted.ts';
+import { describeMoment } from '../time/describe-time.ts';
+
+interface ExtensionStatesProps {
+  readonly statuses: readonly ExtensionStatusChanged[];
+}
+
+export function ExtensionStates({ statuses }: ExtensionStatesProps) {
+  return (
+    <ul className="plain-list extension-states">
+      {statuses.map((status) => (
+        <li key={JSON.stringify([status.agentName, status.instanceKey, status.extension])}>
+          <span className={`dot ${dotOf(status)}`} aria-hidden="true" />
+          <div>
+            {status.extension}{' '}
+            <span className="quiet">
+              {status.agentName} {status.instanceKey} · {describeState(status)}
+            </span>
+            {status.problem !== undefined && (
+              <div className={status.state === 'connected' ? 'quiet' : 'bad'}>{status.problem}</div>
+            )}
+            {status.state !== 'connected' && status.lines !== undefined && status.lines.length > 0 && (
+              <pre className="extension-lines">{status.lines.join('\n')}</pre>
+            )}
+            {status.withheld?.map(({ name, problem }) => (
+              <div key={name} className="quiet">
+                withheld: {name}: {problem}
+              </div>
+            ))}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function describeState({ state, since, tools, lost = 0 }: ExtensionStatusChanged): string {
+  return [
+    state === 'idle' ? 'connects when it is needed' : `${state} since ${describeMoment(since)}`,
+    ...(state === 'connected' && tools !== undefined ? [counted(tools.length, 'tool')] : []),
+    ...(lost === 0 ? [] : [`lost ${counted(lost, 'time')}`]),
+  ].join(' · ');
+}
+
+function dotOf({ state }: ExtensionStatusChanged): string {
+  if (state === 'connected') return 'is-running';
+  return state === 'failed' || state === 'reconnecting' ? 'is-broken' : 'is-waiting';
+}
