@@ -157,6 +157,5 @@ export {
   readTurnTrace,
   type TracePlace,
 } from './workspace/traces/read-turn-trace.ts';
-export { childEnvironment } from './orchestrator/child/child-environment.ts';
 export { isTrusted, rememberTrust, type TrustedFolder } from './workspace/trust/trusted-folders.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';

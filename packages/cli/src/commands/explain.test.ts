@@ -51,6 +51,11 @@ const expectedLayers = {
   toolCall: [layer('guard', 'toolCall-guard', 0)],
 };
 const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
+/** F-11: where each comes from. */
+const sources = {
+  toolSources: tools.map((name) => ({ name, from: name === 'clock__now' ? 'Tool/clock' : 'runtime', seenAt: null })),
+  unknownTools: [],
+};
 
 describe('gdn explain', () => {
   test('before the first start: what is declared, and no layers', async () => {
@@ -62,6 +67,7 @@ describe('gdn explain', () => {
       extensions: ['audit', 'guard'],
       layers: null,
       tools,
+      ...sources,
     });
     expect(stderr).toContain('has not been started yet');
     expect(exitCode).toBe(0);
@@ -78,6 +84,7 @@ describe('gdn explain', () => {
       extensions: ['audit', 'guard'],
       layers: expectedLayers,
       tools,
+      ...sources,
       stderr: '',
       exitCode: 0,
     });
@@ -110,6 +117,7 @@ describe('gdn explain', () => {
       extensions: ['audit', 'guard'],
       layers: expectedLayers,
       tools,
+      ...sources,
     });
     expect(exitCode).toBe(0);
     expect(existsSync(place.stateRoot)).toBe(false);

@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test';
+import type { AgentView, ExtensionStatusChanged } from '@goondan/cli/studio';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { AgentTools } from './agent-tools.tsx';
+import { ExtensionStates } from './extension-states.tsx';
+
+const status: ExtensionStatusChanged = {
+  extension: 'files',
+  state: 'connected',
+  agentName: 'host',
+  instanceKey: 'default',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  since: '2026-01-01T00:00:00.000Z',
+};
+const show = (more: Partial<ExtensionStatusChanged>) =>
+  renderToStaticMarkup(<ExtensionStates statuses={[{ ...status, ...more }]} />);
+
+test('F-10 a server that is connected: since when, how many tools, how often it was lost', () => {
+  const shown = show({ tools: ['files__look', 'files__list'], lost: 1, problem: 'SIGKILL ended it.', lines: ['bye'] });
+  expect(shown).toContain('dot is-running');
+  expect(shown).toMatch(/connected since .* · 2 tools · lost 1 time/);
+  expect(shown).toContain('SIGKILL ended it.');
+  expect(shown).not.toContain('bye');
+});
+
+test('F-10 a server that failed: why, and what it printed last, as text and not as markup', () => {
+  const shown = show({ state: 'failed', problem: 'It is gone.', lines: ['<b>bad</b>', 'bye'] });
+  expect(shown).toContain('dot is-broken');
+  expect(shown).toContain('<div class="bad">It is gone.</div>');
+  expect(shown).toContain('&lt;b&gt;bad&lt;/b&gt;\nbye');
+});
+
+test('F-10 tools that are withheld are listed', () => {
+  expect(show({ withheld: [{ name: 'look', problem: 'it changed' }] })).toContain('withheld: look: it changed');
+});
+
+test('F-11 every tool with where it comes from and when it was seen; a server nobody knows yet, and what to type', () => {
+  const agent: AgentView = {
+    name: 'host',
+    tools: ['clock__now', 'files__look'],
+    toolSources: [
+      { name: 'clock__now', from: 'Tool/clock', seenAt: null },
+      { name: 'files__look', from: 'Extension/files', seenAt: '2026-01-01T00:00:00.000Z' },
+    ],
+    unknownTools: [{ extension: 'web', test: 'gdn mcp test web' }],
+    extensions: [],
+    layers: [],
+  };
+  const shown = renderToStaticMarkup(<AgentTools agents={[agent]} />).replaceAll(/<!-- -->|<[^>]+>/g, ' ');
+  expect(shown).toContain('2 tools');
+  expect(shown).toMatch(/web\s*: tools unknown\s+gdn mcp test web/);
+  expect(shown).toMatch(/clock__now\s+Tool\/clock\s/);
+  expect(shown).toMatch(/files__look\s+Extension\/files\s*, seen \S/);
+});
