@@ -4,6 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
+import { errorLine } from './error-line.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -32,13 +33,13 @@ export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode 
 }
 
 function printFailure(error: TurnError, terminal: Terminal): void {
-  const { code, message, suggestion } = error;
+  const { code, message, suggestion, extension, place } = error;
   const { red, dim } = terminal.errorColors;
   if (terminal.errorsAsJson) {
-    terminal.printError(`${JSON.stringify({ error: { code, message, suggestion } })}\n`);
+    terminal.printError(`${JSON.stringify({ error: { code, message, suggestion, extension, place } })}\n`);
     return;
   }
-  const problem = harmlessLines(code === undefined ? message : `${code}: ${message}`);
+  const problem = harmlessLines(errorLine(error));
   const advice = suggestion === undefined ? '' : `${harmlessLines(suggestion)}\n`;
   terminal.printError(`${(isCancellation(error) ? dim : red)(problem)}\n${advice}`);
 }

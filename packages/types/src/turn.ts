@@ -1,4 +1,5 @@
 import type { AgentEvent } from './agent-event.ts';
+import type { CodePlace } from './code-place.ts';
 import type { Message } from './message.ts';
 import type { ToolCallResult } from './tool.ts';
 
@@ -29,6 +30,8 @@ export interface TurnError {
   readonly helpUrl?: string;
   /** The extension whose layer threw, when one did. */
   readonly extension?: string;
+  /** Where code of the bundle threw. Absent in the answers that other agents and connectors get. */
+  readonly place?: CodePlace;
 }
 
 export interface TurnResult {

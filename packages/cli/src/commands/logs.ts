@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ControlClient, LogLine, LogQuestion } from '@goondan/runtime';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { logText, stackIn } from '../log-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -85,9 +86,11 @@ async function follow(swarm: ControlClient, { agent, instance, traceId }: LogQue
   };
 }
 
-function toText({ time, level, message, agent, instance, connection, extension }: LogLine): string {
+function toText(line: LogLine): string {
+  const { time, level, agent, instance, connection, extension } = line;
   const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
-  return `${time} ${level} ${who === '' ? '' : `${who}: `}${message}\n`;
+  const stack = stackIn(line).map((frame) => `  ${frame}\n`);
+  return `${time} ${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
 }
 
 function readCount(text: string): number {

@@ -30,7 +30,7 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
     .argument('[id]', 'a turn or a trace, or the beginning of its id; `last`')
     .summary('see what every layer of a turn did')
     .description(description)
-    .option('--diff', 'every change in full, and what was said')
+    .option('--diff', 'every change in full, what was said, and stacks')
     .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
     .option('--agent <name>', 'without an id: only turns of one agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')

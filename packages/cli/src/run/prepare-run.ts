@@ -11,7 +11,7 @@ import {
 } from '@goondan/runtime';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
-import { printLogLine } from '../print-log-line.ts';
+import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { readPlanAgain } from './read-plan-again.ts';
 import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
@@ -59,15 +59,24 @@ export interface StartedRun {
   readonly graceMs: number;
 }
 
-/** Starts the swarm in this process, if it may be. **Errors** — those of `mayStart` and `startSwarm`. */
-export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal): Promise<StartedRun> {
+/**
+ * Starts the swarm in this process, if it may be. Failed turns that the command does not report are printed with the log.
+ *
+ * **Errors** — those of `mayStart` and `startSwarm`.
+ */
+export async function startRun(
+  run: PreparedRun,
+  terminal: Terminal,
+  signal?: AbortSignal,
+  isReported?: IsReported,
+): Promise<StartedRun> {
   const { plan, workspace } = await mayStart(run, terminal, signal);
   const control = await startSwarm({
     ...plan,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
     readPlan: () => readPlanAgain(run),
-    onLog: (line) => printLogLine(line, terminal),
+    onLog: (line) => printLogLine(line, terminal, isReported),
     ...(workspace === undefined ? {} : { workspace }),
     ...(run.flock === undefined ? {} : { flock: run.flock }),
   });

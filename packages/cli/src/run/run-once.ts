@@ -1,9 +1,10 @@
 /** `gdn run --input`: one turn, then the end of whatever was started for it. */
-import { type Delivery, randomIds, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
+import { type Delivery, eventIdOf, randomIds, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
+import type { IsReported } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
@@ -34,7 +35,7 @@ export async function runOnce(
 
 async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>, terminal: Terminal) {
   const { signal } = question;
-  const { control, graceMs } = await startRun(run, terminal, signal);
+  const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
     return await withDesk({ swarm: control, folder: run.folder, isAlone: true }, terminal, async (open) => {
       const code = await askOnce(control, { ...question, onAccepted: open.onAccepted }, terminal);
@@ -46,6 +47,11 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
   } finally {
     await control.stop(signal.aborted ? { graceMs: 0 } : {});
   }
+}
+
+/** Turns of agents that were called are told of by the log. */
+function isAsked({ delivery: { id } }: Pick<Question, 'delivery'>): IsReported {
+  return ({ turnId }) => turnId !== undefined && eventIdOf(turnId) === id;
 }
 
 const leftOver = 'What was sent to other agents is not all handled; the next run goes on with it.';

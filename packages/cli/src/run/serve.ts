@@ -37,7 +37,7 @@ export async function serve(
     stop();
   });
   try {
-    const { control } = await startRun(run, terminal, asked.signal);
+    const { control } = await startRun(run, terminal, asked.signal, () => false);
     const stopSwarm = () => {
       // How it ends is told by `stopped`.
       control.stop().catch(() => undefined);

@@ -42,7 +42,7 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
 /** Of an input that was accepted and whose turn did not come to an end: its agent does not start, or the swarm is gone. */
 export function reportWithoutEnd(
   { agent, instanceKey, turnId, traceId }: Acceptance,
-  { code, message, suggestion }: GoondanError,
+  { code, message, suggestion, place }: GoondanError,
 ): TurnReport {
   return {
     agent,
@@ -53,7 +53,7 @@ export function reportWithoutEnd(
     finishReason: 'error',
     steps: 0,
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-    error: { code, message, suggestion },
+    error: { code, message, suggestion, ...(place === undefined ? {} : { place }) },
   };
 }
 

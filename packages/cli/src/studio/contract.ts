@@ -36,7 +36,7 @@ import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 export type { Acceptance } from '@goondan/runtime';
-export type { ExtensionStatusChanged } from '@goondan/types';
+export type { CodePlace, ExtensionStatusChanged } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 /** How a value arrives on the other side: dates are texts there. */

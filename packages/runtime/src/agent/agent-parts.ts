@@ -10,6 +10,7 @@ import type { EventBus } from './extension/event-bus.ts';
 import type { ExtensionStates } from './extension/extension-states.ts';
 import type { ExtensionStatuses } from './extension/extension-statuses.ts';
 import type { SaveStates } from './extension/save-states.ts';
+import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { LogLevel, LogLine } from '../log/log-sink.ts';
 import type { SecretMask } from '../log/mask-secrets.ts';
 import type { Model } from './model/model-port.ts';
@@ -47,6 +48,7 @@ export interface AgentParts {
   readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: SecretMask;
+  readonly locate: LocateThrown;
   /** What models are shown of a conversation. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;
@@ -56,4 +58,8 @@ export interface AgentParts {
   warm: { readonly version: number; readonly conversation: WarmConversation } | undefined;
 }
 
-export type Log = (level: LogLevel, message: string, about?: Pick<LogLine, 'extension' | 'event' | 'data'>) => void;
+export type Log = (
+  level: LogLevel,
+  message: string,
+  about?: Pick<LogLine, 'extension' | 'event' | 'place' | 'data'>,
+) => void;

@@ -214,6 +214,39 @@ describe('bundle code', () => {
     await agent.exited;
   });
 
+  test.each([
+    ['throws in a timer', `setTimeout(() => { rulez(); }, 1);`],
+    ['drops a promise that rejects', `void (async () => { await 1; rulez(); })();`],
+  ])('F-03 that %s, caught by nobody, is named with its place', async (_title, line) => {
+    const agent = launch();
+    const careless = extension(`
+      export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
+        api.pipeline.register('turn', async (ctx: { next(): Promise<unknown> }) => {
+          ${line}
+          await Bun.sleep(60_000);
+          return ctx.next();
+        });
+      }`);
+    const { root: bundleFolder } = careless;
+    const key = crypto.randomUUID();
+    await agent.send({
+      type: 'start',
+      plan: plan({ agent: { extensions: [careless], bundleFolder }, key, cwd: agent.cwd }),
+    });
+    await agent.next('ready');
+    await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
+    const { line: logged } = await agent.next('log');
+    expect(JSON.stringify(logged)).not.toContain(bundleFolder);
+    expect(logged).toMatchObject({
+      level: 'error',
+      event: 'process.uncaught',
+      message: 'Thrown and caught by nobody: rulez is not defined',
+      place: { file: expect.stringMatching(/^\w+\.ts$/), line: 4 },
+      data: { stack: expect.stringContaining('.ts:4:') },
+    });
+    expect(await agent.exited).toMatchObject({ code: 1 });
+  });
+
   test('that prints whatever it likes does not disturb the channel', async () => {
     const agent = launch();
     const printing = extension(`

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../ports/clock.ts';
 import { Activity } from './activity.ts';
 import type { AgentParts, Log } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import { codeFolders } from '../config/code-folders.ts';
 import type { Engine } from './agents-api/engine.ts';
 import { noEngine } from './agents-api/no-engine.ts';
 import { type Approver, noApprover } from './approval/approver.ts';
@@ -14,11 +15,13 @@ import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from './conversation/conversation-store.ts';
 import { EventBus } from './extension/event-bus.ts';
 import type { DrawScope } from '../trace/draw-scope.ts';
+import { aboutThrown } from '../log/about-thrown.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import { ExtensionStatuses, STATUS_EVENT } from './extension/extension-statuses.ts';
 import { SaveStates } from './extension/save-states.ts';
 import type { LoadedExtensions } from './extension/load-extensions.ts';
+import { locateIn } from '../log/locate-thrown.ts';
 import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
 import { modelSource } from './model/model-source.ts';
@@ -114,7 +117,7 @@ async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
 
 async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
-  { layers, tools, states, bus, statuses, clock, log }: AgentParts,
+  { layers, tools, states, bus, statuses, clock, log, locate }: AgentParts,
   drawScopeFor: AgentPorts['drawScopeFor'],
 ): Promise<LoadedExtensions> {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
@@ -125,8 +128,8 @@ async function loadAllExtensions(
       () => clock.elapsed(),
     );
   const given = { layers, tools, states, bus, statuses, loggerFor, drawScopeFor };
-  return loadExtensions(extensions, given, clock, (problem, extension) =>
-    log('error', problem, { extension, event: 'extension.cleanup_failed' }),
+  return loadExtensions(extensions, given, clock, (problem, extension, thrown) =>
+    log('error', problem, { extension, event: 'extension.cleanup_failed', ...aboutThrown(locate(thrown)) }),
   );
 }
 
@@ -140,6 +143,7 @@ async function assemble(
   const bundleFolder = plan.bundleFolder ?? process.cwd();
   const store = ports.store ?? (await import('./conversation/memory-store.ts')).memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
+  const locate = locateIn(codeFolders(plan), mask);
   const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
   const models = modelSource(plan.models, {
     clock,
@@ -162,8 +166,12 @@ async function assemble(
     },
     log: (level, message) => log(level, message, { event: 'states.not_written' }),
   });
-  const bus = new EventBus((event, error) =>
-    log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, { event: 'events.handler_failed' }),
+  const bus = new EventBus((event, error, extension) =>
+    log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, {
+      event: 'events.handler_failed',
+      ...(extension === undefined ? {} : { extension }),
+      ...aboutThrown(locate(error)),
+    }),
   );
   const parts: AgentParts = {
     address,
@@ -201,6 +209,7 @@ async function assemble(
     activity: new Activity(),
     clock,
     mask,
+    locate,
     cleanMessages: new CleanMessages(mask),
     log,
     toolLogger: createLogger(
@@ -234,6 +243,7 @@ function logFor(
       ...(about.extension === undefined ? {} : { extension: about.extension }),
       ...turnOf(event),
       ...(about.event === undefined ? {} : { event: about.event }),
+      ...(about.place === undefined ? {} : { place: about.place }),
       ...(about.data === undefined ? {} : { data: maskJson(about.data, mask) }),
     });
   };

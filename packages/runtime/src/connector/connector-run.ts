@@ -9,7 +9,6 @@
  * 4. Nothing leaves with a secret in it.
  * 5. On trial, `ready` means that it could be called; it is not.
  */
-import { inspect } from 'node:util';
 import { type Cleanup, type ConnectorContext, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
@@ -18,7 +17,9 @@ import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
+import { aboutThrown } from '../log/about-thrown.ts';
 import { createLogger } from '../log/create-logger.ts';
+import { locateIn, type LocateThrown, type ThrownOrigin } from '../log/locate-thrown.ts';
 import { cutMessage, type LogLevel } from '../log/log-sink.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
@@ -53,6 +54,7 @@ export class ConnectorRun {
   readonly #asks: Asks;
   readonly #stopping = new AbortController();
   #mask: Mask = (text) => text;
+  #locate: LocateThrown = () => ({});
   #plan: ConnectorStart | undefined;
   /** What the connector's function returned. */
   #listening: Promise<void | Cleanup> | undefined;
@@ -66,7 +68,7 @@ export class ConnectorRun {
     const { channel, clock, ids } = ports;
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     this.#emits = new Emits({ send: connectorEmitter(channel), clock, ids, onMalformed });
-    const onThrown = (error: unknown) => this.#log('error', inspect(toShowable(error)), 'callback.failed');
+    const onThrown = (error: unknown) => this.#logThrown('error', 'A callback failed', error, 'callback.failed');
     this.#asks = new Asks({ asker: new ConnectorAsker(channel), clock, ids, onMalformed, onThrown });
   }
 
@@ -87,9 +89,10 @@ export class ConnectorRun {
   async fail(thrown: unknown): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted && thrown === signal.reason) return;
-    const error = toShowable(thrown);
-    if (signal.aborted || this.#ending !== undefined) return this.#log('warn', inspect(error), 'connector.failed');
-    this.#ending = this.#fail(error);
+    if (signal.aborted || this.#ending !== undefined) {
+      return this.#logThrown('warn', `${this.#name} failed`, thrown, 'connector.failed');
+    }
+    this.#ending = this.#fail(thrown);
     await this.#ending;
   }
 
@@ -117,6 +120,7 @@ export class ConnectorRun {
     if (this.#plan !== undefined) return;
     this.#plan = plan;
     this.#mask = maskSecrets([...Object.values(plan.secrets), ...(plan.masked ?? [])]);
+    this.#locate = locateIn([plan.root], this.#mask);
     try {
       await checkConfig(plan);
       const connector = await loadConnector(plan);
@@ -166,10 +170,12 @@ export class ConnectorRun {
     } while (this.#emits.underWay + this.#asks.underWay > 0);
   }
 
-  async #fail(error: unknown): Promise<void> {
-    this.#log('error', inspect(error), 'connector.failed');
-    const failed = toFrameError(this.#explain(error), 'E_CONNECTOR_ENDED');
-    await this.#end(1, { type: 'failed', error: { ...failed, message: cutMessage(this.#mask(failed.message)) } });
+  async #fail(thrown: unknown): Promise<void> {
+    this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed');
+    const failed = toFrameError(this.#explain(toShowable(thrown)), 'E_CONNECTOR_ENDED');
+    const { place } = this.#locate(thrown);
+    const message = cutMessage(this.#mask(failed.message));
+    await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
   }
 
   /** An error about loading says all there is to say; any other is the connector's own. */
@@ -177,7 +183,7 @@ export class ConnectorRun {
     if (error instanceof GoondanError && aboutLoading.has(error.code)) return error;
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
     const reason = error instanceof GoondanError ? `${message} (${code})` : message;
-    const what = `Connector/${this.#plan?.connector ?? '?'}`;
+    const what = this.#name;
     return this.#isReady
       ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, { cause: error })
       : new GoondanError('E_CONNECTOR_START', `${what} failed before it listened: ${reason}`, { cause: error });
@@ -197,11 +203,20 @@ export class ConnectorRun {
     this.#ports.exit(this.#exitCode);
   }
 
+  get #name(): string {
+    return `Connector/${this.#plan?.connector ?? '?'}`;
+  }
+
+  #logThrown(level: LogLevel, what: string, thrown: unknown, event: string): void {
+    this.#log(level, `${what}: ${describeThrown(thrown)}`, event, this.#locate(thrown));
+  }
+
   /** Whose line it is, the orchestrator knows from the channel. */
-  #log(level: LogLevel, text: string, event?: string): void {
+  #log(level: LogLevel, text: string, event?: string, origin: ThrownOrigin = {}): void {
     const time = this.#ports.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
-    this.#tell({ type: 'log', line: { time, level, message, ...(event === undefined ? {} : { event }) } });
+    const about = { ...(event === undefined ? {} : { event }), ...aboutThrown(origin) };
+    this.#tell({ type: 'log', line: { time, level, message, ...about } });
   }
 
   #tell(message: FromConnector): void {
@@ -215,10 +230,17 @@ const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONN
 /** A foreign object may refuse to be looked at, and then nobody would hear that anything failed. */
 function toShowable(thrown: unknown): unknown {
   try {
-    inspect(thrown);
     toFrameError(thrown, 'E_CONNECTOR_ENDED');
     return thrown;
   } catch {
     return new Error(`it threw an ${typeof thrown} that cannot be shown`);
   }
+}
+
+/** `RangeError: port taken`. */
+function describeThrown(thrown: unknown): string {
+  const shown = toShowable(thrown);
+  const { message } = toFrameError(shown, 'E_CONNECTOR_ENDED');
+  if (shown instanceof GoondanError) return `${shown.code}: ${message}`;
+  return shown instanceof Error ? `${shown.name}: ${message}` : message;
 }

@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { type Connector, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
+import { loadProblem } from '../config/load-problem.ts';
 import { resolveEntry } from '../config/resolve-entry.ts';
 
 type Source = Pick<ConnectorStart, 'connector' | 'root' | 'entry'>;
@@ -22,7 +23,7 @@ async function importFile(source: Source, file: string): Promise<unknown> {
   try {
     return await import(pathToFileURL(file).href);
   } catch (error) {
-    throw loadError(source, error instanceof Error ? error.message : String(error), error);
+    throw loadError(source, loadProblem(error, source.root), error);
   }
 }
 

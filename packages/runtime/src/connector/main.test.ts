@@ -81,15 +81,25 @@ describe('the process of a connector', () => {
   test.each([
     ['an error nobody caught', `setTimeout(() => { throw new RangeError('a bug'); }, 1)`],
     ['a rejection nobody looked at', `setTimeout(async () => { throw new RangeError('a bug'); }, 1)`],
-  ])('ends by %s, and says so', async (_, bug) => {
-    const { child, says, heard } = start(`export default async () => { ${bug}; };`);
+  ])('F-03 ends by %s, and says so with its place', async (_, bug) => {
+    const { child, says, heard } = start(`export default async (): Promise<void> => {\n  ${bug};\n};`);
+    const place = expect.objectContaining({ file: 'connector.ts', line: 2 });
     expect(await says('failed')).toMatchObject({
-      error: { code: expect.stringMatching(/^E_CONNECTOR_(START|ENDED)$/), message: expect.stringContaining('a bug') },
+      error: {
+        code: expect.stringMatching(/^E_CONNECTOR_(START|ENDED)$/),
+        message: expect.stringContaining('a bug'),
+        place,
+      },
     });
     expect(await child.exited).toMatchObject({ code: 1, signal: null });
     expect(heard).toContainEqual({
       type: 'log',
-      line: expect.objectContaining({ level: 'error', message: expect.stringContaining('connector.ts') }),
+      line: expect.objectContaining({
+        level: 'error',
+        message: 'Connector/chat failed: RangeError: a bug',
+        place,
+        data: { stack: expect.stringContaining('at connector.ts:2:') },
+      }),
     });
   });
 

@@ -2,6 +2,7 @@
 import { answerOwnPackages } from '../bundle-imports/answer-own-packages.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
 import { connectToParent } from '../ipc/connect-to-parent.ts';
+import { FRAMES_KEPT } from '../log/locate-thrown.ts';
 import { systemClock } from '../ports/clock.ts';
 import { randomIds } from '../ports/ids.ts';
 import { ConnectorRun } from './connector-run.ts';
@@ -9,6 +10,7 @@ import { ConnectorRun } from './connector-run.ts';
 /** Whoever sends SIGTERM by hand follows with SIGKILL when it takes too long. */
 const SIGTERM_GRACE_MS = 30_000;
 
+Error.stackTraceLimit = FRAMES_KEPT;
 const [, , frameFolder = '', workFolder = ''] = process.argv;
 process.chdir(workFolder);
 answerOwnPackages();

@@ -61,6 +61,19 @@ describe("a connector's ask", () => {
     expect(await failure(ask('e-1').answer)).toMatchObject({ code: 'E_INBOX_FULL', message: 'full', retryable: true });
   });
 
+  test('F-03 is not told where in the bundle a turn, or the start of its agent, failed', async () => {
+    const place = { file: 'extensions/rules.ts', line: 14, column: 7 };
+    const error = { code: 'E_EXT_MIDDLEWARE', message: 'x is not defined', extension: 'rules' };
+    const { ask } = connect(async (id) => {
+      if (id === 'e-1') return { ...answer, finishReason: 'error', error: { ...error, place } };
+      throw Object.assign(new GoondanError('E_EXT_INIT', 'register failed'), { place });
+    });
+    expect((await ask('e-1').answer).error).toEqual(error);
+    const refused = await failure(ask('e-2').answer);
+    expect(refused).toMatchObject({ code: 'E_EXT_INIT', message: 'register failed' });
+    expect(refused).not.toHaveProperty('place');
+  });
+
   test('twice for one event is two asks, and each is answered', async () => {
     let asked = 0;
     const { ask } = connect(async () => ({ ...answer, response: String((asked += 1)) }));

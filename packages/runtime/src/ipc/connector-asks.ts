@@ -11,6 +11,7 @@ import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
 import type { FromConnector, HeardEvent } from './from-connector.ts';
 import type { AskOutcome, ToConnector } from './to-connector.ts';
+import { withoutPlace } from './without-place.ts';
 
 export const MOST_ASKS = 256;
 
@@ -129,14 +130,19 @@ export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>
       onAccepted: (acceptance) => tell({ type: 'ask.accepted', askId, acceptance }),
       ...(wantsDeltas ? { onDelta: (delta) => tell({ type: 'ask.delta', askId, delta }) } : {}),
     }).then(
-      (answered) => end({ status: 'answered', answer: answered }),
+      (answered) => end(answeredWith(answered)),
       (error: unknown) => end(failed(error)),
     );
   });
 }
 
+function answeredWith(answer: ConnectorAnswer): AskOutcome {
+  const { error } = answer;
+  return { status: 'answered', answer: error === undefined ? answer : { ...answer, error: withoutPlace(error) } };
+}
+
 function failed(error: unknown): AskOutcome {
-  return { status: 'failed', error: toFrameError(error, 'E_EVENT_INVALID') };
+  return { status: 'failed', error: withoutPlace(toFrameError(error, 'E_EVENT_INVALID')) };
 }
 
 function fullError(): GoondanError {

@@ -15,6 +15,7 @@ import type {
 import type { LogLine } from '../ports/log-line.ts';
 import type { ReplayOutcome } from '../trace/replay.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
+import { codePlace } from './check/code-place.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -187,6 +188,7 @@ export const logLine: Check<LogLine> = object({
   turnId: optional(text),
   traceId: optional(text),
   event: optional(text),
+  place: optional(codePlace),
   data: optional(json),
 } satisfies FieldsOf<LogLine>);
 

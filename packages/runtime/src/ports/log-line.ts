@@ -1,5 +1,5 @@
 /** A structured log line: the same in a child process, on its way to the orchestrator, and in a file. */
-import type { JsonValue } from '@goondan/types';
+import type { CodePlace, JsonValue } from '@goondan/types';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -16,5 +16,7 @@ export interface LogLine {
   readonly traceId?: string;
   /** For lines a program may look for: `middleware.short_circuit`, `message.ignored`, … */
   readonly event?: string;
+  /** Where code of the bundle threw, of a line about that; `data.stack` has the stack. */
+  readonly place?: CodePlace;
   readonly data?: JsonValue;
 }

@@ -51,7 +51,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 }
 
 function summariseEnd(first: StartLine, end: EndLine) {
-  const { finishReason, truncated, stepCount, error, durationMs } = end;
+  const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
   // Of the last run alone; after a crash the calendar knows better.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
@@ -61,6 +61,8 @@ function summariseEnd(first: StartLine, end: EndLine) {
     ...(truncated === true ? { truncated } : {}),
     stepCount,
     ...(error === undefined ? {} : { error }),
+    ...(place === undefined ? {} : { place }),
+    ...(stack === undefined ? {} : { stack }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What was recorded of a turn's chains and layers: JSON, the same in memory, on disk and for programs. */
+import type { CodePlace } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { Draw } from './draw-scope.ts';
 
@@ -39,6 +40,10 @@ export interface LayerRecord {
   readonly error?: string;
   /** It has that error because its turn was cancelled: it did not fail. */
   readonly isCancelled?: true;
+  /** Where its code threw. */
+  readonly place?: CodePlace;
+  /** A line for each frame of its code; frames of goondan are counted in one line. */
+  readonly stack?: string;
 }
 
 /** On its way in, before `next()`; with what is inside it running; on its way out. */
@@ -79,6 +84,10 @@ export interface ChainRecord {
   readonly error?: string;
   /** It has that error because its turn was cancelled: it did not fail. */
   readonly isCancelled?: true;
+  /** Where code of the bundle threw: of a layer, or the handler of the tool. */
+  readonly place?: CodePlace;
+  /** Of a tool whose handler threw: as of a layer. */
+  readonly stack?: string;
   /** It failed, and was tried again after so long. */
   readonly retryMs?: number;
   /** Nothing was written down of its end: it runs, or a crash interrupted it. */

@@ -75,7 +75,8 @@ function isStatus(status: unknown): boolean {
 function isEnd(line: Fields): boolean {
   return (
     has(line, isNumber, ['durationMs', 'stepCount']) &&
-    mayHave(line, isText, ['error']) &&
+    mayHave(line, isText, ['error', 'stack']) &&
+    mayHave(line, isPlace, ['place']) &&
     mayHave(line, isWhole, ['chainsMore'])
   );
 }
@@ -85,7 +86,8 @@ function isChain(chain: unknown): boolean {
     isPlainObject(chain) &&
     has(chain, isText, ['kind', 'label', 'id']) &&
     has(chain, isNumber, ['startMs', 'totalMs']) &&
-    mayHave(chain, isText, ['spanId', 'input', 'asked', 'outcome', 'error']) &&
+    mayHave(chain, isText, ['spanId', 'input', 'asked', 'outcome', 'error', 'stack']) &&
+    mayHave(chain, isPlace, ['place']) &&
     mayHave(chain, isNumber, ['layersMore', 'retryMs']) &&
     mayHave(chain, isPlainObject, ['by', 'tokens']) &&
     mayHave(chain, listOf(isLayer), ['layers'])
@@ -96,13 +98,18 @@ function isLayer(layer: unknown): boolean {
   return (
     isPlainObject(layer) &&
     has(layer, isText, ['extension', 'name', 'kind']) &&
-    mayHave(layer, isText, ['outcome', 'error']) &&
+    mayHave(layer, isText, ['outcome', 'error', 'stack']) &&
+    mayHave(layer, isPlace, ['place']) &&
     mayHave(layer, isNumber, ['startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore']) &&
     mayHave(layer, listOf(isText), ['emitted']) &&
     mayHave(layer, listOf(isChange), ['changed', 'resultChanged', 'messages']) &&
     mayHave(layer, Array.isArray, ['drew']) &&
     mayHave(layer, isPlainObject, ['marks'])
   );
+}
+
+function isPlace(place: unknown): boolean {
+  return isPlainObject(place) && has(place, isText, ['file']) && has(place, isWhole, ['line', 'column']);
 }
 
 function isChange(change: unknown): boolean {

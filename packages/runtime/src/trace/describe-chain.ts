@@ -4,7 +4,9 @@
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../json/diff-json.ts';
+import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../json/shorten-masked.ts';
+import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
@@ -14,6 +16,8 @@ import type { Difference, RecordedLayer } from './recorded-layer.ts';
 export interface DescribeOptions {
   /** When its turn began, on the clock that only grows. */
   readonly turnStartedAt: number;
+  /** Finds out where code of the bundle threw; places are left out when absent. */
+  readonly locate?: LocateThrown | undefined;
   readonly limits?: DescribeLimits;
 }
 
@@ -88,13 +92,13 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ...(isCut || writer.hasShortened ? { marks: markLayer(recorded, writer.mask) } : {}),
     ...(drew === undefined ? {} : { drew: [...drew] }),
     ...(drewMore === undefined ? {} : { drewMore }),
-    ...(error === undefined ? {} : { error: writer.error(error) }),
+    ...(error === undefined ? {} : { error: writer.error(error), ...writer.origin(error, extension) }),
   };
 }
 
 function describeOutcome(recorded: RecordedChain, writer: ChangeWriter): Partial<ChainRecord> {
   if (recorded.outcome === 'running') return { isUnfinished: true };
-  if (recorded.outcome === 'failed') return { error: writer.error(recorded.error) };
+  if (recorded.outcome === 'failed') return { error: writer.error(recorded.error), ...writer.place(recorded.error) };
   // The chain has just checked what its kind of result is.
   switch (recorded.chain.kind) {
     case 'turn': {
@@ -103,7 +107,8 @@ function describeOutcome(recorded: RecordedChain, writer: ChangeWriter): Partial
     }
     case 'toolCall': {
       const { status, error } = recorded.result as ToolCallResult;
-      return { outcome: status, ...(error === undefined ? {} : { error: writer.error(error) }) };
+      if (error === undefined) return { outcome: status };
+      return { outcome: status, error: writer.error(error), ...writer.locate(recorded.chain.thrown?.()) };
     }
     case 'model': {
       const { finishReason, usage } = recorded.result as ModelReply;
@@ -118,12 +123,14 @@ class ChangeWriter {
   /** A value is not written as a whole. */
   hasShortened = false;
   readonly mask: Mask;
+  readonly locate: LocateThrown;
   readonly #limits: DescribeLimits;
   readonly #shorten: Shorten;
   #left: number;
 
-  constructor(mask: Mask, { limits = defaultLimits }: DescribeOptions) {
+  constructor(mask: Mask, { limits = defaultLimits, locate = nowhere }: DescribeOptions) {
     this.#limits = limits;
+    this.locate = locate;
     this.mask = mask;
     const shorten = shortenMasked(mask);
     this.#shorten = (value, longest) => {
@@ -158,10 +165,25 @@ class ChangeWriter {
     return this.#shorten(errorText(thrown), LONGEST_ERROR);
   }
 
+  /** Of what the code of this extension threw; others only passed it on. */
+  origin(thrown: unknown, extension: string): ThrownOrigin {
+    return readField(thrown, 'extensionName') === extension ? this.locate(thrown) : {};
+  }
+
+  /** Of what a layer threw, wherever that was. */
+  place(thrown: unknown): Pick<ThrownOrigin, 'place'> {
+    const { place } = readField(thrown, 'extensionName') === undefined ? nowhere() : this.locate(thrown);
+    return place === undefined ? {} : { place };
+  }
+
   #count(diff: Diff): Diff {
     for (const { before = '', after = '' } of diff.changes) this.#left -= before.length + after.length;
     return diff;
   }
+}
+
+function nowhere(): ThrownOrigin {
+  return {};
 }
 
 const nothing: Diff = { changes: [], isCut: false };

@@ -3,6 +3,7 @@
  * Times are the watcher's business: it is called at the moments that matter.
  */
 import type { AgentAddress, AgentEvent, MessageEvent, TokenUsage, TurnResult } from '@goondan/types';
+import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { DrawScope } from './draw-scope.ts';
@@ -32,6 +33,8 @@ export interface WatchedChain {
   readonly shared?: unknown;
   /** What was asked for, in short; masked. */
   input?(): string;
+  /** Of a tool call: what its handler threw, which the result tells of in short. */
+  thrown?(): unknown;
 }
 
 export interface WatchedTurn extends AgentAddress {
@@ -41,6 +44,8 @@ export interface WatchedTurn extends AgentAddress {
   readonly startedAt: Date;
   /** As of its chains. */
   readonly mask: Mask;
+  /** Finds out where code of the bundle threw. */
+  readonly locate: LocateThrown;
   /** It goes on from what an interrupted run had recorded. */
   readonly resumed: boolean;
   /** Of one that does: from what. Made when it is asked for. */
@@ -51,6 +56,8 @@ export interface WatchedEnd {
   readonly result: TurnResult;
   readonly stepCount: number;
   readonly usage: TokenUsage;
+  /** What made it fail. */
+  readonly thrown?: unknown;
 }
 
 /** A model call, a tool call, a call to another agent or a question to a person, as it ended. */

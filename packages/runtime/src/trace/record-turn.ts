@@ -2,10 +2,11 @@
  * Records a turn's chains as a tree in memory: every layer with its own time (what is inside it excluded) and what it
  * changed. Diffs, not copies.
  */
+import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ChainRecord } from './chain-record.ts';
 import { describeChain } from './describe-chain.ts';
-import type { ChainSpan, TurnObserver, WatchedChain } from './layer-span.ts';
+import type { ChainSpan, TurnObserver, WatchedChain, WatchedTurn } from './layer-span.ts';
 import { RecordedChain } from './recorded-chain.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
@@ -21,12 +22,14 @@ export function recordTurn(clock: Clock): TurnRecorder {
 class TreeRecorder implements TurnRecorder {
   private readonly keeper: TurnKeeper;
   private root: RecordedChain | undefined = undefined;
+  private locate: LocateThrown | undefined = undefined;
 
   constructor(clock: Clock) {
     this.keeper = new TurnKeeper(clock, ignore);
   }
 
-  started(): void {
+  started({ locate }: WatchedTurn): void {
+    this.locate = locate;
     this.keeper.start();
   }
 
@@ -45,7 +48,7 @@ class TreeRecorder implements TurnRecorder {
 
   private describe(recorded: RecordedChain): ChainRecord {
     const inside = (recorded.inside ?? []).map((each) => this.describe(each));
-    return { ...describeChain(recorded, { turnStartedAt: this.keeper.startedAt }), inside };
+    return { ...describeChain(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate }), inside };
   }
 }
 

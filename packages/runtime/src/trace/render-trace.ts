@@ -2,7 +2,7 @@
  * A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed, and the
  * turns of called agents in the chain that asked for them.
  */
-import type { ExtensionStatusChanged } from '@goondan/types';
+import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
@@ -85,7 +85,7 @@ class Renderer {
   }
 
   private layer(layer: LayerRecord, isWith: boolean): string[] {
-    const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome, error = '' } = layer;
+    const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome } = layer;
     return [
       ...changed.flatMap((change) => this.change('~', change)),
       ...emitted.map((event) => this.paint('change', `+ ${shortLine(event)}`)),
@@ -95,8 +95,9 @@ class Renderer {
       ...(isCut === true ? [this.paint('time', '… more changes, not recorded')] : []),
       ...(outcome === 'short_circuit' ? [this.paint('change', '⊘ did not call next()')] : []),
       ...(outcome === 'running' ? [this.paint('time', '… was running')] : []),
-      ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${shortLine(error)}`)] : []),
-      ...(outcome === 'failed' && !isWith ? [this.paint(styleOf(layer), `✗ ${shortLine(error)}`)] : []),
+      ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${failureOf(layer)}`)] : []),
+      ...(outcome === 'failed' && !isWith ? [this.paint(styleOf(layer), `✗ ${failureOf(layer)}`)] : []),
+      ...this.stack(layer),
     ];
   }
 
@@ -106,7 +107,12 @@ class Renderer {
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
     if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
     const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
-    return [this.paint(styleOf(chain), `✗ ${shortLine(error)}${retried}`)];
+    return [this.paint(styleOf(chain), `✗ ${failureOf(chain)}${retried}`), ...this.stack(chain)];
+  }
+
+  private stack({ stack }: Pick<LayerRecord, 'stack'>): string[] {
+    if (!this.isFull || stack === undefined) return [];
+    return wholeText(' ', stack).map((frame) => this.paint('error', frame));
   }
 
   private details({ tokens, input, outcome }: ChainRecord): string {
@@ -116,7 +122,8 @@ class Renderer {
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
 
-  private turnNotes({ resumes, missing, chain, error, truncated, ending, extensions = [] }: TurnTrace): string[] {
+  private turnNotes(turn: TurnTrace): string[] {
+    const { resumes, missing, chain, error, truncated, ending, extensions = [] } = turn;
     const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
     const notes = [
       ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
@@ -129,7 +136,7 @@ class Renderer {
     // Of one that failed before its first layer, or outside its layers.
     const style = ending === 'cancelled' ? 'time' : 'error';
     const failure =
-      error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${shortLine(error)}`)];
+      error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${failureOf(turn)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
     const parts = extensions.flatMap((status) => this.status(status));
     return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
@@ -158,6 +165,11 @@ type Ended = Pick<ChainRecord, 'isCancelled'>;
 /** Nothing is wrong with what was cancelled. */
 function styleOf({ isCancelled }: Ended): 'time' | 'error' {
   return isCancelled === true ? 'time' : 'error';
+}
+
+/** `E_EXT_MIDDLEWARE: rules is not defined (extensions/house-rules.ts:14:7)`. */
+function failureOf({ error = '', place }: Pick<LayerRecord, 'error' | 'place'>): string {
+  return place === undefined ? shortLine(error) : `${shortLine(error)} (${shortLine(placeText(place))})`;
 }
 
 function describeShort(before: string | undefined, after: string | undefined): string {

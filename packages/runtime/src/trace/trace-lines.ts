@@ -3,7 +3,7 @@
  * in one file. A chain is written when it is over, and before that if it takes longer than a moment; it counts as it is
  * there last.
  */
-import type { AgentEventSource, ExtensionStatusChanged, TurnResult } from '@goondan/types';
+import type { AgentEventSource, CodePlace, ExtensionStatusChanged, TurnResult } from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { HaltRecord } from './halt-record.ts';
@@ -77,6 +77,9 @@ export interface EndLine {
   readonly truncated?: true;
   readonly stepCount: number;
   readonly error?: string;
+  /** Where code of the bundle threw. */
+  readonly place?: CodePlace;
+  readonly stack?: string;
   /** Chains past the bound. */
   readonly chainsMore?: number;
 }

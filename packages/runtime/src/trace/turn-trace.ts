@@ -1,5 +1,12 @@
 /** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
-import type { AgentAddress, AgentEventSource, ExtensionStatusChanged, TurnEnding, TurnResult } from '@goondan/types';
+import type {
+  AgentAddress,
+  AgentEventSource,
+  CodePlace,
+  ExtensionStatusChanged,
+  TurnEnding,
+  TurnResult,
+} from '@goondan/types';
 import type { ChainRecord } from './chain-record.ts';
 
 export interface TurnSummary extends AgentAddress {
@@ -22,6 +29,10 @@ export interface TurnSummary extends AgentAddress {
   readonly truncated?: true;
   readonly stepCount?: number;
   readonly error?: string;
+  /** Where code of the bundle threw, when that made it fail. */
+  readonly place?: CodePlace;
+  /** A line for each frame of its code; frames of goondan are counted in one line. */
+  readonly stack?: string;
   /** How often it went on after a crash. What the crash kept from being written down is missing. */
   readonly resumes: number;
 }

@@ -56,7 +56,9 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           show={show}
         />
       ))}
-      {result?.error !== undefined && <TurnFailure result={result.result} error={result.error} />}
+      {result?.error !== undefined && (
+        <TurnFailure result={result.result} error={result.error} stack={summary?.stack} />
+      )}
     </section>
   );
 });
@@ -66,6 +68,11 @@ function startOf([first]: TurnGroup['messages']): string {
 }
 
 /** A cancel is deliberate: nothing went wrong. */
-function TurnFailure({ result, error }: Required<Pick<TimelineTurn, 'result' | 'error'>>) {
-  return result === 'cancelled' ? <p className="quiet">{error.message}</p> : <Problem error={error} isPast />;
+function TurnFailure({ result, error, stack }: TurnFailureProps) {
+  if (result === 'cancelled') return <p className="quiet">{error.message}</p>;
+  return <Problem error={error} stack={stack} isPast />;
+}
+
+interface TurnFailureProps extends Required<Pick<TimelineTurn, 'result' | 'error'>> {
+  readonly stack: string | undefined;
 }

@@ -1,4 +1,5 @@
 /** What one band did: its times, and the diff of everything it changed. */
+import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
 import type { Band, ChainBand, Layer } from './bands.ts';
@@ -42,6 +43,7 @@ function LayerDetails({
 }) {
   const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
     layer;
+  const { place, stack } = layer;
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
     <>
@@ -55,6 +57,7 @@ function LayerDetails({
         </p>
       )}
       {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
+      <ErrorOrigin place={place} stack={stack} />
       <ChangeList title="On the way in" changes={changed} />
       {emitted.length > 0 && (
         <>
@@ -79,7 +82,7 @@ function LayerDetails({
 
 function ChainDetails({ band }: { readonly band: ChainBand }) {
   const { chain, turn, kind, title, totalMs } = band;
-  const { input, outcome, tokens, error, retryMs, layers, isCancelled } = chain;
+  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled } = chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -103,6 +106,7 @@ function ChainDetails({ band }: { readonly band: ChainBand }) {
         </>
       )}
       {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
+      <ErrorOrigin place={place} stack={stack} />
       {retryMs !== undefined && <p className="quiet">It was tried again after {describeDuration(retryMs)}.</p>}
     </>
   );

@@ -1,24 +1,34 @@
+import type { CodePlace } from '@goondan/cli/studio';
 import { InlineText } from '../text/inline-text.tsx';
+import { ErrorOrigin } from './error-origin.tsx';
 
 interface ProblemProps {
   readonly error: Pick<Error, 'message'> & {
     readonly code?: string | undefined;
     readonly suggestion?: string | undefined;
+    /** Whose layer threw. */
+    readonly extension?: string | undefined;
+    readonly place?: CodePlace | undefined;
   };
+  /** Of what was thrown. */
+  readonly stack?: string | undefined;
   /** It stands where the conversation would. */
   readonly isWhole?: boolean;
   /** It went wrong long ago: nobody is interrupted by it. */
   readonly isPast?: boolean;
 }
 
-/** What went wrong, its code, and what to do. */
-export function Problem({ error, isWhole = false, isPast = false }: ProblemProps) {
-  const { code } = error;
+/** What went wrong, its code, where it was thrown, and what to do. */
+export function Problem({ error, stack, isWhole = false, isPast = false }: ProblemProps) {
+  const { code, extension, place } = error;
   const text = (
     <div className="problem" role={isPast ? 'note' : 'alert'}>
       <p className="problem-title">
-        {code !== undefined && <code className="problem-code">{code}</code>} <InlineText text={error.message} />
+        {code !== undefined && <code className="problem-code">{code}</code>}{' '}
+        {extension !== undefined && <strong>{extension}: </strong>}
+        <InlineText text={error.message} />
       </p>
+      <ErrorOrigin place={place} stack={stack} />
       {error.suggestion !== undefined && (
         <p className="problem-suggestion">
           <InlineText text={error.suggestion} />

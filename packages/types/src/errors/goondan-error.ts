@@ -1,3 +1,4 @@
+import type { CodePlace } from '../code-place.ts';
 import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
 
 export interface GoondanErrorOptions {
@@ -20,6 +21,8 @@ export class GoondanError extends Error {
   readonly retryAfterMs?: number;
   /** The extension it concerns, once known. Set by the onion when a layer throws. */
   declare extensionName?: string;
+  /** Where code of the bundle threw, once known. */
+  declare place?: CodePlace;
 
   constructor(code: ErrorCode, message: string, options: GoondanErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -1,8 +1,9 @@
 import type { TurnError } from '@goondan/types';
+import { errorLine } from '../../error-line.ts';
 import { type Line, line, linesOf } from '../screen/line.ts';
 
-/** What went wrong, with its code, and what to do about it. */
-export function describeFailure({ code, message, suggestion }: TurnError): Line[] {
-  const problem = code === undefined ? message : `${code}: ${message}`;
-  return [...linesOf(problem, 'red'), ...(suggestion === undefined ? [] : [line(suggestion)])];
+/** What went wrong, with its code and its place, and what to do about it. */
+export function describeFailure(error: TurnError): Line[] {
+  const { suggestion } = error;
+  return [...linesOf(errorLine(error), 'red'), ...(suggestion === undefined ? [] : [line(suggestion)])];
 }

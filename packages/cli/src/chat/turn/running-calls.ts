@@ -2,6 +2,7 @@
  * What happens inside a turn, in this agent and in those it asks: tool calls and turns of other agents, shown while they
  * run and, when they are over, as a line that stays.
  */
+import { placeText } from '@goondan/types';
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
 import type { SwarmNotice } from '@goondan/runtime';
@@ -96,7 +97,14 @@ function time(text: string): Span {
 function reasonIn({ error }: Payload): string {
   if (typeof error !== 'object' || error === null || Array.isArray(error)) return '';
   const [code, message] = [textIn(error, 'code'), textIn(error, 'message')];
-  return `: ${shorten([code, message].filter((part) => part !== '').join(': '), LONGEST_REASON)}`;
+  return `: ${shorten([code, message].filter((part) => part !== '').join(': '), LONGEST_REASON)}${placeIn(error)}`;
+}
+
+function placeIn({ place }: Payload): string {
+  if (typeof place !== 'object' || place === null || Array.isArray(place)) return '';
+  const { file, line, column } = place;
+  if (typeof file !== 'string' || typeof line !== 'number' || typeof column !== 'number') return '';
+  return ` (${placeText({ file, line, column })})`;
 }
 
 function textIn(payload: Payload, field: string): string {

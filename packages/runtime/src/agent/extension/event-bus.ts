@@ -11,11 +11,11 @@ export class EventBus {
   private readonly handlers = new Map<string, Set<Handler>>();
   private readonly watchers = new Set<RuntimeEventWatcher>();
 
-  constructor(private readonly onHandlerError: (event: string, error: unknown) => void) {}
+  constructor(private readonly onHandlerError: (event: string, error: unknown, extension?: string) => void) {}
 
-  /** Each subscription is its own, even of the same function. */
-  on(event: string, handler: Handler): () => void {
-    const subscription: Handler = (...args) => handler(...args);
+  /** Each subscription is its own, even of the same function. `extension`: whose it is. */
+  on(event: string, handler: Handler, extension?: string): () => void {
+    const subscription: Handler = (...args) => this.callOne(event, handler, args, extension);
     const subscribed = this.handlers.get(event) ?? new Set();
     this.handlers.set(event, subscribed.add(subscription));
     return () => {
@@ -25,7 +25,7 @@ export class EventBus {
   }
 
   emit(event: string, ...args: unknown[]): void {
-    for (const handler of [...(this.handlers.get(event) ?? [])]) this.callOne(event, handler, args);
+    for (const subscription of [...(this.handlers.get(event) ?? [])]) subscription(...args);
   }
 
   /** The runtime's own events; the payload is only made when somebody listens. */
@@ -42,20 +42,21 @@ export class EventBus {
     return () => void this.watchers.delete(watcher);
   }
 
-  private callOne(event: string, handler: Handler, args: unknown[]): void {
+  private callOne(event: string, handler: Handler, args: unknown[], extension: string | undefined): void {
+    const failed = (error: unknown) => this.onHandlerError(event, error, extension);
     try {
       const returned = handler(...args);
-      if (returned instanceof Promise) returned.catch((error: unknown) => this.onHandlerError(event, error));
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (error) {
-      this.onHandlerError(event, error);
+      failed(error);
     }
   }
 }
 
 /** What an extension gets of the bus. Its own status is told by the runtime, which knows whose it is. */
-export function eventsApi(bus: EventBus, tellStatus: (status: unknown) => void): ExtensionEventsApi {
+export function eventsApi(bus: EventBus, extension: string | undefined, tellStatus: (status: unknown) => void): ExtensionEventsApi {
   return Object.freeze({
-    on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler),
+    on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler, extension),
     emit: (event: string, ...args: unknown[]) =>
       event === STATUS_EVENT ? tellStatus(args[0]) : bus.emit(event, ...args),
   }) as ExtensionEventsApi;

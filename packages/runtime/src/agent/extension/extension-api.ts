@@ -46,7 +46,7 @@ export function openExtensionApi(parts: ExtensionParts, extension: string, tier:
     pipeline,
     tools: Object.freeze(tools),
     state: parts.states.api(extension),
-    events: eventsApi(parts.bus, (status) => parts.statuses.told(extension, status)),
+    events: eventsApi(parts.bus, extension, (status) => parts.statuses.told(extension, status)),
     logger: parts.loggerFor(extension),
   });
   return { api: Object.freeze(api), close: () => void (closed = true) };

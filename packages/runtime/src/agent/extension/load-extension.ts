@@ -2,6 +2,7 @@
 import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
+import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
 import { whileLoading } from '../../trace/draw-scope.ts';
@@ -72,8 +73,8 @@ async function importEntry(root: string, resource: ExtensionResource, parts: Ext
     if (parts.drawScopeFor !== undefined) watchNodeCrypto(await Bun.file(file).text());
     return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
-    const { message } = toTurnError(error);
-    throw new GoondanError('E_EXT_LOAD', `Extension/${name}: "${entry}" cannot be loaded: ${message}`, {
+    const problem = loadProblem(error, root);
+    throw new GoondanError('E_EXT_LOAD', `Extension/${name}: "${entry}" cannot be loaded: ${problem}`, {
       cause: error,
     });
   }

@@ -10,11 +10,14 @@ export interface LoadedExtensions {
   cleanUp(graceMs: number): Promise<void>;
 }
 
+/** `thrown`: by a clean-up that failed. */
+export type ReportCleanUp = (message: string, extension: string, thrown?: unknown) => void;
+
 export async function loadExtensions(
   declarations: readonly ExtensionDeclaration[],
   parts: ExtensionParts,
   clock: Clock,
-  report: (message: string, extension: string) => void,
+  report: ReportCleanUp,
 ): Promise<LoadedExtensions> {
   const loaded: LoadedExtension[] = [];
   const cleanUp = (graceMs: number) => cleanUpAll(loaded.splice(0).toReversed(), graceMs, clock, report);
@@ -32,7 +35,7 @@ async function cleanUpAll(
   extensions: readonly LoadedExtension[],
   graceMs: number,
   clock: Clock,
-  report: (message: string, extension: string) => void,
+  report: ReportCleanUp,
 ): Promise<void> {
   const outOfTime = Promise.withResolvers<'out of time'>();
   const callOff = clock.after(graceMs, () => outOfTime.resolve('out of time'));
@@ -40,7 +43,7 @@ async function cleanUpAll(
     const outcome = await Promise.race([
       // An async function, so that a cleanup that throws at once is caught like one that rejects.
       (async () => cleanup())().catch((error: unknown) =>
-        report(`cleanup failed: ${toTurnError(error).message}`, name),
+        report(`cleanup failed: ${toTurnError(error).message}`, name, error),
       ),
       outOfTime.promise,
     ]);

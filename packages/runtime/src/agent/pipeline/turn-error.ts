@@ -1,5 +1,6 @@
 /** What is known about a thrown thing: which extension threw it, and how it looks in results and events. */
 import { GoondanError, type TurnError } from '@goondan/types';
+import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { readField } from '../../json/read-field.ts';
 
@@ -42,6 +43,18 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
     ...(helpUrl === undefined ? {} : { helpUrl: mask(helpUrl) }),
     ...(extension === undefined ? {} : { extension }),
   };
+}
+
+/** The same for people: with the place in its file, when a layer threw it. Models and other agents do not get this. */
+export function toPlacedError(
+  thrown: unknown,
+  fallbackCode: string,
+  { mask, locate }: { readonly mask: Mask; readonly locate: LocateThrown },
+): TurnError {
+  const error = toTurnError(thrown, fallbackCode, mask);
+  // Anything else may have passed through a layer on its way out, which is then in its stack too.
+  const place = error.extension === undefined ? undefined : locate(thrown).place;
+  return place === undefined ? error : { ...error, place };
 }
 
 /** Another try may succeed: the error says so itself. */

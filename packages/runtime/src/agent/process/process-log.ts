@@ -1,9 +1,11 @@
 /** The log of an agent's process: lines for people, sent to the orchestrator, which writes them down. */
-import type { JsonObject } from '@goondan/types';
+import type { CodePlace, JsonObject } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { readField } from '../../json/read-field.ts';
+import { locateIn, type LocateThrown, type ThrownOrigin } from '../../log/locate-thrown.ts';
 import { cutMessage, type LogLevel, type LogLine } from '../../log/log-sink.ts';
 import { type Mask, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
@@ -12,6 +14,7 @@ export class ProcessLog {
   readonly #channel: Channel<FromAgent, ToAgent>;
   readonly #clock: Clock;
   #mask: Mask = (text) => text;
+  #locate: LocateThrown = () => ({});
 
   constructor(channel: Channel<FromAgent, ToAgent>, clock: Clock) {
     this.#channel = channel;
@@ -23,17 +26,27 @@ export class ProcessLog {
     this.#mask = maskSecrets(secrets);
   }
 
+  /** Code in these folders is the bundle's. After `hide`. */
+  knowCode(folders: readonly string[]): void {
+    this.#locate = locateIn(folders, this.#mask);
+  }
+
+  locate(thrown: unknown): ThrownOrigin {
+    return this.#locate(thrown);
+  }
+
   mask(text: string): string {
     return cutMessage(this.#mask(text));
   }
 
   /** A line of the process itself. Whose it is, the orchestrator knows by the channel. */
-  write(level: LogLevel, event: string, message: string, data?: JsonObject): void {
+  write(level: LogLevel, event: string, message: string, data?: JsonObject, place?: CodePlace): void {
     this.send({
       time: this.#clock.now().toISOString(),
       level,
       message: this.mask(message),
       event,
+      ...(place === undefined ? {} : { place }),
       ...(data === undefined ? {} : { data: maskJson(data, (text) => this.mask(text)) }),
     });
   }
@@ -41,8 +54,8 @@ export class ProcessLog {
   /** The same about something thrown, whatever that is. */
   writeThrown(level: LogLevel, event: string, what: string, thrown: unknown): void {
     const { message, code = null, extension = null } = toTurnError(thrown);
-    const stack = thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : null;
-    this.write(level, event, `${what}: ${message}`, { code, extension, stack });
+    const { place, stack = stackOf(thrown) } = this.#locate(thrown);
+    this.write(level, event, `${what}: ${message}`, { code, extension, stack }, place);
   }
 
   /** A finished line. Never throws; a line whose data cannot travel goes without. */
@@ -52,4 +65,10 @@ export class ProcessLog {
       this.#channel.send({ type: 'log', line: bare }).catch(() => undefined);
     });
   }
+}
+
+/** With no code of a bundle in it: for whoever looks into goondan. */
+function stackOf(thrown: unknown): string | null {
+  const stack = readField(thrown, 'stack');
+  return typeof stack === 'string' ? stack : null;
 }

@@ -244,6 +244,36 @@ describe('starting', () => {
     expect(agent.all('ready')).toEqual([]);
   });
 
+  test.each([
+    ['register throws', 'E_EXT_INIT', [``, `export function register(): void {`, `  rulez();`, `}`], 3, 3],
+    ['register rejects', 'E_EXT_INIT', [`export async function register() {`, `  await 1;`, `  rulez();`, `}`], 3, 3],
+    [
+      'evaluation throws',
+      'E_EXT_LOAD',
+      [`const size: number = 1;`, `rulez(size);`, `export const register = 1;`],
+      2,
+      1,
+    ],
+    ['syntax is wrong', 'E_EXT_LOAD', [``, `export function register() {`, `  const x = ;`, `}`], 3, 13],
+    ['import is missing', 'E_EXT_LOAD', [``, `import { x } from './no.ts';`, `export const register = x;`], 2, 19],
+  ])('F-03 an extension whose %s fails the start with its place', async (_title, code, lines, line, column) => {
+    const agent = launch();
+    const broken = extension(lines.join('\n'), 'house-rules');
+    await agent.send({ type: 'start', plan: plan({ extensions: [broken], bundleFolder: broken.root }) });
+    const place = { file: 'index.ts', line, column };
+    const { error } = await agent.first('start.failed');
+    expect(JSON.stringify(agent.said)).not.toContain(broken.root);
+    expect(error).toMatchObject({ code, message: expect.stringContaining('Extension/house-rules'), place });
+    expect(agent.lines()).toMatchObject([
+      {
+        level: 'error',
+        event: 'start.failed',
+        place,
+        data: { code, stack: expect.stringContaining(`index.ts:${line}:${column}`) },
+      },
+    ]);
+  });
+
   test('something thrown on the side while it starts is a failed start too', async () => {
     const agent = launch();
     const hanging = extension(`export const register = () => new Promise(() => undefined);`);

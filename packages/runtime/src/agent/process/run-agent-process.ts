@@ -8,6 +8,7 @@
  */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
+import { codeFolders } from '../../config/code-folders.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -105,6 +106,7 @@ class AgentProcess {
   async #start(start: AgentStart): Promise<void> {
     try {
       this.#log.hide([...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})]);
+      this.#log.knowCode(codeFolders(start.agent));
       if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
         channel: this.#channel,
@@ -138,10 +140,12 @@ class AgentProcess {
 
   async #failStart(thrown: unknown): Promise<void> {
     const { message, suggestion, ...rest } = toFrameError(thrown, 'E_AGENT_START');
+    const { place } = this.#log.locate(thrown);
     const error = {
       ...rest,
       message: this.#log.mask(message),
       ...(suggestion === undefined ? {} : { suggestion: this.#log.mask(suggestion) }),
+      ...(place === undefined ? {} : { place }),
     };
     this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
     this.#channel.send({ type: 'start.failed', error }).catch(() => undefined);

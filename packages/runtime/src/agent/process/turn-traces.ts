@@ -5,6 +5,7 @@
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import { shortenMasked } from '../../json/shorten-masked.ts';
+import type { LocateThrown } from '../../log/locate-thrown.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeChain } from '../../trace/describe-chain.ts';
@@ -98,6 +99,7 @@ class WrittenRun implements TurnListener {
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
+  #locate: LocateThrown | undefined;
   /** Chains that run, and how many there were. */
   readonly #open = new Set<RecordedChain>();
   #begun = 0;
@@ -113,8 +115,9 @@ class WrittenRun implements TurnListener {
   }
 
   started(turn: WatchedTurn, turnStartedAt: number): void {
-    const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask } = turn;
+    const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask, locate } = turn;
     this.#mask = mask;
+    this.#locate = locate;
     this.#startedAt = turnStartedAt;
     this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
     this.#addMasked({
@@ -186,7 +189,7 @@ class WrittenRun implements TurnListener {
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
   }
 
-  ended({ result, stepCount }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
+  ended({ result, stepCount, thrown }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
     const { finishReason, truncated, error } = result;
     this.#parts.onRunning(undefined);
     this.#addMasked({
@@ -197,6 +200,7 @@ class WrittenRun implements TurnListener {
       ...(truncated === true ? { truncated } : {}),
       stepCount,
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
+      ...(error?.extension === undefined ? {} : this.#locate?.(thrown)),
       ...(chainsMore === 0 ? {} : { chainsMore }),
     });
   }
@@ -236,7 +240,7 @@ class WrittenRun implements TurnListener {
   #describe(recorded: RecordedChain): TraceLine {
     const { parent, number } = recorded;
     if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
-    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#startedAt }));
+    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate }));
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }

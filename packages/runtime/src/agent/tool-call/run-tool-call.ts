@@ -3,12 +3,13 @@ import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/typ
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { CallApprovals } from '../approval/call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
-import { toTurnError } from '../pipeline/turn-error.ts';
+import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
 import { invokeTool } from '../tool/invoke-tool.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { runChain } from '../turn/run-chain.ts';
 import { type TurnRun, watch } from '../turn/turn-run.ts';
 import { errorResult } from './error-result.ts';
+import { logFailedCall } from './log-failed-call.ts';
 import { previewArguments, previewError } from './preview-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import { ToolCallContext } from './tool-call-context.ts';
@@ -56,6 +57,7 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
             isRepeated: run.effects.isRecorded(ask.key),
             inspect: () => ({ args: call.args }),
             input: preview,
+            thrown: () => call.thrown,
           },
           ask.parent,
         );
@@ -73,11 +75,15 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     // Also what a layer has put in its place.
     const result = maskToolResult(given, agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
+    const placeOf = () => {
+      const { place } = agent.locate(call.thrown);
+      return place === undefined ? {} : { place };
+    };
     agent.bus.tell('tool.completed', () => ({
       ...named(),
       status: result.status,
       duration,
-      ...(result.error === undefined ? {} : { error: previewError(result.error, agent.mask) }),
+      ...(result.error === undefined ? {} : { error: { ...previewError(result.error, agent.mask), ...placeOf() } }),
     }));
     return result;
   } catch (error) {
@@ -85,8 +91,9 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     agent.bus.tell('tool.failed', () => ({
       ...named(),
       duration,
-      error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask),
+      error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent),
     }));
+    logFailedCall(run, ask, error, { fallbackCode: 'E_EXT_MIDDLEWARE', extension: extensionOf(error) });
     return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
   } finally {
     call.approvals.close();

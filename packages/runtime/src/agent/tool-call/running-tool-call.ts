@@ -36,6 +36,8 @@ export interface RunningToolCall {
   readonly stepIndex: number;
   readonly approvals: CallApprovals;
   args: JsonObject;
+  /** What the handler threw. */
+  thrown?: unknown;
   /** What the handler would get now; foreign until it is checked. */
   finalArguments(): JsonValue;
 }

@@ -15,6 +15,7 @@ import { agentsApi } from '../agents-api/agents-api.ts';
 import { valueOf } from '../effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult } from '../tool-call/error-result.ts';
+import { logFailedCall } from '../tool-call/log-failed-call.ts';
 import type { RunningToolCall, ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { TurnRun } from '../turn/turn-run.ts';
 import type { Pausable } from '../own-time-timer.ts';
@@ -33,7 +34,7 @@ export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<T
     const { tool, input } = await checkToolCall(run, ask, call.finalArguments());
     call.approvals.check(input);
     if (run.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
-    return await run.agent.activity.effect(() => runHandler(run, ask, tool, input));
+    return await run.agent.activity.effect(() => runHandler(run, call, tool, input));
   } catch (error) {
     return errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
@@ -41,18 +42,21 @@ export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<T
 
 async function runHandler(
   run: TurnRun,
-  ask: ToolCallAsk,
+  call: RunningToolCall,
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
   const { effects } = run;
+  const { ask } = call;
   effects.intend(ask.key, 'tool');
   // Before anything happens outside, the intent must be on disk: after a crash it is all that is known.
   if (tool.effects !== 'none') await run.log.flush();
   ask.onStart();
   // The handler may do to its arguments what it likes.
   const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
-  const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () => callHandler(run, ask, tool, input));
+  const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
+    callHandler(run, call, tool, input),
+  );
   effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
   run.log.flushSoon();
   return result;
@@ -60,11 +64,12 @@ async function runHandler(
 
 async function callHandler(
   run: TurnRun,
-  ask: ToolCallAsk,
+  call: RunningToolCall,
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
   const { agent, signal } = run;
+  const { ask } = call;
   const timeoutMs = agent.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
   try {
@@ -74,6 +79,8 @@ async function callHandler(
     const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
     return maskToolResult({ ...checked, status: 'ok' }, agent.mask);
   } catch (error) {
+    call.thrown = error;
+    logFailedCall(run, ask, error, { fallbackCode: 'E_TOOL_FAILED', extension: tool.extension });
     return errorResult(run, ask, error, 'E_TOOL_FAILED');
   }
 }

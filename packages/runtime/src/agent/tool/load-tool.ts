@@ -1,9 +1,9 @@
 /** Loads one declared tool: its module's `handlers`, one for each export. */
 import { GoondanError, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
+import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
-import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** A tool as an agent's plan names it. */
@@ -48,17 +48,17 @@ async function importHandlers({ name, root, entry }: ToolDeclaration): Promise<R
   const file =
     root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}: entry`);
   if (file === undefined) throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: there is no file "${entry ?? ''}".`);
-  const module = await importFile(name, file);
+  const module = await importFile(name, file, root ?? '');
   const handlers: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'handlers') : undefined;
   if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
   throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: "${entry ?? ''}" exports no object named handlers.`);
 }
 
-async function importFile(name: string, file: string): Promise<unknown> {
+async function importFile(name: string, file: string, root: string): Promise<unknown> {
   try {
     return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
-    const { message } = toTurnError(error);
-    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${message}`, { cause: error });
+    const problem = loadProblem(error, root);
+    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${problem}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 /** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
+import { aboutThrown } from '../../log/about-thrown.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
@@ -109,7 +110,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     observer: options.observer,
     replay: options.replay,
     span: undefined,
-    warn: (warning) => warn(agent, warning),
+    warn: (warning, thrown) => warn(agent, warning, thrown),
     metadata: {},
     stepCount: 0,
     phase: 'pre',
@@ -142,8 +143,8 @@ function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonV
   return states.snapshot();
 }
 
-function warn(agent: AgentParts, { event, layer, message }: LayerWarning): void {
-  agent.log('warn', message, { event, extension: layer.extension });
+function warn(agent: AgentParts, { event, layer, message }: LayerWarning, thrown: unknown): void {
+  agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrown)) });
 }
 
 function noUsage() {

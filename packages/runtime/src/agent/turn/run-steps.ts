@@ -1,9 +1,10 @@
 /** The core of a turn: steps until a text answer, the limit, or a failure. */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
+import { aboutThrown } from '../../log/about-thrown.ts';
 import { sleep } from '../../ports/clock.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
-import { toTurnError } from '../pipeline/turn-error.ts';
+import { toPlacedError } from '../pipeline/turn-error.ts';
 import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../step/running-step.ts';
@@ -107,11 +108,14 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
     // Also what went wrong after its chain had ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
-    const failure = toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask);
+    const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
     agent.bus.tell('step.failed', () => ({ ...named(), duration, error: failure, willRetry: retry !== undefined }));
     if (retry === undefined) throw error;
     agent.log('warn', `Step ${stepIndex} failed and is tried again in ${retry.delayMs} ms: ${failure.message}`, {
       event: 'step.retried',
+      ...(failure.extension === undefined
+        ? {}
+        : { extension: failure.extension, ...aboutThrown(agent.locate(error), { code: failure.code ?? null }) }),
     });
     if (step.toolStarted) {
       removeEphemeral(run.conversation, 'step', stepId);

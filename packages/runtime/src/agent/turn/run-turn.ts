@@ -8,6 +8,7 @@ import {
   type TurnError,
   type TurnResult,
 } from '@goondan/types';
+import { aboutThrown } from '../../log/about-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../agent-parts.ts';
@@ -17,7 +18,7 @@ import { toTakenUp } from '../conversation/take-up.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../replay/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
-import { toTurnError } from '../pipeline/turn-error.ts';
+import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import type { DeltaListener } from './delta-gate.ts';
 import { openTurn } from './open-turn.ts';
@@ -63,7 +64,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     tellWhenCancelled(run, deadline);
     const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
     const outcome = await commit(run, result);
-    run.observer?.ended?.(outcome);
+    run.observer?.ended?.({ ...outcome, thrown: run.thrown });
     tellEnd(run, outcome);
     return outcome;
   } finally {
@@ -177,7 +178,8 @@ function failed(run: TurnRun, error: unknown): TurnResult {
   const { turnId, agent } = run;
   // A layer that hangs keeps its step from ending.
   run.deltas.brokenOff();
-  return { turnId, finishReason: 'error', error: toTurnError(error, 'E_EXT_MIDDLEWARE', agent.mask) };
+  run.thrown = error;
+  return { turnId, finishReason: 'error', error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent) };
 }
 
 /** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
@@ -224,14 +226,15 @@ function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void 
   const ending = endingOf(result);
   agent.log(ending === 'cancelled' ? 'info' : 'error', `Turn ${ending}: ${error.message}`, {
     event: 'turn.failed',
-    data: { code: error.code ?? null },
+    ...aboutThrown(error.extension === undefined ? {} : agent.locate(run.thrown), { code: error.code ?? null }),
     ...(error.extension === undefined ? {} : { extension: error.extension }),
   });
   agent.bus.tell('turn.failed', () => ({ ...named(run), stepCount, duration, error }));
 }
 
 function watched({ agent, turnId, event, spanIds, turn, resumed, before }: TurnRun): WatchedTurn {
-  const about = { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask: agent.mask, resumed };
+  const { mask, locate } = agent;
+  const about = { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask, locate, resumed };
   return resumed ? { ...about, takenUp: () => toTakenUp(before) } : about;
 }
 

@@ -43,9 +43,12 @@ export interface TurnRun {
   readonly replay: TurnReplay | undefined;
   /** The turn's own chain, when somebody watches and it has started. */
   span: ChainSpan | undefined;
-  readonly warn: (warning: LayerWarning) => void;
+  /** `thrown`: by the layer that it is about. */
+  readonly warn: (warning: LayerWarning, thrown?: unknown) => void;
   /** Shared by all contexts of the turn; a layer may also put another object in its place. */
   metadata: Record<string, JsonValue>;
+  /** What made it fail. */
+  thrown?: unknown;
   /** Completed steps. */
   stepCount: number;
   /** Which part of the turn chain is running: effects of its layers are keyed by it. */

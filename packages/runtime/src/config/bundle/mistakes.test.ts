@@ -543,7 +543,14 @@ const toolsAndExtensions: Mistake[] = [
     yaml: `${head('Extension')}spec: { entry: ‸./broken.ts }\n`,
     files: { 'broken.ts': 'export const x = 1;\nexport function register( {\n' },
     code: 'E_EXT_LOAD',
-    message: 'broken.ts does not parse: line 2: Expected identifier but found end of file.',
+    message: 'broken.ts:2:28 does not parse: Expected identifier but found end of file.',
+  },
+  {
+    title: 'F-03 an entry with several syntax errors',
+    yaml: `${head('Extension')}spec: { entry: ‸./broken.ts }\n`,
+    files: { 'broken.ts': 'export function register() {\n  const rules = {;\n}\n' },
+    code: 'E_EXT_LOAD',
+    message: 'broken.ts:2:18 does not parse: Expected identifier but found ";".',
   },
   {
     title: 'an import of a package that is not installed',

@@ -1,5 +1,6 @@
 /** An error on its way to another process: what its reader needs to branch on and to print, without the stack. */
-import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
+import { type CodePlace, type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
+import { codePlace } from './code-place.ts';
 import { type Check, count, type FieldsOf, flag, Misfit, object, optional, text } from './shape.ts';
 
 export interface FrameError {
@@ -8,24 +9,28 @@ export interface FrameError {
   readonly suggestion?: string;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
+  /** Where code of the bundle threw; never told to other agents and connectors. */
+  readonly place?: CodePlace;
 }
 
 /** Any thrown thing; `fallback` is the code of what has none from the catalogue. */
 export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   if (!(thrown instanceof GoondanError)) return { code: fallback, message: messageOf(thrown) };
-  const { code, message, suggestion, retryable, retryAfterMs } = thrown;
+  const { code, message, suggestion, retryable, retryAfterMs, place } = thrown;
   return {
     code,
     message,
     ...(suggestion === errorCatalogue[code].suggestion ? {} : { suggestion }),
     ...(retryable ? { retryable } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, Math.round(retryAfterMs)) }),
+    ...(place === undefined ? {} : { place }),
   };
 }
 
 /** The error to throw on the other side. */
-export function fromFrameError({ code, message, ...options }: FrameError): GoondanError {
-  return new GoondanError(code, message, options);
+export function fromFrameError({ code, message, place, ...options }: FrameError): GoondanError {
+  const error = new GoondanError(code, message, options);
+  return place === undefined ? error : Object.assign(error, { place });
 }
 
 const errorCode: Check<ErrorCode> = (value) => {
@@ -40,6 +45,7 @@ export const frameError: Check<FrameError> = object({
   suggestion: optional(text),
   retryable: optional(flag),
   retryAfterMs: optional(count),
+  place: optional(codePlace),
 } satisfies FieldsOf<FrameError>);
 
 function messageOf(thrown: unknown): string {

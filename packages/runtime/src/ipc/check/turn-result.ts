@@ -1,4 +1,5 @@
 import type { Message, MessageSource, ModelMessage, TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import { codePlace } from './code-place.ts';
 import {
   type Check,
   date,
@@ -62,6 +63,7 @@ export const turnError: Check<TurnError> = object({
   suggestion: optional(text),
   helpUrl: optional(text),
   extension: optional(text),
+  place: optional(codePlace),
 } satisfies FieldsOf<TurnError>);
 
 export const turnResult: Check<TurnResult> = object({

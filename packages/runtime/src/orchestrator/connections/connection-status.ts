@@ -1,4 +1,5 @@
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import { describeProblem } from '../describe-problem.ts';
 import { afterHealthy } from '../supervision/backoff.ts';
 import type { ConnectionPhase, ConnectionPolicy, ConnectionState } from './connection-state.ts';
 
@@ -13,7 +14,7 @@ export function connectionStatus(
   return {
     status: statusOf(phase),
     crashes,
-    ...(problem === undefined || isHealthy ? {} : { problem: `${problem.code}: ${problem.message}` }),
+    ...(problem === undefined || isHealthy ? {} : { problem: describeProblem(problem) }),
   };
 }
 

@@ -26,6 +26,7 @@ import type {
   SwarmStatus,
   TurnEnd,
 } from '../../control/swarm-control.ts';
+import { describeProblem } from '../describe-problem.ts';
 
 export interface LocalControlParts {
   readonly swarm: Swarm;
@@ -245,7 +246,7 @@ function describeInstance({ address, status, pid, state, extensionStatuses }: In
     queued: queue.length,
     crashes: restarts.crashes,
     ...(pid === undefined ? {} : { pid }),
-    ...(startError === undefined ? {} : { problem: `${startError.code}: ${startError.message}` }),
+    ...(startError === undefined ? {} : { problem: describeProblem(startError) }),
     ...(extensionStatuses && { extensions: extensionStatuses }),
   };
 }

@@ -1,6 +1,8 @@
 /** Calls between agents: the broker of `calls/`, fed with frames, and its actions done. It decides nothing itself. */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import type { CallOutcome } from '../../ipc/to-agent.ts';
+import { withoutPlace } from '../../ipc/without-place.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import { CallBroker } from '../calls/call-broker.ts';
@@ -107,7 +109,7 @@ export class AgentCalls {
         return void this.#deliver(action.to, action.event);
       case 'call.end': {
         const { caller, callId, outcome } = action;
-        return this.#instances.find(caller)?.say({ type: 'call.ended', callId, outcome });
+        return this.#instances.find(caller)?.say({ type: 'call.ended', callId, outcome: toldToCaller(outcome) });
       }
       case 'turn.cancel': {
         const { at, eventId, reason } = action;
@@ -132,4 +134,11 @@ export class AgentCalls {
     // The caller asks again, after a restart of the orchestrator: the callee may be further than the caller.
     if (this.#instances.find(to)?.running?.id === event.id) this.turnStarted(to, event.id);
   }
+}
+
+/** The caller's model may be shown all of it. */
+function toldToCaller(outcome: CallOutcome): CallOutcome {
+  if (outcome.status === 'failed') return { ...outcome, error: withoutPlace(outcome.error) };
+  if (outcome.status !== 'answered' || outcome.result.error === undefined) return outcome;
+  return { ...outcome, result: { ...outcome.result, error: withoutPlace(outcome.result.error) } };
 }

@@ -7,6 +7,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join, relative, sep } from 'node:path';
 import { findPackage } from './find-package.ts';
 import { sha256 } from '../../../json/sha256.ts';
+import { readField } from '../../../json/read-field.ts';
 
 export interface ModuleScan {
   /** A hash of the module and of everything it imports from its folder. */
@@ -16,7 +17,7 @@ export interface ModuleScan {
 
 export interface ImportProblem {
   readonly type: 'missing' | 'syntax' | 'limit';
-  /** The file it stands in, from the root. */
+  /** The file it stands in, from the root; of what does not parse, with line and column. */
   readonly file: string;
   /** What is imported, or what the parser says. */
   readonly text: string;
@@ -82,7 +83,7 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
     if (loader === undefined || typeof code === 'string') continue;
     for (const found of scanCode(code, loader)) {
       if (found.type === 'syntax') {
-        problems.push({ type: 'syntax', file: shown, text: found.message, isOptional: false });
+        problems.push({ type: 'syntax', file: `${shown}${found.at}`, text: found.message, isOptional: false });
         continue;
       }
       const target = locate(found.specifier, next, root);
@@ -107,7 +108,7 @@ function readCode(file: string): Buffer | string | undefined {
 
 type Scanned =
   | { readonly type: 'import'; readonly specifier: string; readonly isOptional: boolean }
-  | { readonly type: 'syntax'; readonly message: string };
+  | { readonly type: 'syntax'; readonly message: string; readonly at: string };
 
 function scanCode(code: Buffer, loader: Loader): Scanned[] {
   try {
@@ -119,15 +120,12 @@ function scanCode(code: Buffer, loader: Loader): Scanned[] {
       isOptional: kind !== 'import-statement',
     }));
   } catch (error) {
-    const { message } = error instanceof AggregateError ? (error.errors[0] ?? error) : (error as Error);
-    const position: unknown = error instanceof Error && 'position' in error ? error.position : undefined;
-    return [{ type: 'syntax', message: `${positionText(position)}${String(message)}` }];
+    const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+    const position = readField(first, 'position');
+    const [line, column] = [readField(position, 'line'), readField(position, 'column')];
+    const at = typeof line === 'number' && typeof column === 'number' ? `:${line}:${column}` : '';
+    return [{ type: 'syntax', message: String(readField(first, 'message')), at }];
   }
-}
-
-function positionText(position: unknown): string {
-  if (typeof position !== 'object' || position === null || !('line' in position)) return '';
-  return `line ${String(position.line)}: `;
 }
 
 type Located = { readonly file: string } | 'missing' | 'elsewhere';

@@ -1,0 +1,23 @@
+import type { LogLine } from '@goondan/runtime';
+import { placeText } from '@goondan/types';
+
+/** What a log line says: with the code of an error, and the place where code of the bundle threw. */
+export function logText({ message, place, data }: LogLine): string {
+  if (place === undefined) return message;
+  const code = fieldIn(data, 'code');
+  const about = [...(code === '' || message.includes(code) ? [] : [code]), placeText(place)];
+  const [first = '', ...more] = message.split('\n');
+  return [`${first} (${about.join(', ')})`, ...more].join('\n');
+}
+
+/** The stack of what code of the bundle threw; empty when there is none. */
+export function stackIn({ place, data }: LogLine): readonly string[] {
+  const stack = place === undefined ? '' : fieldIn(data, 'stack');
+  return stack === '' ? [] : stack.split('\n');
+}
+
+function fieldIn(data: LogLine['data'], name: string): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
+  const value = data[name];
+  return typeof value === 'string' ? value : '';
+}

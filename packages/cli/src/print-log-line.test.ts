@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'bun:test';
+import type { LogLine } from '@goondan/runtime';
+import { errorLine } from './error-line.ts';
+import { printLogLine } from './print-log-line.ts';
+import { openTerminal } from './terminal.ts';
+
+const place = { file: 'extensions/rules.ts', line: 14, column: 7 };
+const failed: LogLine = {
+  time: '2026-01-01T00:00:00.000Z',
+  level: 'error',
+  event: 'turn.failed',
+  message: 'Turn failed: x is not defined\nin two lines',
+  agent: 'host',
+  instance: 'default',
+  extension: 'rules',
+  place,
+  data: { code: 'E_EXT_MIDDLEWARE', stack: 'ReferenceError: x is not defined\n    at extensions/rules.ts:14:7' },
+};
+
+function printed(line: LogLine, isReported?: (line: LogLine) => boolean): string {
+  let text = '';
+  const stderr = { write: (piece: string) => (text += piece) };
+  printLogLine(line, openTerminal({ stdout: { write: () => undefined }, stderr, env: {} }), isReported);
+  return text;
+}
+
+describe('F-03 a log line about thrown code', () => {
+  test('names extension, code and place in its first line, without the stack', () => {
+    expect(printed(failed, () => false)).toBe(
+      'error: host rules: Turn failed: x is not defined (E_EXT_MIDDLEWARE, extensions/rules.ts:14:7)\nin two lines\n',
+    );
+  });
+
+  test('about a turn that the command reports itself is not printed', () => {
+    expect(printed(failed)).toBe('');
+  });
+
+  test('is as before when no place is known', () => {
+    const { place: _, ...line } = failed;
+    expect(printed({ ...line, event: 'tool.failed', message: 'Tool failed' })).toBe('error: host: Tool failed\n');
+  });
+});
+
+describe('F-03 an error in one line', () => {
+  test.each([
+    [{ code: 'E_X', message: 'm', extension: 'rules', place }, 'E_X: Extension/rules: m (extensions/rules.ts:14:7)'],
+    [{ code: 'E_X', message: 'of "rules"', extension: 'rules' }, 'E_X: of "rules"'],
+    [
+      { message: 'Extension/rules: m\nmore', extension: 'rules', place },
+      'Extension/rules: m (extensions/rules.ts:14:7)\nmore',
+    ],
+    [{ message: 'm' }, 'm'],
+  ])('%#', (error, line) => {
+    expect(errorLine(error)).toBe(line);
+  });
+});

@@ -1,0 +1,26 @@
+import { GoondanError } from '@goondan/types';
+import { aboutThrown } from '../../log/about-thrown.ts';
+import { toTurnError } from '../pipeline/turn-error.ts';
+import type { TurnRun } from '../turn/turn-run.ts';
+
+/**
+ * The line about a tool call whose handler, or a layer around it, threw. The model gets the message alone. An error with a
+ * code that comes from no code of the bundle is an answer, such as a refusal: nobody has to look into it.
+ */
+export function logFailedCall(
+  { agent, signal }: TurnRun,
+  { toolName }: { readonly toolName: string },
+  thrown: unknown,
+  { fallbackCode, extension }: { readonly fallbackCode: string; readonly extension: string | undefined },
+): void {
+  // A cancel reaches tools as an error.
+  if (signal.aborted) return;
+  const { code = null, message } = toTurnError(thrown, fallbackCode);
+  const origin = agent.locate(thrown);
+  const isAnswer = thrown instanceof GoondanError && origin.place === undefined;
+  agent.log(isAnswer ? 'info' : 'warn', `Tool "${toolName}" failed: ${message}`, {
+    event: 'tool.failed',
+    ...(extension === undefined ? {} : { extension }),
+    ...aboutThrown(origin, { code }),
+  });
+}

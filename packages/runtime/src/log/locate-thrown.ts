@@ -1,0 +1,145 @@
+/**
+ * Finds out where code of a bundle threw: the place in its author's file, and the stack as the author needs it. Bun
+ * gives positions in the TypeScript source, so nothing is mapped here.
+ *
+ * 1. Frames of the bundle come first, frames of other packages follow, frames of goondan are counted in one line.
+ * 2. No absolute path of the bundle is in what comes out. Secrets are masked before anything is cut. All of it is
+ *    bounded.
+ * 3. Anything can be thrown: this never throws itself.
+ */
+import { readFileSync } from 'node:fs';
+import { type CodePlace, placeText } from '@goondan/types';
+import { readField } from '../json/read-field.ts';
+import { CodeOwners, type CodeOwner } from './code-owners.ts';
+import type { Mask } from './mask-secrets.ts';
+import { readStack, type StackFrame } from './read-stack.ts';
+
+export interface ThrownOrigin {
+  /** The innermost frame in a file of the bundle, else of a package that the bundle uses. */
+  readonly place?: CodePlace;
+  /** A line for each frame. Absent when no code but goondan's is in it. */
+  readonly stack?: string;
+}
+
+export type LocateThrown = (thrown: unknown) => ThrownOrigin;
+
+/** Errors looked at for one thrown thing: itself, its causes, and the errors it gathers. */
+const MOST_ERRORS = 5;
+/** Frames listed for one thrown thing, and characters of its stack. */
+const MOST_FRAMES = 20;
+const LONGEST_STACK = 4_096;
+const LONGEST_TITLE = 500;
+
+/** For `Error.stackTraceLimit` of a process that runs code of a bundle: a library may be deep between it and the top. */
+export const FRAMES_KEPT = 50;
+
+/** `folders`: where the code of the bundle is; paths are relative to the first of them that holds the file. */
+export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
+  const known = new CodeOwners(folders);
+  const shorten = (text: string) => known.shorten(mask(text));
+  return (thrown) => {
+    const found = listErrors(thrown)
+      .map((error) => ({ error, frames: framesOf(error).map((frame) => placeFrame(frame, known)) }))
+      .filter(({ frames }) => frames.some(({ owner }) => owner !== 'goondan'));
+    if (found.length === 0) return {};
+    const place = placeOf(found.flatMap(({ frames }) => frames));
+    const text = found.map(({ error, frames }) => [titleOf(error, shorten), ...describeFrames(frames)].join('\n'));
+    const stack = cutLines(mask(text.join('\ncaused by ')));
+    return place === undefined ? { stack } : { place: { ...place, file: mask(place.file) }, stack };
+  };
+}
+
+function listErrors(thrown: unknown): readonly unknown[] {
+  const listed: unknown[] = [thrown];
+  for (let index = 0; index < listed.length && listed.length < MOST_ERRORS; index++) {
+    const gathered = readField(listed[index], 'errors');
+    const inside = [readField(listed[index], 'cause'), ...(Array.isArray(gathered) ? gathered : [])];
+    listed.push(...inside.filter((error) => typeof error === 'object' && error !== null && !listed.includes(error)));
+  }
+  return listed.slice(0, MOST_ERRORS);
+}
+
+interface PlacedFrame {
+  readonly owner: CodeOwner;
+  readonly name: string;
+  readonly place: CodePlace | undefined;
+}
+
+function framesOf(error: unknown): readonly StackFrame[] {
+  const position = positionOf(error);
+  return position === undefined ? readStack(error) : [position];
+}
+
+/** Bun says of what it cannot parse where that is, and of what it cannot find only who asked for it. */
+function positionOf(error: unknown): StackFrame | undefined {
+  const position = readField(error, 'position');
+  const file = readField(position, 'file');
+  const line = readField(position, 'line');
+  const column = readField(position, 'column');
+  if (typeof file === 'string' && typeof line === 'number' && typeof column === 'number') {
+    return { name: '', at: { file, line, column } };
+  }
+  const [importer, specifier] = [readField(error, 'referrer'), readField(error, 'specifier')];
+  if (typeof importer !== 'string' || typeof specifier !== 'string') return undefined;
+  return { name: '', at: { file: importer, ...findImport(importer, specifier) } };
+}
+
+/** The first line that names it in quotes; the first line of the file when none does. */
+function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const columnIn = (text: string) => Math.max(text.indexOf(`'${specifier}'`), text.indexOf(`"${specifier}"`));
+    const index = lines.findIndex((text) => columnIn(text) >= 0);
+    if (index >= 0) return { line: index + 1, column: columnIn(lines[index] ?? '') + 1 };
+  } catch {
+    // It is gone, or cannot be read.
+  }
+  return { line: 1, column: 1 };
+}
+
+function placeFrame({ name, at }: StackFrame, folders: CodeOwners): PlacedFrame {
+  if (at === undefined) return { owner: 'goondan', name, place: undefined };
+  const { owner, file } = folders.find(at.file);
+  return { owner, name, place: { ...at, file } };
+}
+
+function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
+  const first = (wanted: CodeOwner) => frames.find(({ owner, place }) => owner === wanted && place !== undefined);
+  return (first('bundle') ?? first('package'))?.place;
+}
+
+function describeFrames(frames: readonly PlacedFrame[]): string[] {
+  const of = (...owners: CodeOwner[]) => frames.filter(({ owner }) => owners.includes(owner));
+  const others = [...of('bundle'), ...of('package', 'library')];
+  const folded = of('goondan').length;
+  return [
+    ...others.slice(0, MOST_FRAMES).map(describeFrame),
+    ...more(others.length - MOST_FRAMES, ''),
+    ...more(folded, ' of goondan'),
+  ];
+}
+
+function describeFrame({ name, place }: PlacedFrame): string {
+  const at = place === undefined ? 'an unknown place' : placeText(place);
+  return name === '' ? `    at ${at}` : `    at ${name} (${at})`;
+}
+
+function more(count: number, whose: string): string[] {
+  return count <= 0 ? [] : [`    … ${count} ${count === 1 ? 'frame' : 'frames'}${whose}`];
+}
+
+function titleOf(error: unknown, shorten: (text: string) => string): string {
+  const text = (name: string) => {
+    const value = readField(error, name);
+    return typeof value === 'string' ? value : '';
+  };
+  const [name, message] = [text('name'), text('message')];
+  const title = shorten(message.startsWith(`${name}:`) || name === '' ? message : `${name}: ${message}`);
+  return title.length <= LONGEST_TITLE ? title : `${title.slice(0, LONGEST_TITLE).toWellFormed()}…`;
+}
+
+function cutLines(stack: string): string {
+  if (stack.length <= LONGEST_STACK) return stack;
+  const end = stack.lastIndexOf('\n', LONGEST_STACK);
+  return `${stack.slice(0, end > 0 ? end : LONGEST_STACK).toWellFormed()}\n    …`;
+}

@@ -1,0 +1,27 @@
+/** Where code of the bundle threw: the place at a glance, the stack when it is wanted. */
+import { describePlace } from './describe-place.ts';
+import type { CodePlace } from '@goondan/cli/studio';
+
+interface ErrorOriginProps {
+  readonly place?: CodePlace | undefined;
+  readonly stack?: string | undefined;
+}
+
+export function ErrorOrigin({ place, stack }: ErrorOriginProps) {
+  if (place === undefined && stack === undefined) return null;
+  return (
+    <div className="error-origin">
+      {place !== undefined && (
+        <p>
+          at <code className="error-place">{describePlace(place)}</code>
+        </p>
+      )}
+      {stack !== undefined && (
+        <details>
+          <summary>Stack</summary>
+          <pre>{stack}</pre>
+        </details>
+      )}
+    </div>
+  );
+}
