@@ -329,7 +329,7 @@ describe('gdn run --detach', () => {
     });
     const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
     expect(stderr).toContain(
-      'Connection/bad does not listen yet: E_CONNECTOR_START: Connector/bad failed before it listened: the port is taken\n',
+      'Connection/bad does not listen yet: E_CONNECTOR_START: Connector/bad failed before it listened: the port is taken (bad.ts:1:40)\n',
     );
     expect([exitCode, stderr.includes('Connection/good')]).toEqual([0, false]);
     expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);

@@ -124,14 +124,27 @@ describe('F-03 a layer that throws', () => {
     expect(layerOf(turn, 'step')).toMatchObject({ outcome: 'skipped', place, stack });
   });
 
-  test('that only lets the failure of the model pass is not blamed for it', async () => {
-    const { declaration } = await extensionOf(`  api.pipeline.register('step', async (ctx) => await ctx.next());`);
-    const script = [{ fail: { message: 'out of order' } }];
-    const { agent, turn } = await talk({ extensions: [declaration], script });
-    expect(turn.result.error).not.toHaveProperty('place');
-    expect(turn.trace).not.toHaveProperty('place');
-    expect(layerOf(turn, 'step')).not.toHaveProperty('stack');
-    expect(agent.logs.filter(({ place }) => place !== undefined)).toEqual([]);
+  test('that only lets the failure of another one pass is not blamed for it', async () => {
+    const { entry, declaration } = await extensionOf(
+      `  api.pipeline.register('step', async (ctx) => {`,
+      `    const result = await ctx.next();`,
+      `    return result;`,
+      `  });`,
+    );
+    const acme = 'node_modules/acme/index.ts';
+    await Bun.write(
+      join(root, acme),
+      `export const register = (api) => api.pipeline.register('step', () => {\n  throw new Error('out of order');\n});`,
+    );
+    const inner = extensionFile('acme', root, `./${acme}`);
+    const { agent, turn } = await talk({ extensions: [declaration, inner] });
+    const place = { file: acme, line: 2 };
+    expect(turn.result.error).toMatchObject({ extension: 'acme', message: 'out of order', place });
+    expect(layerOf(turn, 'step')).toMatchObject({ extension: 'house-rules', outcome: 'failed' });
+    expect(layerOf(turn, 'step')).not.toHaveProperty('place');
+    // Its own layer is in the stack as well, where it called next().
+    const stack = expect.stringMatching(new RegExp(`at ${acme}:2:\\d+\n    at ${entry}:4:`));
+    expect(agent.logs).toMatchObject([{ extension: 'acme', place, data: { stack } }]);
   });
 
   test('masks secrets in its message and stack', async () => {

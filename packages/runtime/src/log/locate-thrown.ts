@@ -15,7 +15,7 @@ import type { Mask } from './mask-secrets.ts';
 import { readStack, type StackFrame } from './read-stack.ts';
 
 export interface ThrownOrigin {
-  /** The innermost frame in a file of the bundle, else of a package that the bundle uses. */
+  /** The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. */
   readonly place?: CodePlace;
   /** A line for each frame. Absent when no code but goondan's is in it. */
   readonly stack?: string;
@@ -39,10 +39,10 @@ export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
   const shorten = (text: string) => known.shorten(mask(text));
   return (thrown) => {
     const found = listErrors(thrown)
-      .map((error) => ({ error, frames: framesOf(error).map((frame) => placeFrame(frame, known)) }))
+      .map((error) => ({ error, frames: framesOf(error).flatMap((frame) => placeFrame(frame, known)) }))
       .filter(({ frames }) => frames.some(({ owner }) => owner !== 'goondan'));
     if (found.length === 0) return {};
-    const place = placeOf(found.flatMap(({ frames }) => frames));
+    const place = found.map(({ frames }) => placeOf(frames)).find((each) => each !== undefined);
     const text = found.map(({ error, frames }) => [titleOf(error, shorten), ...describeFrames(frames)].join('\n'));
     const stack = cutLines(mask(text.join('\ncaused by ')));
     return place === undefined ? { stack } : { place: { ...place, file: mask(place.file) }, stack };
@@ -62,7 +62,7 @@ function listErrors(thrown: unknown): readonly unknown[] {
 interface PlacedFrame {
   readonly owner: CodeOwner;
   readonly name: string;
-  readonly place: CodePlace | undefined;
+  readonly place: CodePlace;
 }
 
 function framesOf(error: unknown): readonly StackFrame[] {
@@ -97,31 +97,43 @@ function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
   return { line: 1, column: 1 };
 }
 
-function placeFrame({ name, at }: StackFrame, folders: CodeOwners): PlacedFrame {
-  if (at === undefined) return { owner: 'goondan', name, place: undefined };
-  const { owner, file } = folders.find(at.file);
-  return { owner, name, place: { ...at, file } };
+/** Empty for what is built in: it says nothing. */
+function placeFrame({ name, at }: StackFrame, owners: CodeOwners): PlacedFrame[] {
+  if (at === undefined) return [];
+  const { owner, file } = owners.find(at.file);
+  return [{ owner, name, place: { ...at, file } }];
 }
 
 function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
-  const first = (wanted: CodeOwner) => frames.find(({ owner, place }) => owner === wanted && place !== undefined);
+  const near = frames.slice(0, endOfNear(frames));
+  const first = (wanted: CodeOwner) => near.find(({ owner }) => owner === wanted);
   return (first('bundle') ?? first('package'))?.place;
 }
 
+/** Whoever threw ends where goondan called it: behind that are outer layers, in which it ran. */
+function endOfNear(frames: readonly PlacedFrame[]): number {
+  const start = frames.findIndex(({ owner }) => owner !== 'goondan');
+  const length = frames.slice(start).findIndex(({ owner }) => owner === 'goondan');
+  return length < 0 ? frames.length : start + length;
+}
+
 function describeFrames(frames: readonly PlacedFrame[]): string[] {
-  const of = (...owners: CodeOwner[]) => frames.filter(({ owner }) => owners.includes(owner));
-  const others = [...of('bundle'), ...of('package', 'library')];
-  const folded = of('goondan').length;
+  const end = endOfNear(frames);
+  const of = (part: readonly PlacedFrame[], ...owners: CodeOwner[]) =>
+    part.filter(({ owner }) => owners.includes(owner));
+  const others = [frames.slice(0, end), frames.slice(end)].flatMap((part) => [
+    ...of(part, 'bundle'),
+    ...of(part, 'package', 'library'),
+  ]);
   return [
     ...others.slice(0, MOST_FRAMES).map(describeFrame),
     ...more(others.length - MOST_FRAMES, ''),
-    ...more(folded, ' of goondan'),
+    ...more(of(frames, 'goondan').length, ' of goondan'),
   ];
 }
 
 function describeFrame({ name, place }: PlacedFrame): string {
-  const at = place === undefined ? 'an unknown place' : placeText(place);
-  return name === '' ? `    at ${at}` : `    at ${name} (${at})`;
+  return name === '' ? `    at ${placeText(place)}` : `    at ${name} (${placeText(place)})`;
 }
 
 function more(count: number, whose: string): string[] {

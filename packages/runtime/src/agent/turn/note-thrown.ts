@@ -9,7 +9,7 @@ export interface NotedLayers {
 
 /** For one run of a chain. */
 export function noteThrown(layers: readonly Layer[]): NotedLayers {
-  if (layers.every(({ onError }) => onError === 'fail')) return { layers, thrownBy: () => undefined };
+  if (layers.every(({ onError }) => onError === 'fail')) return { layers, thrownBy: nothing };
   const thrown = new Map<Layer, unknown>();
   const noting = (layer: Layer): Layer => {
     const noted: Layer = {
@@ -32,3 +32,6 @@ export function noteThrown(layers: readonly Layer[]): NotedLayers {
     thrownBy: (layer) => thrown.get(layer),
   };
 }
+
+/** No layer of most chains may be skipped. */
+function nothing(): void {}
