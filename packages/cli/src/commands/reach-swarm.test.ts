@@ -79,25 +79,36 @@ afterAll(async () => {
 
 describe('a reload whose new parts do not start', () => {
   test.each([
-    ['an agent that runs', { 'part.ts': throws }, /Agent\/host .*Extension\/part.*not today/s],
-    ['an agent that sleeps', { 'other.ts': throws }, /Agent\/helper .*Extension\/other.*not today/s],
+    ['an agent that runs', { 'part.ts': throws }, /Agent\/host .*Extension\/part.*not today/s, /\(part\.ts:2:\d+\)/],
+    [
+      'an agent that sleeps',
+      { 'other.ts': throws },
+      /Agent\/helper .*Extension\/other.*not today/s,
+      /\(other\.ts:2:\d+\)/,
+    ],
     [
       'a connection',
       { 'goondan.yaml': bundleWith(ears), 'ears.ts': 'throw new Error("deaf");' },
       /Connection\/ears .*Connector\/ears: "\.\/ears\.ts".*deaf/s,
+      /\(ears\.ts:1:\d+\)/,
     ],
   ])(
-    'D-06 %s: exit 1 with the reason, the agent keeps its process and answers, nothing is left',
-    async (_what, files, reason) => {
+    'D-06 %s: exit 1 with the reason and its place, the agent keeps its process and answers, nothing is left',
+    async (_what, files, reason, at) => {
       const pid = await pidOf('host');
       await place.write('swarm', files);
       const { exitCode, stdout, stderr } = await about('reload');
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       expect(stderr).toMatch(/^E_RELOAD_FAILED: /m);
       expect(stderr).toMatch(reason);
+      expect(stderr).toMatch(at);
       expect(await ask('still there?')).toEqual({ exitCode: 0, stdout: 'You said: still there?\n' });
       expect(await pidOf('host')).toBe(pid);
-      expect((await refusals()).at(-1)).toEqual({ code: 'E_RELOAD_FAILED', reason: expect.stringMatching(reason) });
+      expect((await refusals()).at(-1)).toEqual({
+        code: 'E_RELOAD_FAILED',
+        reason: expect.stringMatching(reason),
+        place: { file: expect.any(String), line: expect.any(Number), column: expect.any(Number) },
+      });
       expect((await about('logs')).stdout).toMatch(/ (host|helper|ears): On trial: /);
       const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
       const run = readdirSync(join(place.stateRoot, 'workspaces', workspace, 'run'));

@@ -135,8 +135,7 @@ class Renderer {
     ];
     // Of one that failed before its first layer, or outside its layers.
     const style = ending === 'cancelled' ? 'time' : 'error';
-    const failure =
-      error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${failureOf(turn)}`)];
+    const failure = error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${failureOf(turn)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
     const parts = extensions.flatMap((status) => this.status(status));
     return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];

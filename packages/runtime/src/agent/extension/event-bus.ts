@@ -54,7 +54,11 @@ export class EventBus {
 }
 
 /** What an extension gets of the bus. Its own status is told by the runtime, which knows whose it is. */
-export function eventsApi(bus: EventBus, extension: string | undefined, tellStatus: (status: unknown) => void): ExtensionEventsApi {
+export function eventsApi(
+  bus: EventBus,
+  extension: string | undefined,
+  tellStatus: (status: unknown) => void,
+): ExtensionEventsApi {
   return Object.freeze({
     on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler, extension),
     emit: (event: string, ...args: unknown[]) =>

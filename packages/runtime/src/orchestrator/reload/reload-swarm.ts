@@ -7,6 +7,7 @@ import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { describeProblem } from '../describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadedParts } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
@@ -57,10 +58,12 @@ async function reloadOnce(parts: ReloadParts, read: ReadPlan | undefined, signal
     return changes;
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
-    const { code, message: reason } = toFrameError(error, 'E_UNEXPECTED');
-    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${code}: ${reason}`, undefined, {
+    const problem = toFrameError(error, 'E_UNEXPECTED');
+    const { code, message: reason, place } = problem;
+    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${describeProblem(problem)}`, undefined, {
       code,
       reason,
+      ...(place === undefined ? {} : { place: { ...place } }),
     });
     throw error;
   }

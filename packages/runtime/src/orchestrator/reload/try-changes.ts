@@ -70,5 +70,7 @@ function partsToTry(identities: readonly string[], plan: Plan, trials: Trials): 
 function cannotStart(identity: string, error: unknown, { mask }: Plan): GoondanError {
   const reason = mask(error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error));
   const message = `${identity} does not start with the changed bundle. ${reason}`;
-  return new GoondanError('E_RELOAD_FAILED', message, { cause: error });
+  const failure = new GoondanError('E_RELOAD_FAILED', message, { cause: error });
+  const { place } = error instanceof GoondanError ? error : {};
+  return place === undefined ? failure : Object.assign(failure, { place });
 }
