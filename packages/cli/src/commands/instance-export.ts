@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { harmlessLines } from '../harmless-text.ts';
+import type { ExportCounts } from '../instance/export-instance.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -50,7 +52,7 @@ async function exportConversation(
     import('../instance/write-private-file.ts'),
   ]);
   const { output, force = false, history = false, json } = options;
-  const counts = { messages: 0, turns: 0 };
+  const counts: ExportCounts = { messages: 0, turns: 0 };
   await withInstance(await placeOfSwarm(options), at, async (journal) => {
     const pieces = exportInstance(journal, { at, history, exportedAt: new Date() }, counts);
     if (output !== undefined) {
@@ -58,6 +60,7 @@ async function exportConversation(
     }
     for await (const text of gathered(pieces)) await terminal.write(text);
   });
+  for (const problem of counts.problems ?? []) terminal.printError(`warn: Left out: ${harmlessLines(problem)}\n`);
   if (output === undefined) return;
   if (json === true) return printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);
   const turns = history ? ` and ${count(counts.turns, 'turn')}` : '';

@@ -47,8 +47,10 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<voi
   const instances = await listInstances(await placeOfSwarm(options));
   if (options.json === true) return printJson(instances, terminal);
   if (instances.length === 0) return terminal.print('There are no conversations yet.\n');
-  for (const { agent, instanceKey, status, messages, updatedAt } of instances) {
-    terminal.print(`${agent} ${instanceKey}: ${status}, ${messages} messages, ${updatedAt ?? 'no turn yet'}\n`);
+  for (const { agent, instanceKey, status, messages, updatedAt, problem } of instances) {
+    const contents = messages === null ? [] : [`${messages} messages`, updatedAt ?? 'no turn yet'];
+    const parts = [status, ...contents, ...(problem === undefined ? [] : [problem])];
+    terminal.print(`${agent} ${instanceKey}: ${parts.join(', ')}\n`);
   }
 }
 

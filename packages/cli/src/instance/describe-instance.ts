@@ -27,7 +27,9 @@ export async function describeInstance(
 function passOver(error: unknown, evenDamaged: boolean): undefined {
   if (!(error instanceof GoondanError)) throw error;
   if (evenDamaged) return undefined;
-  const suggestion = 'Restore the file from a backup, or delete what is there with `--force`.';
+  const suggestion =
+    'Nothing was deleted. Restore the file from a backup; `gdn instance export` and `gdn fork` save what is intact. ' +
+    'To delete all of it for good, add `--force`.';
   throw new GoondanError(error.code, error.message, { suggestion, cause: error });
 }
 

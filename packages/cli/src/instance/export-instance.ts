@@ -6,7 +6,7 @@
  * `docs/cli.md` has the fields. They are added, never renamed; what changes its meaning raises `formatVersion`.
  */
 import type { Journal } from '@goondan/runtime';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 
 const FORMAT_VERSION = 1;
 
@@ -23,17 +23,27 @@ export interface ExportRequest {
 export interface ExportCounts {
   messages: number;
   turns: number;
+  /** Why parts of it are missing; absent before they were read. */
+  problems?: readonly string[];
 }
 
-/** **Errors** — those of the store; in the history, after giving what comes before the damage. */
+/**
+ * A part besides the messages that cannot be read is `null`, and `problems` says why.
+ *
+ * **Errors** — those of reading the messages; in the history, after giving what comes before the damage.
+ */
 export async function* exportInstance(
   journal: Source,
   { at, history, exportedAt }: ExportRequest,
   counts: ExportCounts = { messages: 0, turns: 0 },
 ): AsyncGenerator<string> {
   const { version, messages, extensionState } = await journal.read(at);
-  const { createdAt, updatedAt } = await journal.summary(at);
+  const problems: string[] = [];
+  const { createdAt, updatedAt } = (await readable(journal.summary(at), problems)) ?? {};
+  const inputs = await readable(journal.pending(at), problems);
+  const deadLetters = await readable(journal.deadLetters.list(at), problems);
   counts.messages = messages.length;
+  counts.problems = [...new Set(problems)];
   yield* jsonObject({
     formatVersion: FORMAT_VERSION,
     agent: at.agentName,
@@ -44,10 +54,22 @@ export async function* exportInstance(
     version,
     messages,
     extensions: extensionState,
-    inputs: await journal.pending(at),
-    deadLetters: await journal.deadLetters.list(at),
+    inputs: inputs ?? null,
+    deadLetters: deadLetters ?? null,
+    ...(counts.problems.length === 0 ? {} : { problems: counts.problems }),
     ...(history ? { history: committedTurns(journal, at, version, counts) } : {}),
   });
+}
+
+/** `undefined` when it is damaged: what is intact is given all the same. */
+async function readable<Value>(reading: Promise<Value>, problems: string[]): Promise<Value | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    problems.push(`${error.code}: ${error.message}`);
+    return undefined;
+  }
 }
 
 /** Up to the version of the messages: the swarm may be at work meanwhile. */

@@ -1,6 +1,6 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
 import type { ConversationSnapshot, InstanceStatus, Journal } from '@goondan/runtime';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { type JournalPlace, withJournal } from './with-journal.ts';
@@ -10,9 +10,12 @@ export interface ListedInstance {
   readonly agent: string;
   readonly instanceKey: string;
   readonly status: InstanceStatus['status'];
-  readonly messages: number;
+  /** `null` when its files cannot be read. */
+  readonly messages: number | null;
   /** `null` while no turn was opened. */
   readonly updatedAt: string | null;
+  /** Why it does not start; absent when nothing is wrong. */
+  readonly problem?: string;
 }
 
 /** By agent and key. **Errors** — those of the store and of the control socket. */
@@ -21,7 +24,7 @@ export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]
   return (
     await withJournal(place, [], async (journal) => {
       const addresses = await journal.instances();
-      return Promise.all(addresses.map(async (at) => describe(at, await journal.summary(at), statuses)));
+      return Promise.all(addresses.map((at) => describe(journal, at, statuses)));
     })
   ).toSorted(byName);
 }
@@ -56,24 +59,29 @@ async function missing(journal: Journal, at: AgentAddress, known: readonly Agent
   );
 }
 
-async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus['status']>> {
+async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus>> {
   const swarm = await attachSwarm(place);
   const instances = swarm === undefined ? [] : await swarm.instances();
-  return new Map(instances.map((each) => [keyOf(each), each.status]));
+  return new Map(instances.map((each) => [keyOf(each), each]));
 }
 
-function describe(
+/** One that cannot be read is there, with the problem, and keeps no other from being listed. */
+async function describe(
+  journal: Journal,
   at: AgentAddress,
-  { messages, updatedAt }: Awaited<ReturnType<Journal['summary']>>,
-  statuses: ReadonlyMap<string, InstanceStatus['status']>,
-): ListedInstance {
-  return {
-    agent: at.agentName,
-    instanceKey: at.instanceKey,
-    status: statuses.get(keyOf(at)) ?? 'asleep',
-    messages,
-    updatedAt: updatedAt?.toISOString() ?? null,
-  };
+  statuses: ReadonlyMap<string, InstanceStatus>,
+): Promise<ListedInstance> {
+  const about = { agent: at.agentName, instanceKey: at.instanceKey };
+  const { status, problem } = statuses.get(keyOf(at)) ?? {};
+  try {
+    const { messages, updatedAt } = await journal.summary(at);
+    const known = { ...about, status: status ?? 'asleep', messages, updatedAt: updatedAt?.toISOString() ?? null };
+    return problem === undefined ? known : { ...known, problem };
+  } catch (error) {
+    if (!(error instanceof GoondanError)) throw error;
+    const why = `${error.code}: ${error.message}`;
+    return { ...about, status: status ?? 'does not start', messages: null, updatedAt: null, problem: why };
+  }
 }
 
 function keyOf({ agentName, instanceKey }: AgentAddress): string {
