@@ -30,7 +30,7 @@ export interface AgentInstance {
   readonly agentName: string;
   readonly instanceKey: string;
   /** `waiting`: for a process, or for its restart. `asleep`: without a process, until somebody writes to it. */
-  readonly status: 'working' | 'idle' | 'starting' | 'waiting' | 'stopped' | 'asleep';
+  readonly status: 'working' | 'idle' | 'starting' | 'waiting' | 'does not start' | 'stopped' | 'asleep';
 }
 
 /** An agent of the swarm as the others see it. */

@@ -52,14 +52,14 @@ async function ask(input: string) {
 }
 
 /** What the log says about reloads that were refused. */
-async function refusals(): Promise<{ readonly code: string; readonly reason: string }[]> {
+async function refusals(): Promise<{ readonly code: string; readonly reason: string; readonly place?: object }[]> {
   const { stdout } = await about('logs', '--json');
   return stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { event?: string; data?: unknown })
     .filter(({ event }) => event === 'swarm.reload_refused')
-    .map(({ data }) => data as { code: string; reason: string });
+    .map(({ data }) => data as { code: string; reason: string; place?: object });
 }
 
 beforeAll(async () => {

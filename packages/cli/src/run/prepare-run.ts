@@ -3,6 +3,7 @@ import {
   type Bundle,
   type BundleProblem,
   gracePeriodMs,
+  type LogLine,
   type ResolvedSwarm,
   resolveSwarm,
   startSwarm,
@@ -11,7 +12,7 @@ import {
 } from '@goondan/runtime';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
-import { type IsReported, printLogLine } from '../print-log-line.ts';
+import { printLogLine } from '../print-log-line.ts';
 import { readPlanAgain } from './read-plan-again.ts';
 import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
@@ -59,6 +60,9 @@ export interface StartedRun {
   readonly graceMs: number;
 }
 
+/** As `IsReported`; `entryAgent` is the agent that is asked when nobody else is named. */
+export type IsReportedHere = (line: LogLine, entryAgent: string | undefined) => boolean;
+
 /**
  * Starts the swarm in this process, if it may be. Failed turns that the command does not report are printed with the log.
  *
@@ -68,15 +72,16 @@ export async function startRun(
   run: PreparedRun,
   terminal: Terminal,
   signal?: AbortSignal,
-  isReported?: IsReported,
+  isReported?: IsReportedHere,
 ): Promise<StartedRun> {
   const { plan, workspace } = await mayStart(run, terminal, signal);
+  const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
   const control = await startSwarm({
     ...plan,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
     readPlan: () => readPlanAgain(run),
-    onLog: (line) => printLogLine(line, terminal, isReported),
+    onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
     ...(workspace === undefined ? {} : { workspace }),
     ...(run.flock === undefined ? {} : { flock: run.flock }),
   });

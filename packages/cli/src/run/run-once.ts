@@ -4,11 +4,11 @@ import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
-import type { IsReported } from '../print-log-line.ts';
+import { isAboutTurn } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
-import { type PreparedRun, startRun } from './prepare-run.ts';
+import { type IsReportedHere, type PreparedRun, startRun } from './prepare-run.ts';
 
 const LOOK_MS = 25;
 
@@ -49,9 +49,13 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
   }
 }
 
-/** Turns of agents that were called are told of by the log. */
-function isAsked({ delivery: { id } }: Pick<Question, 'delivery'>): IsReported {
-  return ({ turnId }) => turnId !== undefined && eventIdOf(turnId) === id;
+/** Why the asked instance does not answer is the command's own last line; turns of agents that were called are told by the log. */
+function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
+  return (line, entryAgent) => {
+    if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
+    if (line.event !== 'start.failed' && line.event !== 'turn.lost') return false;
+    return line.agent === (delivery.agent ?? entryAgent) && line.instance === (delivery.instanceKey ?? 'default');
+  };
 }
 
 const leftOver = 'What was sent to other agents is not all handled; the next run goes on with it.';

@@ -57,6 +57,7 @@ const toAgent: Samples<ToAgent> = {
   turn: [
     { type: 'turn', event, seq: 3 },
     { type: 'turn', event, seq: 4, deadLetter: true },
+    { type: 'turn', event, seq: 4, isExcused: true },
   ],
   cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
   'call.ended': [
@@ -132,6 +133,7 @@ const fromAgent: Samples<FromAgent> = {
     },
   ],
   'start.failed': [{ type: 'start.failed', error }],
+  'turn.lost': [{ type: 'turn.lost', eventId: 'e', error }],
   'turn.done': [
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },
     {

@@ -91,6 +91,8 @@ export type FromAgent =
   /** It is another one now: a server was connected or lost, tools came or went. */
   | ({ readonly type: 'described' } & AgentSelf)
   | { readonly type: 'start.failed'; readonly error: FrameError }
+  /** The turn gave no result: its conversation cannot be read, or what it did cannot be written. The process ends. */
+  | { readonly type: 'turn.lost'; readonly eventId: string; readonly error: FrameError }
   /** After the commit. */
   | {
       readonly type: 'turn.done';
@@ -198,6 +200,7 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
   ready: () => object({ type: literal('ready'), ...selfFields }),
   described: () => object({ type: literal('described'), ...selfFields }),
   'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
+  'turn.lost': () => object({ type: literal('turn.lost'), eventId: name, error: frameError }),
   'turn.done': () =>
     object({
       type: literal('turn.done'),

@@ -40,6 +40,8 @@ export type ToAgent =
       readonly seq: number;
       /** It killed its process too often: fold it, run nothing of it. */
       readonly deadLetter?: boolean;
+      /** The store ended its last turn: that does not count as a crash of this event. */
+      readonly isExcused?: boolean;
     }
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   | { readonly type: 'call.ended'; readonly callId: string; readonly outcome: CallOutcome }
@@ -75,7 +77,14 @@ const approvalEnd: Check<ApprovalEnd> = oneByField<'status', ApprovalEnd>('statu
 
 export const checkToAgent: Check<ToAgent> = oneByField<'type', ToAgent>('type', {
   start: () => object({ type: literal('start'), plan: jsonObject }),
-  turn: () => object({ type: literal('turn'), event: agentEvent, seq: count, deadLetter: optional(flag) }),
+  turn: () =>
+    object({
+      type: literal('turn'),
+      event: agentEvent,
+      seq: count,
+      deadLetter: optional(flag),
+      isExcused: optional(flag),
+    }),
   cancel: () => object({ type: literal('cancel'), eventId: name, reason: text }),
   'call.ended': () => object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
   'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),

@@ -202,7 +202,7 @@ class Swarm {
       faults.push(() => this.#exit(instance));
       faults.push(() => this.#input(instance, { type: 'heartbeat.missed', process: number }));
       if (!process.isReady) {
-        const error = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
+        const error = { code: 'E_PROCESS_START', message: 'no memory' } as const;
         faults.push(() => this.#input(instance, { type: 'start.failed', process: number, error }));
       }
       const { turn } = process;

@@ -38,6 +38,7 @@ import type { Grace } from './supervision/drain-process.ts';
 import { calleeTimes } from './swarm-settings.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
+import { UnreadInboxes } from './unread-inboxes.ts';
 import { Watchers } from './watchers.ts';
 
 export interface SwarmParts {
@@ -76,6 +77,7 @@ export class Swarm {
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
   readonly #soFar = new ToldSoFar();
+  readonly #unread: UnreadInboxes;
 
   constructor(parts: SwarmParts) {
     const { inForce, clock, journal, telemetry } = parts;
@@ -113,6 +115,7 @@ export class Swarm {
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
+    this.#unread = new UnreadInboxes(journal, this.instances, (at) => this.#remember(at));
     this.approvals = new Approvals({
       clock,
       ids: parts.ids,
@@ -131,6 +134,8 @@ export class Swarm {
       agents: () => this.agents,
       mask: (text) => inForce.current.mask(text),
       sample: telemetry?.sample ?? ((event) => event),
+      readUnread: (at) => this.#unread.readAgain(at),
+      refused: (at, thrown) => this.#unread.refused(at, thrown),
       report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
     const callRules = () => ({
@@ -177,6 +182,7 @@ export class Swarm {
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.#known.delete(addressKey(address));
+      this.#unread.delete(address);
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
       this.#tellChange(address, 'deleted');
       return removed;
@@ -213,8 +219,9 @@ export class Swarm {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const { address, entries: pending } of await readPendingInputs(this.#parts.journal, only)) {
+    for (const { address, entries: pending, problem } of await readPendingInputs(this.#parts.journal, only)) {
       this.#remember(address);
+      if (problem !== undefined) this.#unread.add(address, problem);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
       if (!this.agents.includes(address.agentName)) {
@@ -225,9 +232,16 @@ export class Swarm {
       for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
       woken += pending.length;
     }
-    if (only === undefined) this.approvals.dropUnless((at, eventId) => open.has(eventKey(at, eventId)));
+    const mayWait = (at: AgentAddress, id: string) => open.has(eventKey(at, id)) || this.#unread.has(at);
+    if (only === undefined) this.approvals.dropUnless(mayWait);
     this.#held.update();
     return woken;
+  }
+
+  /** A person, or a reload, says that it is worth another try. */
+  async forgive(address: AgentAddress): Promise<void> {
+    this.instances.post(address, { type: 'forgive' });
+    await this.#unread.tryAgain(address);
   }
 
   /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */

@@ -14,6 +14,7 @@ import { systemFs } from '../ports/fs.ts';
 import { randomIds } from '../ports/ids.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
+import type { Spawn } from '../ports/spawn.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
@@ -43,6 +44,10 @@ export interface FakeSwarmOptions {
   readonly stateRoot?: string;
   /** Of the swarm and its agents; the disk has its own. */
   readonly clock?: Clock;
+  /** Starts other children in place of those that `answer`. */
+  readonly spawn?: Spawn;
+  /** Of every agent. */
+  readonly models?: SwarmPlan['agents'][number]['models'];
 }
 
 const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
@@ -56,7 +61,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
   const approvals = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
   const agents = fakeAgents(answer, { clock });
-  const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
+  const { models = { 'Model/m': { provider: 'scripted', model: 'none' } } } = options;
   const plan: SwarmPlan = {
     name: 'test',
     agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models, secrets })),
@@ -65,7 +70,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const inForce = new PlanInForce(plan);
   const { settings } = inForce.current;
   const children = agentChildren({
-    spawn: agents.spawn,
+    spawn: options.spawn ?? agents.spawn,
     runner: 'none',
     folder: stateRoot,
     restart: settings.supervision.restart,

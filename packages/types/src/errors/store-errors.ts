@@ -48,7 +48,8 @@ export const storeErrors = {
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
     suggestion:
-      'A copy of the damaged file is beside it. Restore it from a backup, or start over with `gdn instance delete --force`.',
+      'Restore the file from a backup, then ask again; a copy of it as it is now is beside it. Without a backup, `gdn fork` ' +
+      'goes on with the intact messages in a new conversation, and `gdn instance export` writes out what can be read.',
   },
   E_STORE_FORMAT: {
     meaning: 'The state of an agent instance was written in a format this version does not know.',
@@ -56,7 +57,7 @@ export const storeErrors = {
   },
   E_STORE_INSTANCE: {
     meaning: 'The folder of an agent instance holds the state of another one.',
-    suggestion: 'Somebody renamed or copied the folder: put it back under its own name.',
+    suggestion: 'Somebody renamed or copied the folder: put it back under its own name, then ask again.',
   },
   E_STORE_ORDER: {
     meaning: 'A turn, or a record of one, was handed to the store out of its order.',

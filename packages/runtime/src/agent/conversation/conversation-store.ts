@@ -51,7 +51,8 @@ export type TurnRecord =
   /** A step ended: its events count, or (`dropped`) none of them do. */
   | StepRecord
   /** The turn goes on after a crash: events since the last `entered` or `step` record do not count, but the input does. */
-  | { readonly type: 'resumed' };
+  /** `isExcused`: what interrupted it was not its event's fault. */
+  | { readonly type: 'resumed'; readonly isExcused?: true };
 
 export interface StepRecord extends TakenUpStep {
   readonly type: 'step';

@@ -17,7 +17,10 @@ export interface TurnLog {
   /** Where the turn stands after its last sealing record; undefined when it never got into its steps. */
   readonly restorePoint:
     { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
-  /** How often it was interrupted before this time, by something else than the end of a process that waited for a person. */
+  /**
+   * How often it was interrupted before this time, by something else than the end of a process that waited for a person,
+   * or a failure of the store.
+   */
   readonly resumes: number;
 }
 
@@ -61,7 +64,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
         break;
       case 'resumed':
         waiting = [];
-        if (!isAsking) resumes++;
+        if (!isAsking && record.isExcused !== true) resumes++;
         break;
     }
     isAsking = record.type === 'intent' && record.kind === 'approval';

@@ -2,7 +2,7 @@
  * The turns the orchestrator asks for, one after the other: run, streamed, answered after their commit.
  *
  * A turn that gives no result at all could not be saved (`E_DISK_FULL`, `E_FENCED`, …). This process may then believe
- * things that are not on the disk: it is `broken`, ends, and the next one is asked again.
+ * things that are not on the disk: the turn is lost, the process says why and ends, and the next one is asked again.
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
@@ -26,7 +26,7 @@ export interface AskedTurnsParts {
   readonly written: () => Promise<void>;
   /** Nothing runs any more, for now. */
   readonly onIdle: () => void;
-  readonly onBroken: (problem: string, thrown: unknown) => void;
+  readonly onLost: (eventId: string, thrown: unknown) => void;
 }
 
 type AskedTurn = Extract<ToAgent, { readonly type: 'turn' }>;
@@ -73,8 +73,8 @@ export class AskedTurns {
     await Promise.all(this.#running);
   }
 
-  async #run({ event, deadLetter }: AskedTurn): Promise<void> {
-    const { agent, channel, observe, written, onBroken } = this.#parts;
+  async #run({ event, deadLetter, isExcused }: AskedTurn): Promise<void> {
+    const { agent, channel, observe, written, onLost } = this.#parts;
     const signal = this.#cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -83,6 +83,7 @@ export class AskedTurns {
         signal,
         clock,
         deadLetter,
+        isExcused,
         observer: observe(),
         // A delta may be lost: the answer itself follows.
         onDelta: (delta: TurnDelta) =>
@@ -94,7 +95,7 @@ export class AskedTurns {
       if (endingOf(result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
-      onBroken(`${turnIdOf(event.id)} ended without a result`, error);
+      onLost(event.id, error);
     } finally {
       this.#cancellations.end(event.id);
       this.#clocks.delete(event.id);

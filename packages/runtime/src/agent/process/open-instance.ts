@@ -31,8 +31,8 @@ export interface InstanceParts {
   readonly channel: Channel<FromAgent, ToAgent>;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
-  /** The process must not go on. */
-  readonly onBroken: (event: string, problem: string, thrown: unknown) => void;
+  /** The turn of this event gave no result: the process must not go on. */
+  readonly onLost: (eventId: string, thrown: unknown) => void;
 }
 
 /** What an open instance is told; the rest is the process's own business. */
@@ -90,7 +90,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
     observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
     written: async () => traces?.flush(),
     onIdle: () => void replies.acknowledge(),
-    onBroken: (problem, thrown) => parts.onBroken('turn.lost', problem, thrown),
+    onLost: parts.onLost,
   });
 
   /** From here on nothing reaches the turn: it must not go on when what it needs is cleaned up and closed. */

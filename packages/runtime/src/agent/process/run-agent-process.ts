@@ -6,15 +6,16 @@
  * 3. It ends once. Whatever it still has to say goes first, within `LAST_WORDS_MS`.
  * 4. Without the orchestrator it has nobody to work for and ends at once; what it had accepted is on the disk.
  */
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
-import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ReplayStart } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import { describeAgent } from './describe-agent.ts';
 import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -112,7 +113,7 @@ class AgentProcess {
         channel: this.#channel,
         host: this.#host,
         log: this.#log,
-        onBroken: (event, problem, thrown) => this.#crash(event, problem, thrown),
+        onLost: (eventId, thrown) => this.#loseTurn(eventId, thrown),
       });
       await this.#channel.send({ type: 'ready', ...describeAgent(instance.agent, this.#host.clock.now()) });
       tellChanges(instance.agent, this.#channel, this.#host.clock);
@@ -139,17 +140,30 @@ class AgentProcess {
   }
 
   async #failStart(thrown: unknown): Promise<void> {
-    const { message, suggestion, ...rest } = toFrameError(thrown, 'E_AGENT_START');
+    this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
+    const error = this.#maskedError(thrown, 'E_AGENT_START');
+    this.#channel.send({ type: 'start.failed', error }).catch(() => undefined);
+    await this.#end(1);
+  }
+
+  /** The orchestrator judges by the code whether the event is to blame, and whether another try can help. */
+  #loseTurn(eventId: string, thrown: unknown): void {
+    if (this.#hasEnded()) return;
+    const error = this.#maskedError(thrown, 'E_UNEXPECTED');
+    this.#log.writeThrown('error', 'turn.lost', `${turnIdOf(eventId)} ended without a result`, thrown);
+    this.#channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
+    void this.#end(1);
+  }
+
+  #maskedError(thrown: unknown, fallback: ErrorCode): FrameError {
+    const { message, suggestion, ...rest } = toFrameError(thrown, fallback);
     const { place } = this.#log.locate(thrown);
-    const error = {
+    return {
       ...rest,
       message: this.#log.mask(message),
       ...(suggestion === undefined ? {} : { suggestion: this.#log.mask(suggestion) }),
       ...(place === undefined ? {} : { place }),
     };
-    this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
-    this.#channel.send({ type: 'start.failed', error }).catch(() => undefined);
-    await this.#end(1);
   }
 
   /** Finishes what runs, cleans up, says so and goes. A second call changes nothing. */

@@ -35,7 +35,7 @@ export async function openTurn(
     agent.store.append(agent.address, opened.epoch, at, records),
   );
   const resumed = replay?.before !== undefined || opened.log.length > 0;
-  if (resumed) log.write({ type: 'resumed' });
+  if (resumed) log.write({ type: 'resumed', ...(options.isExcused === true ? { isExcused: true } : {}) });
   const conversation = await openConversation(agent, opened, before, log);
   return newRun(agent, event, options, { turnId, opened, before, log, resumed, conversation, signal });
 }

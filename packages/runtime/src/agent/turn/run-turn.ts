@@ -44,6 +44,8 @@ export interface TurnOptions {
   readonly replay?: TurnReplay | undefined;
   /** The event killed its process too often: its input is folded, and nothing of it is run. */
   readonly deadLetter?: boolean | undefined;
+  /** The store interrupted it last: that is no crash of the event. */
+  readonly isExcused?: boolean | undefined;
 }
 
 export interface TurnOutcome {
@@ -81,11 +83,11 @@ function tellWhenCancelled({ observer, signal }: TurnRun, deadline: TurnDeadline
   else deadline.onAbort = (reason) => observer.cancelled?.(reason);
 }
 
-async function answer(run: TurnRun, { deadLetter = false }: TurnOptions): Promise<TurnResult> {
+async function answer(run: TurnRun, { deadLetter = false, isExcused = false }: TurnOptions): Promise<TurnResult> {
   const { agent } = run;
   agent.bus.tell('turn.started', () => named(run));
   await appendInput(run);
-  refuseDeadLetter(run, deadLetter);
+  refuseDeadLetter(run, deadLetter, isExcused);
   // Cancelled while it waited: its layers need not begin.
   refuseWhenOver(run);
   const { spanIds, turnId } = run;
@@ -123,10 +125,10 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 }
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
-function refuseDeadLetter(run: TurnRun, isDeadLetter: boolean): void {
+function refuseDeadLetter(run: TurnRun, isDeadLetter: boolean, isExcused: boolean): void {
   // What is replayed was run.
   if (run.replay !== undefined) return;
-  const crashes = run.resumed ? run.before.resumes + 1 : 0;
+  const crashes = run.before.resumes + (run.resumed && !isExcused ? 1 : 0);
   if (crashes < run.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // Whoever supervises the process may have seen crashes that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;

@@ -18,7 +18,7 @@ export const agentAddress: Check<AgentAddress> = object({ agentName: name, insta
 export const agentInstance: Check<AgentInstance> = object({
   agentName: name,
   instanceKey: name,
-  status: oneOf('working', 'idle', 'starting', 'waiting', 'stopped', 'asleep'),
+  status: oneOf('working', 'idle', 'starting', 'waiting', 'does not start', 'stopped', 'asleep'),
 } satisfies FieldsOf<AgentInstance>);
 
 export const agentCard: Check<AgentCard> = object({

@@ -3,7 +3,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { retryOf } from '../../workspace/dead-letters/dead-letter.ts';
+import { type DeadLetter, retryOf } from '../../workspace/dead-letters/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-instance.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
@@ -160,7 +160,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     for (const at of chosen(choice)) {
       // Reading ends in the page cache: without this nothing else would run until the last one is read.
       await new Promise((resolve) => void setImmediate(resolve));
-      for (const { event, crashes, reason, deadAt } of await journal.deadLetters.list(at)) {
+      for (const { event, crashes, reason, deadAt } of await lettersOf(at, choice)) {
         found.push({
           agent: at.agentName,
           instanceKey: at.instanceKey,
@@ -173,6 +173,17 @@ export function localControl(parts: LocalControlParts): SwarmControl {
       }
     }
     return found;
+  }
+
+  /** One whose letters cannot be read keeps nobody from seeing those of the others. */
+  async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
+    try {
+      return await journal.deadLetters.list(at);
+    } catch (error) {
+      if (instanceKey !== undefined || !(error instanceof GoondanError)) throw error;
+      swarm.report('warn', 'store.damaged', `Its dead letters cannot be read: ${error.code}: ${error.message}`, at);
+      return [];
+    }
   }
 
   async function retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean> {
@@ -213,10 +224,8 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, async () => {
-      // Who asks for it may have mended what made it crash.
-      swarm.instances.post(at, { type: 'forgive' });
-    });
+    // Who asks for it may have mended what made it crash.
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => swarm.forgive(at));
     return true;
   }
 

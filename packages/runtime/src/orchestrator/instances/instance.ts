@@ -15,7 +15,7 @@ import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LogLevel } from '../../ports/log-line.ts';
+import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { NamedTimers } from '../named-timers.ts';
 import { stepInstance } from '../supervision/instance-machine.ts';
 import {
@@ -32,7 +32,9 @@ import type { AgentProcess, AgentProcessListener } from './agent-process.ts';
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
   FromAgent,
-  { readonly type: 'ready' | 'described' | 'start.failed' | 'turn.done' | 'pong' | 'drained' | 'replayed' }
+  {
+    readonly type: 'ready' | 'described' | 'start.failed' | 'turn.done' | 'turn.lost' | 'pong' | 'drained' | 'replayed';
+  }
 >;
 
 /** How a turn ended, with what only its process knows. */
@@ -75,6 +77,8 @@ export class Instance {
   #state: InstanceState = newInstance;
   #process: AgentProcess | undefined;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
+  /** Why a process of it last ended, as it said itself; said again it is not logged again. */
+  #lastWords: string | undefined;
   /** Of the turn whose end is being told. */
   #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
@@ -114,6 +118,7 @@ export class Instance {
   /** Only from the line of inputs: see `InstanceHost.post`. */
   step(input: InstanceInput): void {
     const { clock, policy } = this.#host;
+    if (input.type === 'forgive') this.#lastWords = undefined;
     const { state, actions } = stepInstance(this.#state, input, clock.elapsed(), policy);
     const wasStarting = this.#state.phase.name === 'starting';
     const isStarting = state.phase.name === 'starting';
@@ -141,8 +146,9 @@ export class Instance {
       case 'process.kill':
         return this.#process?.kill();
       case 'turn.send': {
-        const { event, seq, deadLetter } = action;
-        this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}) });
+        const { event, seq, deadLetter, isExcused } = action;
+        const excused = isExcused === undefined ? {} : { isExcused };
+        this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...excused });
         return host.turnStarted(this, event);
       }
       case 'turn.cancel':
@@ -167,6 +173,7 @@ export class Instance {
       this.#process = this.#host.spawn(this, process, this.#listenerFor(process));
     } catch (error) {
       const failure = toFrameError(error, 'E_PROCESS_START');
+      this.#host.report(this, 'error', 'start.failed', `${failure.code}: ${failure.message}`);
       this.#host.post(this, { type: 'start.failed', process, error: failure });
       this.#host.post(this, { type: 'exited', process, code: null, signal: null });
     }
@@ -210,6 +217,8 @@ export class Instance {
         return this.#takeDescription(message);
       case 'start.failed':
         return host.post(this, { type: 'start.failed', process, error: message.error });
+      case 'turn.lost':
+        return host.post(this, { type: 'turn.lost', process, error: message.error });
       case 'turn.done': {
         const { eventId, result, stepCount, usage } = message;
         this.#told = { stepCount, usage };
@@ -222,6 +231,8 @@ export class Instance {
         return message.leavesTurn === true ? host.post(this, { type: 'turn.left', process }) : undefined;
       case 'pong':
         return;
+      case 'log':
+        return this.#isSaid(message.line) ? undefined : host.heard(this, message);
       default:
         return host.heard(this, message);
     }
@@ -232,9 +243,18 @@ export class Instance {
     this.#host.described(this, description);
   }
 
+  /** Each try of an instance that does not start says the same: people want to read it once. */
+  #isSaid({ event, message }: LogLine): boolean {
+    if (event !== 'start.failed' && event !== 'turn.lost') return false;
+    if (message === this.#lastWords) return true;
+    this.#lastWords = message;
+    return false;
+  }
+
   #finish(event: AgentEvent, result: TurnResult): void {
     const { stepCount, usage } = this.#told ?? nothingTold;
     this.#told = undefined;
+    this.#lastWords = undefined;
     // Whoever waits gets it now; the process need not keep it for them any more.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
     this.#host.turnFinished(this, { event, result, stepCount, usage });
@@ -252,6 +272,8 @@ function statusOf({ phase }: InstanceState): AgentInstance['status'] {
   switch (phase.name) {
     case 'absent':
       return 'asleep';
+    case 'doesNotStart':
+      return 'does not start';
     case 'backoff':
     case 'inLine':
       return 'waiting';

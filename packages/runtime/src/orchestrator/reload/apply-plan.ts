@@ -66,10 +66,8 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
 
 /** Invariant 2. */
 async function renew({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
-  await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
-    // What made it crash may be what was changed.
-    swarm.instances.post(address, { type: 'forgive' });
-  });
+  // What made it crash may be what was changed.
+  await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
 /** Invariant 3. Who waits for an answer is told that none will come. */

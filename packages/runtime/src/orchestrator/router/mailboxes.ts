@@ -44,6 +44,10 @@ export interface MailboxWorld {
   readonly mask: Mask;
   /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
   readonly sample: (event: AgentEvent) => AgentEvent;
+  /** Called before an event is accepted; while the instance's inbox could not be read, tries to. Throws why it still cannot be. */
+  readonly readUnread: (at: AgentAddress) => Promise<void>;
+  /** Its event was refused because of this. Must not throw. */
+  readonly refused: (at: AgentAddress, thrown: unknown) => void;
   /** That a cancel could not be written down. Must not throw. */
   readonly report: (at: AgentAddress, problem: string) => void;
 }
@@ -73,17 +77,28 @@ export class Mailboxes {
 
   /**
    * Resolves when the event is durable; whether it was accepted before is the answer.
-   * **Errors** — `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk.
+   * **Errors** — `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT`
+   * and its kin while the inbox is damaged.
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
     const event = withoutSecrets(this.#world.sample(sent), this.#world.mask);
     return this.#inOrder(to, async () => {
-      const accepted = await this.#journal.accept(to, event);
+      const accepted = await this.#write(to, event);
       const work = workOf(accepted, event, isAwaited);
       if (work !== undefined && (isAwaited || !this.#isClosed)) this.#instances.post(to, { type: 'work', ...work });
       return { duplicate: accepted.duplicate };
     });
+  }
+
+  async #write(to: AgentAddress, event: AgentEvent): Promise<Accepted> {
+    try {
+      await this.#world.readUnread(to);
+      return await this.#journal.accept(to, event);
+    } catch (error) {
+      this.#world.refused(to, error);
+      throw error;
+    }
   }
 
   /**

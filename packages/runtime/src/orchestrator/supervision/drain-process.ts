@@ -23,6 +23,7 @@ export function drain(
   switch (phase.name) {
     case 'absent':
     case 'backoff':
+    case 'doesNotStart':
     case 'inLine':
       if (afterwards === 'serve') return stay(state);
       return after([...clearTimerOf(phase), { type: 'slot.release' }], stop(state));

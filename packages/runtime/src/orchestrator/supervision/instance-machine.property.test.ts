@@ -2,9 +2,11 @@
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { backoffMs } from './backoff.ts';
 import { stepInstance } from './instance-machine.ts';
 import { newInstance, type InstanceAction, type InstanceInput, type InstanceTimer } from './instance-state.ts';
+import { isFinal } from './start-failure.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 const policy: SupervisionPolicy = {
@@ -23,6 +25,9 @@ interface Process {
   turn?: string;
   toldToCancel?: string;
   wasAskedToGo: boolean;
+  /** Its start failed for good, or the store ended its turn. */
+  failure?: FrameError;
+  isForgiven?: true;
   /** By us: for being late, or for a fault of its own. */
   killed?: 'late' | 'fault';
 }
@@ -43,11 +48,19 @@ class World {
   healthyMs = 0;
   notBefore = 0;
   spawns = 0;
+  /** The last start failed for good, and nobody has asked since. */
+  isBarred = false;
+  /** Whose last turn the store ended. */
+  readonly excused = new Set<string>();
+  /** Those that nobody has answered yet, and whom nobody has told that no answer comes. */
+  readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {
     const { state, actions } = stepInstance(this.state, input, this.now, policy);
     this.state = state;
     for (const action of actions) this.act(action);
+    // F-12: nobody waits for one that does not start.
+    if (state.phase.name === 'doesNotStart') expect([...this.waiting]).toEqual([]);
   }
 
   act(action: InstanceAction): void {
@@ -71,6 +84,7 @@ class World {
         if (this.process) this.process.killed ??= this.isAtFault(this.process) ? 'fault' : 'late';
         return;
       case 'turn.send':
+        expect(action.isExcused === true).toBe(this.excused.has(action.event.id));
         this.send(action.event, action.deadLetter);
         return;
       case 'turn.cancel':
@@ -81,6 +95,7 @@ class World {
         return;
       case 'turn.finished':
         this.finished.push(action.event.id);
+        this.waiting.delete(action.event.id);
         return;
       case 'event.deadLettered':
         expect(this.crashesOf.get(action.event.id)).toBe(policy.crashesBeforeDeadLetter);
@@ -93,6 +108,8 @@ class World {
         this.timers.delete(action.timer);
         return;
       case 'requests.fail':
+        this.waiting.clear();
+        return;
       case 'report':
         return;
     }
@@ -110,6 +127,7 @@ class World {
   private spawn(number: number): void {
     expect(this.process).toBeUndefined();
     expect(this.isStopped).toBe(false);
+    expect(this.isBarred).toBe(false);
     expect(number).toBe(++this.spawns);
     expect(this.now).toBeGreaterThanOrEqual(this.notBefore);
     expect(this.accepted.length).toBeGreaterThan(this.finished.length);
@@ -131,12 +149,17 @@ class World {
   accept(): void {
     const id = `e${this.sent++}`;
     this.accepted.push(id);
+    this.waiting.add(id);
+    this.isBarred = false;
     this.input({ type: 'work', seq: this.accepted.length, event: eventOf(id) });
   }
 
   acceptAgain(): void {
     const id = this.accepted[this.finished.length];
-    if (id !== undefined) this.input({ type: 'work', seq: 1, event: eventOf(id) });
+    if (id === undefined) return;
+    this.waiting.add(id);
+    this.isBarred = false;
+    this.input({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
   /** Somebody deleted the conversation; with a process that would be a mistake, and changes nothing. */
@@ -144,6 +167,7 @@ class World {
     this.input({ type: 'discard', error: { code: 'E_INSTANCE_DELETED', message: 'gone' } });
     if (this.process !== undefined) return;
     this.accepted.length = this.finished.length;
+    this.isBarred = false;
     this.crashes = this.healthyMs = this.notBefore = 0;
     expect(this.isInLine).toBe(false);
     expect(this.timers.size).toBe(0);
@@ -168,12 +192,40 @@ class World {
     this.input({ type: 'ready', process: process.number });
   }
 
-  failStart(): void {
+  failStart(pick: number): void {
     const { process } = this;
     if (process === undefined || process.readySince !== undefined || process.wasAskedToGo) return;
+    const error = { code: pick % 2 === 0 ? 'E_EXT_LOAD' : 'E_PROCESS_START', message: 'gone' } as const;
+    if (process.killed === undefined) process.failure = error;
     this.faulty = true;
-    this.input({ type: 'start.failed', process: process.number, error: { code: 'E_EXT_LOAD', message: 'gone' } });
+    this.input({ type: 'start.failed', process: process.number, error });
     this.faulty = false;
+  }
+
+  /** The store ends the turn that runs: it is damaged, or has no room. */
+  loseTurn(pick: number): void {
+    const { process } = this;
+    if (process?.turn === undefined || process.killed) return;
+    const error = { code: pick % 2 === 0 ? 'E_STORE_CORRUPT' : 'E_DISK_FULL', message: 'no' } as const;
+    process.failure = error;
+    this.faulty = true;
+    this.input({ type: 'turn.lost', process: process.number, error });
+    this.faulty = false;
+  }
+
+  /** A person says that it is worth another try. */
+  forgive(): void {
+    this.crashes = this.healthyMs = this.notBefore = 0;
+    this.isBarred = false;
+    if (this.process?.failure !== undefined) this.process.isForgiven = true;
+    this.input({ type: 'forgive' });
+  }
+
+  /** The orchestrator cannot read its inbox; with a process that changes nothing. */
+  damage(): void {
+    if (this.process === undefined) this.isBarred = true;
+    this.input({ type: 'damaged', error: { code: 'E_STORE_CORRUPT', message: 'bad line' } });
+    if (this.process === undefined) expect([this.isInLine, this.timers.size]).toEqual([false, 0]);
   }
 
   finishTurn(): void {
@@ -217,7 +269,11 @@ class World {
       this.crashes++;
       this.healthyMs = 0;
       this.notBefore = this.now + backoffMs(this.crashes, policy.restart);
-      if (process.turn !== undefined) {
+      const { failure } = process;
+      this.isBarred = failure !== undefined && isFinal(failure) && process.isForgiven === undefined;
+      if (process.turn !== undefined && failure !== undefined) this.excused.add(process.turn);
+      if (process.turn !== undefined && failure === undefined) {
+        this.excused.delete(process.turn);
         this.crashesOf.set(process.turn, (this.crashesOf.get(process.turn) ?? 0) + 1);
       }
     }
@@ -267,6 +323,7 @@ class World {
       this.grant();
       this.becomeReady();
       this.finishTurn();
+      if (this.isBarred) this.forgive();
       if (this.isStopped ? this.process === undefined : this.finished.length === this.accepted.length) return;
       this.pass(10);
     }
@@ -282,7 +339,19 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   grantAgain: (world) => world.grant(),
   becomeReady: (world) => world.becomeReady(),
   becomeReadyToo: (world) => world.becomeReady(),
-  failStart: (world) => world.failStart(),
+  failStart: (world, pick) => world.failStart(pick),
+  grantAndFail: (world, pick) => {
+    world.grant();
+    world.failStart(pick);
+    world.exit();
+  },
+  loseTurn: (world, pick) => world.loseTurn(pick),
+  loseTurnAndExit: (world, pick) => {
+    world.loseTurn(pick);
+    world.exit();
+  },
+  forgive: (world) => world.forgive(),
+  damage: (world) => world.damage(),
   finishTurn: (world) => world.finishTurn(),
   finishAnother: (world) => world.finishTurn(),
   leave: (world) => world.input({ type: 'leave' }),
@@ -322,7 +391,7 @@ function eventOf(id: string): AgentEvent {
 
 const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(deeds)), fc.nat(200)), { maxLength: 200, size: 'max' });
 
-test('R-02 R-03 no life of an instance loses or reorders an event, runs two turns, or gets around the backoff', () => {
+test('F-12 T-04 R-02 R-03 no life of an instance loses or reorders an event, runs two turns, gets around the backoff, tries again unasked, or blames an event for the store', () => {
   fc.assert(
     fc.property(lives, (life) => {
       const world = new World();

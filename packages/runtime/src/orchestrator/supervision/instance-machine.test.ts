@@ -28,6 +28,7 @@ const work = (id: string, crashes?: number): InstanceInput => ({
 
 const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
 const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
+const noProcess = { code: 'E_PROCESS_START', message: 'no memory' } as const;
 
 /** One instance, its time, and what every input made it do. */
 class Driven {
@@ -248,7 +249,7 @@ describe('the process of an instance', () => {
 describe('a start that fails', () => {
   const failStart = (instance: Driven): InstanceAction[] => {
     const granted = instance.acts({ type: 'slot.granted' });
-    const failed = instance.acts({ type: 'start.failed', process: instance.process, error: badExtension });
+    const failed = instance.acts({ type: 'start.failed', process: instance.process, error: noProcess });
     return [...granted, ...failed, ...instance.exit(null)];
   };
 
@@ -270,7 +271,7 @@ describe('a start that fails', () => {
     instance.acts(work('a'));
     const told = [1, 2, 3, 4].map(() => failStart(instance).filter(({ type }) => type === 'requests.fail').length);
     expect(told).toEqual([0, 0, 1, 1]);
-    expect(failStart(instance)).toContainEqual({ type: 'requests.fail', error: badExtension });
+    expect(failStart(instance)).toContainEqual({ type: 'requests.fail', error: noProcess });
     expect(instance.state).toMatchObject({ phase: { name: 'backoff', until: 1_000 }, queue: [{ event: { id: 'a' } }] });
   });
 
@@ -278,7 +279,7 @@ describe('a start that fails', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     for (const _ of [1, 2, 3]) failStart(instance);
-    expect(instance.acts(work('b'))).toEqual([{ type: 'requests.fail', error: badExtension }]);
+    expect(instance.acts(work('b'))).toEqual([{ type: 'requests.fail', error: noProcess }]);
     instance.start();
     expect(instance.acts(work('c'))).toEqual([]);
     expect(instance.state).toMatchObject({ startFailures: 0, restarts: { crashes: 3 } });

@@ -8,22 +8,29 @@
  *    nothing else: a crash sends the same event again.
  * 4. Events are sent in the order in which they came; an event that came again while it is queued is the same one.
  * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
+ *    Somebody who asks an instance that does not start is no exception either: they are told at once, and the one try
+ *    that they get comes when the backoff is over.
  * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done.
  * 7. What an earlier process says is not heard: frames carry the number of their process.
  * 8. A process that was killed or asked to go ends: every way there sets a deadline or kills.
  * 9. Killed by us for being late is no crash; hung, or gone by itself, is one, and the running event's if a turn ran.
  * 10. After `startAttempts` failed starts in a row, who waits for an answer is told at once, then and with every
  *     further event; the events stay, and starts go on under the backoff.
- * 11. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
+ * 11. An instance whose start failed with an error that another try alone does not change (`isFinal`) is tried once:
+ *     who waits is told at once, its events stay, and it is `doesNotStart` until new work comes (one try each time), or
+ *     `forgive`. A turn that ended because the conversation is damaged is the same.
+ * 12. A turn that the store ended (`isStoreFault`) is no crash of its event, here or in the log of the turn. Its process
+ *     is started again under the backoff; who waits is told when the next start is further away than `startTimeoutMs`.
+ * 13. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
  *     queue, and the end of that process is no crash.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
-import { killHung, loseProcess } from './lose-process.ts';
+import { killHung, loseProcess, loseTurn } from './lose-process.ts';
 import { acceptWork, becomeReady, cancelEvent, discard, finishTurn } from './run-turns.ts';
-import { failStart, forgive, seekProcess, startError, takeSlot } from './start-process.ts';
+import { failStart, forgive, reportStart, seekProcess, standDamaged, startError, takeSlot } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 /** `now` is on the clock that only grows. */
@@ -53,6 +60,8 @@ export function stepInstance(
       return forgive(state, moment);
     case 'discard':
       return discard(state, input);
+    case 'damaged':
+      return standDamaged(state, input.error);
     case 'timer':
       return ring(state, input.timer, moment);
     default:
@@ -76,6 +85,8 @@ function hear(
       return finishTurn(state, input, moment);
     case 'turn.left':
       return leaveTurn(state);
+    case 'turn.lost':
+      return loseTurn(state, input.error);
     case 'heartbeat.missed':
       return killHung(state, moment);
     case 'exited':
@@ -90,11 +101,8 @@ function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): Insta
   if (timer === 'backoff' && phase.name === 'backoff') return seekProcess(state, moment);
   if (timer === 'start' && phase.name === 'starting') {
     if (now < phase.deadline) return { state, actions: [setTimer('start', phase.deadline)] };
-    return failStart(
-      state,
-      startError(`it was not ready within ${policy.startTimeoutMs} ms (policy.startTimeoutMs)`),
-      moment,
-    );
+    const problem = `it was not ready within ${policy.startTimeoutMs} ms (policy.startTimeoutMs)`;
+    return reportStart(failStart(state, startError(problem), moment));
   }
   if (timer === 'idle' && phase.name === 'ready') {
     const work = { isRunning: false, pending: state.queue.length, idleSince: phase.idleSince };

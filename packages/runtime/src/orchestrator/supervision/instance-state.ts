@@ -13,6 +13,8 @@ export interface QueuedEvent {
   readonly crashes: number;
   /** Why nobody wants it any more. Its turn is still due, but starts cancelled. */
   readonly cancelled?: string;
+  /** The store ended its last turn: the next one does not count that against it. */
+  readonly isExcused?: true;
 }
 
 /** After the process that goes now: `serve` what is there and what comes, or `stop` for good. */
@@ -24,6 +26,8 @@ export type Phase =
   | { readonly name: 'absent' }
   /** Work, but no start before `until`. */
   | { readonly name: 'backoff'; readonly until: number }
+  /** Its last start failed with an error that another try alone does not change: it waits for `work` or `forgive`. */
+  | { readonly name: 'doesNotStart' }
   /** Work, and a slot was asked for. */
   | { readonly name: 'inLine' }
   | { readonly name: 'starting'; readonly deadline: number }
@@ -33,7 +37,7 @@ export type Phase =
   /** Asked to go; it may finish its turn until `deadline`. */
   | (Leaving & { readonly name: 'draining'; readonly deadline: number })
   /** Killed, but not gone yet. */
-  | (Leaving & { readonly name: 'killed'; readonly why: 'hung' | 'late' | 'startFailed' })
+  | (Leaving & { readonly name: 'killed'; readonly why: 'hung' | 'late' | 'startFailed' | 'store' })
   | { readonly name: 'stopped' };
 
 interface Leaving {
@@ -51,6 +55,7 @@ export interface InstanceState {
   readonly restarts: RestartHistory;
   /** Failed starts since the last good one. */
   readonly startFailures: number;
+  /** Why the last start failed, or why the store ended the last turn; until a start is good, or somebody forgives it. */
   readonly startError?: FrameError;
   /** Processes so far; the number of the newest. */
   readonly spawned: number;
@@ -86,8 +91,12 @@ export type InstanceInput =
   /** The same, of one whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
-  /** Also when the spawn itself failed; then followed by `exited`. */
+  /** Also when the spawn itself failed; then followed by `exited`. Whoever posts it has logged it. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
+  /** The running turn gave no result, and its process ends. */
+  | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }
+  /** The orchestrator itself cannot read its inbox. Only one without a process follows. */
+  | { readonly type: 'damaged'; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
   /** The turn waits for people; the process goes without having finished it. */
   | { readonly type: 'turn.left'; readonly process: number }
@@ -113,13 +122,14 @@ export type InstanceAction =
   | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number; readonly cleanUpMs?: number }
   /** SIGKILL to its whole group. */
   | { readonly type: 'process.kill'; readonly process: number }
-  /** `deadLetter`: fold it without running it. */
+  /** `deadLetter`: fold it without running it. `isExcused`: what interrupted it last was not its fault. */
   | {
       readonly type: 'turn.send';
       readonly process: number;
       readonly seq: number;
       readonly event: AgentEvent;
       readonly deadLetter: boolean;
+      readonly isExcused?: true;
     }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
   /** The event is handled and out of the queue. */
@@ -145,6 +155,7 @@ export function conditionOf(
   switch (phase.name) {
     case 'absent':
     case 'backoff':
+    case 'doesNotStart':
     case 'inLine':
     case 'stopped':
       return undefined;

@@ -31,8 +31,10 @@ export function after(actions: readonly InstanceAction[], step: InstanceStep): I
 }
 
 export function hasProcess({ name }: Phase): boolean {
-  return name !== 'absent' && name !== 'backoff' && name !== 'inLine' && name !== 'stopped';
+  return !WITHOUT_PROCESS.has(name);
 }
+
+const WITHOUT_PROCESS: ReadonlySet<Phase['name']> = new Set(['absent', 'backoff', 'doesNotStart', 'inLine', 'stopped']);
 
 export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 'draining' | 'killed' }> {
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);

@@ -15,17 +15,34 @@ import {
   readySinceOf,
   stay,
 } from './instance-step.ts';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { isFinal, isStoreFault } from './start-failure.ts';
 import { countFailedStart, failStart, reportStart, seekProcess, startError, tellWaiting } from './start-process.ts';
 
 export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
-  if (phase.name === 'starting') return failStart(state, startError('it did not answer while it started'), moment);
+  if (phase.name === 'starting') {
+    return reportStart(failStart(state, startError('it did not answer while it started'), moment));
+  }
   if (phase.name !== 'ready' && phase.name !== 'busy' && phase.name !== 'draining') return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
   const message = `Process ${state.spawned} does not answer and is killed.`;
   return {
     state: enter(state, { name: 'killed', why: 'hung', hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) }),
     actions: [...clearTimerOf(phase), kill(state), { type: 'report', level: 'error', event: 'process.hung', message }],
+  };
+}
+
+/** Invariant 12. A turn that anything else ended is one that its process dies of: `exited` says the rest. */
+export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
+  const { phase } = state;
+  if (!hasTurn(phase) || phase.name === 'killed') return ignore(state, `turn.lost: no turn runs: ${error.message}`);
+  if (!isStoreFault(error)) return stay(state);
+  const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
+  const lost = { ...state, startError: error };
+  return {
+    state: enter(lost, { name: 'killed', why: 'store', hasTurn: true, afterwards, ...readySinceOf(phase) }),
+    actions: [...clearTimerOf(phase), kill(state)],
   };
 }
 
@@ -37,12 +54,13 @@ export function loseProcess(
   const { phase } = state;
   if (!hasProcess(phase)) return ignore(state, 'exited: it has no process');
   const isCrash = endsInCrash(phase);
+  const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
-  const message = `Process ${process} ended ${how}${isCrash ? '' : ', as it should'}.`;
+  const message = `Process ${process} ended ${how}${saidWhy ? ', after it had said why' : isCrash ? '' : ', as it should'}.`;
   const gone: InstanceAction[] = [
     ...clearTimerOf(phase),
     { type: 'slot.release' },
-    { type: 'report', level: isCrash ? 'warn' : 'info', event: 'process.exited', message },
+    { type: 'report', level: isCrash && !saidWhy ? 'warn' : 'info', event: 'process.exited', message },
   ];
   const counted = { ...state, restarts: restartsAfter(state, isCrash, moment) };
   const { state: blamed, actions } = isCrash ? blame(counted, how, moment) : stay(counted);
@@ -65,7 +83,11 @@ function restartsAfter({ phase, restarts }: InstanceState, isCrash: boolean, { n
 function blame(state: InstanceState, how: string, moment: Moment): InstanceStep {
   if (state.phase.name === 'starting') {
     const failed = countFailedStart(state, startError(`it ended ${how}`));
-    return { state: failed, actions: [reportStart(failed), ...tellWaiting(failed, moment)] };
+    return reportStart({ state: failed, actions: tellWaiting(failed, moment) });
+  }
+  if (state.phase.name === 'killed' && state.phase.why === 'store') {
+    const queue = hasTurn(state.phase) ? excuse(state.queue) : state.queue;
+    return { state: { ...state, queue }, actions: tellWaiting(state, moment) };
   }
   if (!hasTurn(state.phase)) return stay(state);
   const queue = countCrash(state.queue);
@@ -73,7 +95,14 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
 }
 
 function countCrash([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
-  return running === undefined ? [] : [{ ...running, crashes: running.crashes + 1 }, ...others];
+  if (running === undefined) return [];
+  const { isExcused: _, ...rest } = running;
+  return [{ ...rest, crashes: running.crashes + 1 }, ...others];
+}
+
+/** Invariant 12. */
+function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
+  return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }
 
 /** Once: when the count is reached. */
@@ -86,6 +115,13 @@ function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Momen
 function goOn(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
   if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
+  if (failedForGood(state)) return stay(enter(state, { name: 'doesNotStart' }));
   if (state.queue.length > 0) return seekProcess(state, moment);
   return stay(enter(state, { name: 'absent' }));
+}
+
+/** Invariant 11. One that was asked to go while it started did not fail. */
+function failedForGood({ phase, startError: error }: InstanceState): boolean {
+  if (phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
+  return phase.why === 'startFailed' || phase.why === 'store';
 }

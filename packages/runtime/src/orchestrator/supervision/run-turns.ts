@@ -14,25 +14,36 @@ import {
   stay,
 } from './instance-step.ts';
 import { judgeIdle } from './idle.ts';
-import { seekProcess, tellWaiting } from './start-process.ts';
+import { seekProcess, tellWaiting, tryAgain } from './start-process.ts';
+import { isFinal } from './start-failure.ts';
 
 export function acceptWork(
   state: InstanceState,
   { seq, event, crashes = 0, cancelled }: Extract<InstanceInput, { type: 'work' }>,
   moment: Moment,
 ): InstanceStep {
-  const told = tellWaiting(state, moment);
-  if (state.queue.some((queued) => queued.event.id === event.id)) return { state, actions: told };
+  const told = isBeingTried(state) ? [] : tellWaiting(state, moment);
+  if (state.queue.some((queued) => queued.event.id === event.id)) {
+    return state.phase.name === 'doesNotStart' ? tryAgain(state, moment) : { state, actions: told };
+  }
   const entry = { seq, event, crashes, ...(cancelled === undefined ? {} : { cancelled }) };
   const queued = { ...state, queue: [...state.queue, entry] };
   switch (state.phase.name) {
     case 'absent':
       return after(told, seekProcess(queued, moment));
+    case 'doesNotStart':
+      return tryAgain(queued, moment);
     case 'ready':
       return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
     default:
       return { state: queued, actions: told };
   }
+}
+
+/** How the try ends is told when it does. */
+function isBeingTried({ phase: { name }, startError: error }: InstanceState): boolean {
+  const isTried = name === 'inLine' || name === 'starting' || name === 'draining';
+  return isTried && error !== undefined && isFinal(error);
 }
 
 export function cancelEvent(state: InstanceState, input: Extract<InstanceInput, { type: 'cancel' }>): InstanceStep {
@@ -96,9 +107,10 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   const [next] = state.queue;
   if (next === undefined) return stay(state);
   const process = state.spawned;
-  const { seq, event, cancelled } = next;
+  const { seq, event, cancelled, isExcused } = next;
   const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
-  const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter }];
+  const excused = isExcused === undefined ? {} : { isExcused };
+  const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter, ...excused }];
   // First of the two: a turn that nobody wants must not begin its work before it is told so.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
   return { state: enter(state, { name: 'busy', readySince }), actions };

@@ -1,10 +1,11 @@
 /** From work without a process to a process that starts, or does not. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceAction, InstanceState } from './instance-state.ts';
-import { noCrashes } from './backoff.ts';
+import { backoffMs, noCrashes } from './backoff.ts';
 import {
   after,
   clearTimer,
+  clearTimerOf,
   enter,
   hasProcess,
   ignore,
@@ -14,6 +15,8 @@ import {
   setTimer,
   stay,
 } from './instance-step.ts';
+import { isFinal, isStoreFault } from './start-failure.ts';
+import type { SupervisionPolicy } from './supervision-policy.ts';
 
 /** Invariant 5: the one way to a process. */
 export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep {
@@ -27,8 +30,28 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
 export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   const { startError: _, ...rest } = state;
   const forgiven = { ...rest, restarts: noCrashes, startFailures: 0 };
-  if (state.phase.name !== 'backoff') return stay(forgiven);
-  return after([clearTimer('backoff')], seekProcess(forgiven, moment));
+  if (state.phase.name === 'doesNotStart' && state.queue.length === 0) return stay(enter(forgiven, { name: 'absent' }));
+  if (state.phase.name !== 'backoff' && state.phase.name !== 'doesNotStart') return stay(forgiven);
+  return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
+}
+
+/** Invariant 11: somebody asks. */
+export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
+  const step = seekProcess(state, moment);
+  return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
+}
+
+/** Invariant 11, without a process: what it would read cannot be read. The same problem again is not logged again. */
+export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
+  const { phase, startError: known } = state;
+  if (hasProcess(phase) || phase.name === 'stopped') return ignore(state, `damaged: ${error.message}`);
+  const actions: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
+  if (known?.code !== error.code || known.message !== error.message) {
+    const message = `This conversation does not start: ${error.code}: ${error.message}`;
+    actions.push({ type: 'report', level: 'error', event: 'start.failed', message });
+  }
+  actions.push({ type: 'requests.fail', error });
+  return { state: enter({ ...state, startError: error }, { name: 'doesNotStart' }), actions };
 }
 
 /** Invariant 1: the one place that spawns. */
@@ -50,7 +73,7 @@ export function failStart(state: InstanceState, error: FrameError, moment: Momen
   const failed = countFailedStart(state, error);
   return {
     state: enter(failed, { name: 'killed', why: 'startFailed', hasTurn: false, afterwards: 'serve' }),
-    actions: [clearTimer('start'), kill(state), reportStart(failed), ...tellWaiting(failed, moment)],
+    actions: [clearTimer('start'), kill(state), ...tellWaiting(failed, moment)],
   };
 }
 
@@ -58,17 +81,31 @@ export function countFailedStart(state: InstanceState, error: FrameError): Insta
   return { ...state, startFailures: state.startFailures + 1, startError: error };
 }
 
-/** Invariant 10. */
-export function tellWaiting({ startFailures, startError: error }: InstanceState, { policy }: Moment): InstanceAction[] {
-  if (error === undefined || startFailures < policy.startAttempts) return [];
+/** Invariants 10, 11 and 12. */
+export function tellWaiting(state: InstanceState, { policy }: Moment): InstanceAction[] {
+  const { startError: error } = state;
+  if (error === undefined || !isHopeless(error, state, policy)) return [];
   return [{ type: 'requests.fail', error }];
+}
+
+function isHopeless(error: FrameError, { startFailures, restarts }: InstanceState, policy: SupervisionPolicy): boolean {
+  if (isFinal(error)) return true;
+  if (isStoreFault(error)) return backoffMs(restarts.crashes, policy.restart) >= patienceMs(policy);
+  return startFailures >= policy.startAttempts;
+}
+
+/** One that has to wait longer than a start may take is no longer worth waiting for. */
+function patienceMs({ startTimeoutMs, restart }: SupervisionPolicy): number {
+  return Math.min(startTimeoutMs, restart.maxMs);
 }
 
 export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
-export function reportStart({ startFailures, startError: error }: InstanceState): InstanceAction {
+/** For a start that failed without a word of its process. */
+export function reportStart({ state, actions }: InstanceStep): InstanceStep {
+  const { startFailures, startError: error } = state;
   const message = `Start ${startFailures} in a row failed: ${error?.code} ${error?.message}`;
-  return { type: 'report', level: 'error', event: 'start.failed', message };
+  return { state, actions: [...actions, { type: 'report', level: 'error', event: 'start.failed', message }] };
 }

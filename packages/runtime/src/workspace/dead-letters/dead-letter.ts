@@ -14,7 +14,7 @@ export interface DeadLetter {
 
 /** How often the turn that this log is of was resumed after a crash. */
 export function countCrashes(log: readonly TurnRecord[]): number {
-  return log.filter(({ type }) => type === 'resumed').length;
+  return log.filter((record) => record.type === 'resumed' && record.isExcused !== true).length;
 }
 
 /** The one event that a dead letter becomes when it is tried again: a new one, because its id was handled. */

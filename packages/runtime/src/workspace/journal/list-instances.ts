@@ -1,19 +1,20 @@
 import { join } from 'node:path';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
+import { instanceFolderName } from '../layout/instance-folder-name.ts';
 import { type InstancePaths, isAside, pathsIn } from '../layout/instance-paths.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from './read-metadata.ts';
 
-/** The instances that have a folder, in no order. One that cannot be read is left out, with a warning. */
+/** The instances that have a folder, in no order. One of which nothing tells whose it is is left out, with a warning. */
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
     if (isAside(name)) continue;
     const paths = pathsIn(join(folder, name));
     try {
-      const address = await readAddress(ports, paths);
+      const address = (await readAddress(ports, paths)) ?? (await addressOfName(ports, paths, name));
       if (address) found.push(address);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -23,9 +24,33 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
   return found;
 }
 
-/** An instance that only has input so far has no metadata yet. */
+/** An instance that only has input so far has no metadata yet; one whose metadata is damaged is there all the same. */
 async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
-  const inbox = readLines((await ports.fs.read(paths.inbox)) ?? new Uint8Array());
-  const whose = (await readMetadata(ports, paths.metadata)) ?? (inbox.lines[0] && readHead(inbox.lines[0]));
+  const whose = (await readWhole(ports, paths)) ?? (await readInboxHead(ports, paths));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
+}
+
+async function readWhole(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
+  try {
+    return await readMetadata(ports, paths.metadata);
+  } catch (error) {
+    if (error instanceof GoondanError && error.code === 'E_STORE_CORRUPT') return undefined;
+    throw error;
+  }
+}
+
+async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Promise<AgentAddress | undefined> {
+  const [head] = readLines((await fs.read(inbox)) ?? new Uint8Array()).lines;
+  return head && readHead(head);
+}
+
+/** Whose it must be, where the name is not shortened to a hash. A folder without a file in it is nobody's yet. */
+async function addressOfName(
+  { fs }: StorePorts,
+  { metadata, inbox }: InstancePaths,
+  name: string,
+): Promise<AgentAddress | undefined> {
+  if (!(await fs.stat(metadata)) && !(await fs.stat(inbox))) return undefined;
+  const [agentName = '', instanceKey = ''] = name.split('~');
+  return instanceFolderName(agentName, instanceKey) === name ? { agentName, instanceKey } : undefined;
 }

@@ -1,0 +1,183 @@
+// Real processes: instances that do not start, because of what they are made of or because of their files on disk.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectControl, type SwarmControl } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(() => void (place = new GdnPlace()));
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+/** An extension of `host`. */
+const withPart = {
+  agent: 'extensions: [Extension/part]',
+  more: 'kind: Extension\nmetadata: { name: part }\nspec: { entry: ./part.ts }',
+};
+const broken = `export function register() { throw new Error('I am broken'); }\n`;
+const counting = `export function register(api) {
+  api.pipeline.register('turn', async (ctx) => {
+    await api.state.set(((await api.state.get()) ?? 0) + 1);
+    return ctx.next();
+  });
+}
+`;
+const timesSaid = (text: string) => text.split('I am broken').length - 1;
+
+describe('an extension that cannot be loaded', () => {
+  test('F-12 is said once by `gdn run --input`, by `gdn run`, and in the log; a changed file is a new try', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
+    const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
+    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken\n.*\n$/);
+    expect([once.stdout, once.exitCode]).toEqual(['', 1]);
+    expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
+
+    // What was accepted is tried when the swarm starts, and whenever somebody asks.
+    const foreground = place.start('run', 'bundle', '--trust');
+    const printed = new Response(foreground.stderr).text();
+    await until(async () => (await agents())[0]?.status === 'does not start');
+    expect(await agents()).toMatchObject([{ pid: null, queued: 1, problem: expect.stringContaining('E_EXT_INIT') }]);
+    const asked = await gdn('send --input two --wait');
+    expect(asked.stderr).toMatch(/^E_EXT_INIT: .*I am broken\n/);
+    expect(await agents()).toMatchObject([{ status: 'does not start', queued: 2 }]);
+
+    await place.write('bundle', { 'part.ts': counting });
+    expect((await gdn('reload')).exitCode).toBe(0);
+    expect((await gdn('send --input three --wait')).stdout).toBe('You said: three\n');
+    expect((await gdn('instance show host default')).stdout.match(/You said: .*/g)).toEqual([
+      'You said: one',
+      'You said: two',
+      'You said: three',
+    ]);
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(timesSaid(await printed)).toBe(1);
+    expect(await foreground.exited).toBe(0);
+  });
+});
+
+/** Each does something to one file that no crash does. */
+const damages: Readonly<Record<string, (file: string) => void>> = {
+  flipped: (file) => {
+    const bytes = readFileSync(file);
+    if (bytes.length === 0) return writeFileSync(file, 'noise\n');
+    const middle = Math.floor(bytes.length / 2);
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+  },
+  removed: (file) => rmSync(file),
+  crlf: (file) => writeFileSync(file, readFileSync(file, 'latin1').replaceAll('\n', '\r\n'), 'latin1'),
+};
+
+describe('damage to one file of an idle conversation', () => {
+  test('T-01 T-05 every other conversation starts and answers; that one answers whole, or says at once what is wrong', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': counting });
+    const before = await start();
+    await before.ask({ input: 'one', instanceKey: 'probe' });
+    const probed = filesOf('probe').map((file) => readFileSync(file, 'latin1'));
+    const cases = Object.keys(damages)
+      .flatMap((damage) => probed.map((text, at) => ({ damage, at, text, instanceKey: `${damage}-${at}` })))
+      .filter(({ damage, text }) => damage !== 'crlf' || text.includes('\n'));
+    const all = [...cases.map(({ instanceKey }) => instanceKey), 'here', 'there'];
+    await Promise.all(all.map((instanceKey) => before.ask({ input: 'one', instanceKey })));
+    await before.stop();
+
+    for (const { damage, at, instanceKey } of cases) damages[damage]?.(filesOf(instanceKey)[at] ?? '');
+    swapFolders('here', 'there');
+    const control = await start();
+    const answers = await Promise.all(all.map((instanceKey) => answerOf(control, instanceKey)));
+    const told = all.filter((_, at) => answers[at] !== 'You said: two');
+    // Damage that tells nobody anything is in files that are made anew, or only read by people.
+    expect(told.length).toBeGreaterThan(cases.length / 2);
+    for (const answer of answers) expect(answer).toMatch(/^(You said: two|E_STORE_CORRUPT|E_STORE_INSTANCE)$/);
+    expect(told).toContain('here');
+    expect(told).toContain('there');
+
+    const listed = (await agents()) as ListedConversation[];
+    const silent = listed.filter(({ status }) => status === 'does not start').map(({ instanceKey }) => instanceKey);
+    expect(silent.toSorted()).toEqual(told.toSorted());
+    const conversations = JSON.parse((await gdn('instance list --json')).stdout) as ListedConversation[];
+    const shortened = conversations.filter(
+      ({ messages, status }) => ![4, null].includes(messages) && status !== 'does not start',
+    );
+    expect(shortened.map(({ instanceKey }) => instanceKey)).toEqual(['probe']);
+    expect((await gdn('send --input two --wait --instance probe')).stdout).toBe('You said: two\n');
+    expect((await gdn(`send --input two --wait --instance ${told[0]}`)).stderr).toMatch(/^E_STORE_/);
+    await control.stop();
+  });
+
+  test('T-01 T-05 the printed remedy keeps what is intact, and a file that was put back is used again', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);
+    const copies = filesOf('default').map((file) => ({ file, bytes: readFileSync(file) }));
+    for (const { file } of copies) if (statSync(file).size > 0) damages['flipped']?.(file);
+    const refused = await place.run('run', 'bundle', '--trust', '--input', 'two');
+    expect(refused.stderr).toMatch(/^E_STORE_CORRUPT: .*\n.*backup.*`gdn fork`.*`gdn instance export`.*\n$/);
+    expect(refused.stderr).not.toContain('delete');
+    expect([refused.stdout, refused.exitCode]).toEqual(['', 1]);
+    for (const { file, bytes } of copies) writeFileSync(file, bytes);
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'three')).stdout).toBe('You said: three\n');
+  });
+});
+
+function gdn(line: string) {
+  return place.run(...line.split(' '), '--bundle', 'bundle');
+}
+
+async function agents() {
+  return JSON.parse((await gdn('status --json')).stdout).agents;
+}
+
+async function start(): Promise<Pick<SwarmControl, 'ask' | 'stop'>> {
+  expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
+  return connectControl({ stateRoot: place.stateRoot, workspaceId: workspace() });
+}
+
+function workspace(): string {
+  return readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '';
+}
+
+function folderOf(instanceKey: string): string {
+  const instances = join(place.stateRoot, 'workspaces', workspace(), 'instances');
+  return join(instances, readdirSync(instances).find((name) => name.endsWith(instanceKey)) ?? '');
+}
+
+/** Whatever is there: what the files are called, and what is in them, is none of this test's business. */
+function filesOf(instanceKey: string): string[] {
+  const folder = folderOf(instanceKey);
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .toSorted();
+}
+
+function swapFolders(one: string, other: string): void {
+  const [first, second] = [folderOf(one), folderOf(other)];
+  renameSync(first, `${first}.aside`);
+  renameSync(second, first);
+  renameSync(`${first}.aside`, second);
+}
+
+async function answerOf(control: Pick<SwarmControl, 'ask'>, instanceKey: string): Promise<string> {
+  try {
+    const { result } = await control.ask({ input: 'two', instanceKey });
+    const content = result.responseMessage?.data.content;
+    return typeof content === 'string' ? content : (JSON.stringify(content).match(/You said: \w+/)?.[0] ?? 'nothing');
+  } catch (error) {
+    return error instanceof GoondanError ? error.code : String(error);
+  }
+}
+
+interface ListedConversation {
+  readonly instanceKey: string;
+  readonly status: string;
+  readonly messages: number | null;
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20);
+}

@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentEvent, ErrorCode, TurnResult } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { stepInstance } from './instance-machine.ts';
+import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { isFinal, isStoreFault } from './start-failure.ts';
+import { defaultSupervisionPolicy } from './supervision-policy.ts';
+
+const bad: FrameError = { code: 'E_EXT_INIT', message: 'register failed' };
+const full: FrameError = { code: 'E_DISK_FULL', message: 'no space left' };
+const corrupt: FrameError = { code: 'E_STORE_CORRUPT', message: 'a bad line' };
+const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
+
+/** One instance, its time, and what every input made it do. */
+class Driven {
+  state: InstanceState = newInstance;
+  now = 0;
+
+  do(...inputs: InstanceInput[]): InstanceAction[] {
+    return inputs.flatMap((input) => {
+      const { state, actions } = stepInstance(this.state, input, this.now, defaultSupervisionPolicy);
+      this.state = state;
+      return [...actions];
+    });
+  }
+
+  /** Without timers, slots and kills: what somebody else notices. */
+  tells(...inputs: InstanceInput[]): string[] {
+    return this.do(...inputs).flatMap((action) => {
+      if (action.type === 'process.spawn') return ['spawn'];
+      if (action.type === 'requests.fail') return [`fail ${action.error.code}`];
+      if (action.type === 'turn.send')
+        return [`send ${action.event.id}${action.deadLetter ? ' as a dead letter' : ''}`];
+      return action.type === 'report' && action.level !== 'info' ? [`${action.level} ${action.event}`] : [];
+    });
+  }
+
+  work(id: string): string[] {
+    return this.tells({ type: 'work', seq: 1, event: eventOf(id) });
+  }
+
+  /** From the slot to the end of the process. */
+  failStart(error = bad): string[] {
+    const process = this.state.spawned + 1;
+    return this.tells(
+      { type: 'slot.granted' },
+      { type: 'start.failed', process, error },
+      { type: 'exited', process, code: 1, signal: null },
+    );
+  }
+
+  /** What it does once it is ready. */
+  start(): string[] {
+    this.do({ type: 'slot.granted' });
+    return this.tells({ type: 'ready', process: this.state.spawned });
+  }
+
+  loseTurn(error: FrameError): string[] {
+    const { spawned: process } = this.state;
+    return this.tells(
+      { type: 'turn.lost', process, error },
+      { type: 'exited', process, code: null, signal: 'SIGKILL' },
+    );
+  }
+
+  done(eventId: string): string[] {
+    return this.tells({ type: 'turn.done', process: this.state.spawned, eventId, result });
+  }
+}
+
+describe('an instance that does not start', () => {
+  test('F-12 is tried once, tells who waits at once, logs nothing twice, keeps its events and tries no more', () => {
+    const instance = new Driven();
+    instance.work('a');
+    expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
+    expect(instance.state).toMatchObject({
+      phase: { name: 'doesNotStart' },
+      queue: [{ event: { id: 'a' }, crashes: 0 }],
+    });
+    instance.now = 1e9;
+    const timers = (['backoff', 'start', 'idle', 'grace'] as const).map((timer) => ({ type: 'timer', timer }) as const);
+    expect(instance.do(...timers, { type: 'hibernate' }, { type: 'drain', graceMs: 5, afterwards: 'serve' })).toEqual(
+      [],
+    );
+    expect(instance.do({ type: 'slot.granted' })).toEqual([{ type: 'slot.release' }]);
+  });
+
+  test('F-12 is tried once for each time that somebody asks, who is told how that try ended', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.failStart();
+    expect(instance.work('b')).toEqual([]);
+    expect(instance.work('c')).toEqual([]);
+    expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
+    expect(instance.state.phase.name).toBe('doesNotStart');
+    // The same event once more is somebody who asks, too.
+    instance.work('a');
+    expect(instance.start()).toEqual(['send a']);
+    expect(instance.state.startError).toBeUndefined();
+    expect([instance.done('a'), instance.done('b'), instance.done('c')]).toEqual([['send b'], ['send c'], []]);
+  });
+
+  test('F-12 who asks during the backoff is told at once, and their one try comes when it is over', () => {
+    const instance = new Driven();
+    instance.work('1');
+    for (let ask = 2; ask <= 5; ask++) {
+      instance.failStart();
+      instance.work(`${ask}`);
+    }
+    expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
+    expect(instance.work('6')).toEqual(['fail E_EXT_INIT']);
+    expect(instance.state.phase).toEqual({ name: 'backoff', until: 1_000 });
+    expect(instance.work('7')).toEqual(['fail E_EXT_INIT']);
+    instance.now = 1_000;
+    instance.do({ type: 'timer', timer: 'backoff' });
+    expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
+    expect(instance.state.phase.name).toBe('doesNotStart');
+  });
+
+  test('F-12 is tried again when a person restarts it, or a reload changed what it is made of', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.failStart();
+    expect(instance.do({ type: 'forgive' })).toEqual([{ type: 'slot.ask' }]);
+    expect(instance.state.startError).toBeUndefined();
+    expect(instance.start()).toEqual(['send a']);
+  });
+
+  test('F-12 an error that a later try may not have is tried again under the backoff, as before', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.failStart({ ...bad, retryable: true });
+    expect(instance.state.phase.name).toBe('inLine');
+    instance.failStart({ code: 'E_AGENT_START', message: 'it ended with code 7' });
+    expect(instance.state.phase.name).toBe('inLine');
+  });
+
+  test('F-12 one that was asked to go while it was tried did not fail', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.failStart();
+    instance.work('b');
+    instance.do({ type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'serve' });
+    instance.do({ type: 'exited', process: instance.state.spawned, code: 0, signal: null });
+    expect(instance.state.phase.name).toBe('inLine');
+  });
+
+  test('F-12 it stops, and is deleted, like one that sleeps', () => {
+    const broken = () => {
+      const instance = new Driven();
+      instance.work('a');
+      instance.failStart();
+      return instance;
+    };
+    const stopped = broken();
+    stopped.do({ type: 'drain', graceMs: 5, afterwards: 'stop' });
+    expect(stopped.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{ event: { id: 'a' } }] });
+    const deleted = broken();
+    const error = { code: 'E_INSTANCE_DELETED', message: 'gone' } as const;
+    expect(deleted.tells({ type: 'discard', error })).toEqual(['fail E_INSTANCE_DELETED']);
+    expect(deleted.state).toEqual({ ...newInstance, spawned: 1 });
+  });
+
+  test('T-01 one whose inbox the orchestrator cannot read says so once, until it can be read', () => {
+    const instance = new Driven();
+    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['error start.failed', 'fail E_STORE_CORRUPT']);
+    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['fail E_STORE_CORRUPT']);
+    expect(instance.state.phase.name).toBe('doesNotStart');
+    instance.do({ type: 'forgive' });
+    expect(instance.state.phase.name).toBe('absent');
+    instance.work('a');
+    expect(instance.start()).toEqual(['send a']);
+    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['warn frame.ignored']);
+  });
+
+  test('T-05 a turn that ends because the conversation is damaged: told at once, no second try, no crash of the event', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    expect(instance.loseTurn(corrupt)).toEqual(['fail E_STORE_CORRUPT']);
+    expect(instance.state).toMatchObject({ phase: { name: 'doesNotStart' }, queue: [{ crashes: 0, isExcused: true }] });
+    instance.work('b');
+    expect(instance.start()).toEqual(['send a']);
+    expect(instance.loseTurn(corrupt)).toEqual(['fail E_STORE_CORRUPT']);
+  });
+});
+
+describe('a store that cannot write for a while', () => {
+  test('T-04 is tried again under the backoff, blames no event, and lets everybody wait until it works', () => {
+    const instance = new Driven();
+    instance.work('a');
+    for (let failure = 1; failure <= 9; failure++) {
+      expect(instance.start()).toEqual(['send a']);
+      expect(instance.loseTurn(full)).toEqual([]);
+      const { phase } = instance.state;
+      if (phase.name !== 'backoff') continue;
+      instance.now = phase.until;
+      instance.do({ type: 'timer', timer: 'backoff' });
+    }
+    // 1 + 2 + 4 + 8 + 16 seconds.
+    expect(instance.now).toBe(31_000);
+    expect(instance.state.queue).toMatchObject([{ crashes: 0, isExcused: true }]);
+    expect(instance.start()).toEqual(['send a']);
+    expect(instance.done('a')).toEqual([]);
+  });
+
+  test('T-04 nobody waits for ever: they are told when the next start is further away than a start may take', () => {
+    const instance = new Driven();
+    instance.work('a');
+    const told: number[] = [];
+    for (let failure = 1; failure <= 15; failure++) {
+      instance.start();
+      if (instance.loseTurn(full).length > 0) told.push(failure);
+      const { phase } = instance.state;
+      if (phase.name !== 'backoff') continue;
+      instance.now = phase.until;
+      instance.do({ type: 'timer', timer: 'backoff' });
+    }
+    expect(told).toEqual([11, 12, 13, 14, 15]);
+    expect(instance.work('b')).toEqual(['fail E_DISK_FULL']);
+    expect(instance.state.queue).toHaveLength(2);
+  });
+
+  test('T-04 a start that the store fails is tried again, too', () => {
+    const instance = new Driven();
+    instance.work('a');
+    expect([1, 2, 3, 4].map(() => instance.failStart(full))).toEqual([['spawn'], ['spawn'], ['spawn'], ['spawn']]);
+    expect(instance.state.phase.name).toBe('inLine');
+  });
+
+  test('T-04 a crash after it counts again, and a turn that anything else ended is a crash', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    instance.loseTurn(full);
+    instance.start();
+    instance.loseTurn({ code: 'E_UNEXPECTED', message: 'a bug' });
+    expect(instance.state.queue).toEqual([{ seq: 1, event: eventOf('a'), crashes: 1 }]);
+  });
+});
+
+test.each<[ErrorCode, boolean, boolean]>([
+  ['E_EXT_INIT', true, false],
+  ['E_EXT_LOAD', true, false],
+  ['E_EXT_CONFIG', true, false],
+  ['E_EXT_COMPAT', true, false],
+  ['E_ENV_MISSING', true, false],
+  ['E_STORE_CORRUPT', true, true],
+  ['E_STORE_INSTANCE', true, true],
+  ['E_STORE_FORMAT', true, true],
+  ['E_DISK_FULL', false, true],
+  ['E_STORE_WRITE', false, true],
+  ['E_STORE_READ', false, true],
+  ['E_LOCKED', false, true],
+  ['E_FENCED', false, true],
+  ['E_AGENT_START', false, false],
+  ['E_PROCESS_START', false, false],
+  ['E_UNEXPECTED', false, false],
+])('F-12 T-04 %s: tried once %p, the fault of the store %p', (code, final, store) => {
+  expect([isFinal({ code, message: '' }), isStoreFault({ code, message: '' })]).toEqual([final, store]);
+});
+
+function eventOf(id: string): AgentEvent {
+  return {
+    id,
+    type: 'agent.message',
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'test' },
+    traceId: 'trace',
+    createdAt: new Date(0),
+  };
+}

@@ -1,0 +1,58 @@
+/** What the code of a failure says about the next start, and about whose fault it was. */
+import type { ErrorCode } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+
+/** The conversation on disk is damaged, or is not this instance's. */
+const DAMAGE: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
+
+/** The store could not do it now. It may later: space is freed, a lock is given back, answers are fetched. */
+const TROUBLE: readonly ErrorCode[] = [
+  'E_DISK_FULL',
+  'E_FENCED',
+  'E_LOCKED',
+  'E_OUTBOX_FULL',
+  'E_STORE_READ',
+  'E_STORE_WRITE',
+];
+
+/** What the agent is made of is wrong: the same files and the same environment fail the same way. */
+const WRONG_PARTS: readonly ErrorCode[] = [
+  'E_CASSETTE_FILE',
+  'E_ENV_MISSING',
+  'E_EXT_COMPAT',
+  'E_EXT_CONFIG',
+  'E_EXT_INIT',
+  'E_EXT_LOAD',
+  'E_MCP_FILE',
+  'E_MCP_VARIABLE',
+  'E_MODEL_KEY',
+  'E_MODEL_SCRIPT',
+  'E_MODEL_UNKNOWN',
+  'E_PATH_OUTSIDE',
+  'E_PIPELINE_KIND',
+  'E_PIPELINE_OPTIONS',
+  'E_RESOURCE_INVALID',
+  'E_TOOL_CONFIG',
+  'E_TOOL_LOAD',
+  'E_TOOL_NAME',
+  'E_TOOL_SCHEMA',
+  'E_TOOL_TAKEN',
+];
+
+const FINAL: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...WRONG_PARTS]);
+const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
+
+/** Another try alone changes nothing: a file has to change, or somebody has to ask. */
+export function isFinal({ code, retryable }: FrameError): boolean {
+  return FINAL.has(code) && retryable !== true;
+}
+
+/** The store failed, so no event is to blame. */
+export function isStoreFault({ code }: FrameError): boolean {
+  return STORE.has(code);
+}
+
+/** An instance whose conversation on disk cannot be used. */
+export function isDamage({ code }: FrameError): boolean {
+  return DAMAGE.includes(code);
+}

@@ -1,0 +1,125 @@
+// A swarm and the loop of its agents' processes, all in this process, on a disk that fails for a while.
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import type { ProcessHost } from '../../packages/runtime/src/agent/process/process-host.ts';
+import { runAgentProcess } from '../../packages/runtime/src/agent/process/run-agent-process.ts';
+import type { FromAgent } from '../../packages/runtime/src/ipc/from-agent.ts';
+import type { ToAgent } from '../../packages/runtime/src/ipc/to-agent.ts';
+import { systemClock } from '../../packages/runtime/src/ports/clock.ts';
+import { systemFs } from '../../packages/runtime/src/ports/fs.ts';
+import type { Processes } from '../../packages/runtime/src/ports/processes.ts';
+import type { Spawn } from '../../packages/runtime/src/ports/spawn.ts';
+import { fakeSpawn } from '../../packages/runtime/src/testing/fake-spawn.ts';
+import { type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../packages/runtime/src/testing/fake-swarm.ts';
+import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
+import { codedFs } from '../../packages/runtime/src/workspace/lines/coded-fs.ts';
+import { failingFs, systemError, type Trouble } from '../../packages/runtime/src/workspace/simulation/failing-fs.ts';
+
+setDefaultTimeout(20_000);
+
+const opened: FakeSwarm[] = [];
+afterEach(async () => {
+  for (const swarm of opened.splice(0)) {
+    await swarm.close();
+    removeFakeSwarm(swarm);
+  }
+});
+
+const writes = ['append', 'createNew', 'makeFolder', 'rename'];
+
+test.each([
+  ['a disk that is full', 'ENOSPC', writes, 'E_DISK_FULL'],
+  ['a quota that is used up', 'EDQUOT', writes, 'E_DISK_FULL'],
+  ['a disk that is read-only', 'EROFS', writes, 'E_STORE_WRITE'],
+  ['a disk that fails at the commit, after everything before it was written', 'EIO', ['commit'], 'E_STORE_WRITE'],
+])(
+  'T-04 %s makes no dead letter: the process says why, and afterwards all is answered',
+  async (_, code, failing, told) => {
+    let isFailing = false;
+    const agents = realAgents((operation) => {
+      if (isFailing && failing.includes(operation)) throw systemError(code);
+    });
+    const { swarm, journal, lines, send } = await open(agents.spawn);
+    for (const agent of ['a', 'b']) expect(textOf(await send(agent, 'before'))).toBe('You said: before');
+    isFailing = true;
+    const asked = ['a', 'b'].flatMap((agent) => [send(agent, 'one'), send(agent, 'two')]);
+    // One crash would make a dead letter of each, and so would all that an agent's process counts itself.
+    const enough = agents.started() + 16;
+    while (agents.started() < enough) await Bun.sleep(5);
+    isFailing = false;
+    expect((await Promise.all(asked)).map(textOf)).toEqual(
+      ['one', 'two', 'one', 'two'].map((said) => `You said: ${said}`),
+    );
+    for (const agentName of ['a', 'b']) {
+      const at = { agentName, instanceKey: 'default' };
+      expect(await journal.deadLetters.list(at)).toEqual([]);
+      expect(swarm.instances.find(at)?.state.queue).toEqual([]);
+    }
+    const why = lines.filter(({ event }) => event === 'turn.lost' || event === 'start.failed');
+    expect(why.map(({ data }) => (data as { code: string }).code)).toContain(told);
+    // Said, and not said again with each try.
+    expect(why.length).toBeLessThan(10);
+  },
+);
+
+async function open(spawn: Spawn): Promise<FakeSwarm> {
+  const script = [{ say: 'You said: {{input}}' }];
+  const models = { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } };
+  const swarm = await openFakeSwarm(async () => undefined, { spawn, models, policy: { crashesBeforeDeadLetter: 1 } });
+  opened.push(swarm);
+  return swarm;
+}
+
+/** The program of an agent's process, with everything but a process around it. */
+function realAgents(trouble: Trouble): { readonly spawn: Spawn; readonly started: () => number } {
+  const living = new Set<number>();
+  const fake = fakeSpawn<ToAgent, FromAgent>({
+    onKill: (child) => {
+      living.delete(child.pid);
+      child.exit({ signal: 'SIGKILL' });
+    },
+  });
+  const spawn: Spawn = (language, request) => {
+    const process = fake.spawn(language, request);
+    const child = fake.children.at(-1);
+    if (child === undefined) return process;
+    const { pid } = child;
+    living.add(pid);
+    const processes: Processes = { self: () => ({ pid, startedAt: 'now' }), isAlive: (each) => living.has(each.pid) };
+    const exit = (code: number) => {
+      if (living.delete(pid)) child.exit({ code });
+    };
+    runAgentProcess(child.channel, hostOf(trouble, processes, exit));
+    return process;
+  };
+  return { spawn, started: () => fake.children.length };
+}
+
+function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => void): ProcessHost {
+  return {
+    clock: systemClock,
+    moveTo: () => undefined,
+    warmUp: async () => undefined,
+    async openJournal(location, warn) {
+      const fs = failingFs(systemFs, trouble);
+      const journal = await openJournal({ fs, clock: systemClock, processes, warn }, location);
+      // Where the log of the turn was written before, and grows with each try.
+      const commit: typeof journal.commit = async (...turn) => {
+        await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
+        return journal.commit(...turn);
+      };
+      return { ...journal, commit };
+    },
+    answerOwnPackages: () => undefined,
+    watchDraws: () => undefined,
+    onTerminate: () => undefined,
+    onUncaught: () => undefined,
+    exit,
+  };
+}
+
+function textOf({ result }: Awaited<ReturnType<FakeSwarm['send']>>): string {
+  return (
+    JSON.stringify(result.responseMessage?.data.content ?? result.error).match(/You said: \w+/)?.[0] ??
+    JSON.stringify(result)
+  );
+}
