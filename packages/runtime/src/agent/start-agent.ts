@@ -157,6 +157,13 @@ async function assemble(
   // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
   await models.open(modelRef);
   const committed = await store.read(address);
+  const tools = new ToolRegistry(({ code, message }, extension) =>
+    log('warn', `${message} The tool is not offered. (${code})`, {
+      ...(extension !== undefined && { extension }),
+      event: 'tool.refused',
+      data: { code },
+    }),
+  );
   const states = new ExtensionStates(committed.extensionState, mask);
   const saveStates = new SaveStates({
     states,
@@ -182,13 +189,7 @@ async function assemble(
     workdir: plan.workdir ?? process.cwd(),
     bundleFolder,
     layers: new LayerRegistry(),
-    tools: new ToolRegistry(({ code, message }, extension) =>
-      log('warn', `${message} The tool is not offered. (${code})`, {
-        ...(extension !== undefined && { extension }),
-        event: 'tool.refused',
-        data: { code },
-      }),
-    ),
+    tools,
     models,
     states,
     stateVersion: committed.stateVersion,
@@ -198,6 +199,7 @@ async function assemble(
       address,
       mask,
       now: () => clock.now(),
+      isTool: (name) => tools.get(name) !== undefined,
       currentTurn: () => turnOf(currentEvent()),
       tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
       refuse: (problem, extension) =>

@@ -116,6 +116,7 @@ test('T-07 a tool whose schema grows without bound is not offered, with a warnin
   expect(warnings).toMatchObject([
     { level: 'warn', extension: 'files', event: 'tool.refused', message: expect.stringContaining('files__bomb') },
   ]);
+  expect(agent.agent.parts.statuses.of('files')?.tools).toEqual(['files__look', 'files__change']);
 });
 
 describe('a list that changes', () => {

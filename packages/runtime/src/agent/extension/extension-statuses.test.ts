@@ -19,9 +19,11 @@ async function start(secrets: readonly string[] = []) {
 }
 
 test('F-10 an extension says how something is, and everybody hears whose it is', async () => {
-  const { heard, tell, all } = await start();
+  const { heard, tell, tools, all } = await start();
   tell({ state: 'connecting' });
-  tell({ state: 'connected', tools: ['files__look'], extension: 'somebody-else' });
+  tools()?.register({ name: 'files__look', description: 'A tool.' }, () => null);
+  // It cannot speak for another one, nor of tools that are not there.
+  tell({ state: 'connected', tools: ['files__look', 'files__nowhere'], extension: 'somebody-else' });
   tell({ state: 'connected', tools: [] });
   expect(heard).toMatchObject([
     { extension: 'files', agentName: 'tested', instanceKey: 'default', state: 'connecting' },
@@ -34,7 +36,8 @@ test('F-10 an extension says how something is, and everybody hears whose it is',
 });
 
 test('F-10 secrets are masked, and everything is bounded', async () => {
-  const { tell, all } = await start(['canary-4711']);
+  const { tell, tools, all } = await start(['canary-4711']);
+  tools()?.register({ name: 'a__b', description: 'A tool.' }, () => null);
   tell({
     state: 'failed',
     target: 'server --token canary-4711',

@@ -21,6 +21,8 @@ export interface StatusesParts {
   readonly address: AgentAddress;
   readonly mask: SecretMask;
   readonly now: () => Date;
+  /** One that was refused is not a tool of the agent, whatever its extension says. */
+  readonly isTool: (name: string) => boolean;
   /** Ids of the turn that runs. */
   readonly currentTurn: () => { readonly turnId: string; readonly traceId: string } | undefined;
   readonly tell: (changed: ExtensionStatusChanged) => void;
@@ -75,7 +77,7 @@ export class ExtensionStatuses {
       ...(problem !== undefined && { problem: shorten(problem, LONGEST_TEXT) }),
       ...(lines !== undefined && { lines: lines.slice(-MOST_LINES).map((line) => shorten(line, LONGEST_LINE)) }),
       ...(lost !== undefined && { lost }),
-      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS) }),
+      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.#parts.isTool) }),
       ...(withheld !== undefined && {
         withheld: withheld
           .slice(0, MOST_WITHHELD)
