@@ -9,7 +9,7 @@ import type { WorkspaceOwner } from '../workspace/own-workspace.ts';
 export interface Ownership {
   readonly isLost: boolean;
   /** Throws `E_FENCED` once it is lost. */
-  fence(): void;
+  readonly fence: () => void;
   /** Calls `listener` once, when it is lost; at once when it is lost already. */
   onLost(listener: (error: GoondanError) => void): void;
   /** Looks no more by itself. */

@@ -45,9 +45,11 @@ async function openLibrary(): Promise<Library | { readonly why: string }> {
     const place = { args: [], returns: 'ptr' } as const;
     if (isMac) {
       const { symbols } = dlopen('libSystem.B.dylib', { flock, __error: place });
+      // oxlint-disable-next-line no-underscore-dangle -- its name in the C library
       return { lock: symbols.flock, errno: () => errnoAt(symbols.__error()) };
     }
     const { symbols } = dlopen('libc.so.6', { flock, __errno_location: place });
+    // oxlint-disable-next-line no-underscore-dangle -- its name in the C library
     return { lock: symbols.flock, errno: () => errnoAt(symbols.__errno_location()) };
 
     function errnoAt(address: ReturnType<typeof symbols.__errno_location>): number {

@@ -12,7 +12,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Processes } from '../ports/processes.ts';
-import { stateRoot } from './layout/state-root.ts';
+import { stateRoot as chooseStateRoot } from './layout/state-root.ts';
 import { ownWorkspace, readOwner } from './own-workspace.ts';
 import type { OwnerAnswer, OwnerOrder } from './simulation/owner-process.ts';
 import { rejectionOf } from './simulation/rejection-of.ts';
@@ -210,7 +210,7 @@ describe('a second owner', () => {
         code: 'E_SWARM_RUNNING',
       });
       // And asks the same control socket, however deep the folder is.
-      expect(stateRoot({ option: join(link, 'inner'), home: '/' })).toBe(join(place.stateRoot, 'inner'));
+      expect(chooseStateRoot({ option: join(link, 'inner'), home: '/' })).toBe(join(place.stateRoot, 'inner'));
     } finally {
       rmSync(link);
       await owner.release();
