@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createUserMessage } from '@goondan/types';
+import { createUserMessage, GoondanError } from '@goondan/types';
 import type { ArchivedTurn, Journal } from '@goondan/runtime';
 import { exportInstance } from './export-instance.ts';
 
@@ -82,4 +82,18 @@ test('a turn is read when the one before it was taken: however long the history,
     if (piece.includes('turn-10"')) break;
   }
   expect(read).toHaveLength(10);
+});
+
+test('T-01 a part that cannot be read is left out with its problem, and the messages are there', async () => {
+  const { journal } = source(1);
+  const damaged = () => Promise.reject(new GoondanError('E_STORE_CORRUPT', 'a bad line'));
+  const text = await collect(
+    exportInstance({ ...journal, summary: damaged, pending: damaged }, { at, history: false, exportedAt }),
+  );
+  expect(JSON.parse(text)).toMatchObject({
+    messages: [{ data: { content: 'one' } }, { data: { content: 'two' } }],
+    inputs: null,
+    deadLetters: [],
+    problems: ['E_STORE_CORRUPT: a bad line'],
+  });
 });

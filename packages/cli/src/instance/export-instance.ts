@@ -23,7 +23,7 @@ export interface ExportRequest {
 export interface ExportCounts {
   messages: number;
   turns: number;
-  /** Why parts of it are missing; absent before they were read. */
+  /** Why parts of it are missing; absent when none is. */
   problems?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export async function* exportInstance(
   const inputs = await readable(journal.pending(at), problems);
   const deadLetters = await readable(journal.deadLetters.list(at), problems);
   counts.messages = messages.length;
-  counts.problems = [...new Set(problems)];
+  if (problems.length > 0) counts.problems = [...new Set(problems)];
   yield* jsonObject({
     formatVersion: FORMAT_VERSION,
     agent: at.agentName,
@@ -56,7 +56,7 @@ export async function* exportInstance(
     extensions: extensionState,
     inputs: inputs ?? null,
     deadLetters: deadLetters ?? null,
-    ...(counts.problems.length === 0 ? {} : { problems: counts.problems }),
+    ...(counts.problems === undefined ? {} : { problems: counts.problems }),
     ...(history ? { history: committedTurns(journal, at, version, counts) } : {}),
   });
 }

@@ -246,3 +246,15 @@ test('a disk that fails leaves nothing of it, and it can be tried again', async 
   }
   expect(fails).toBeGreaterThan(30);
 }, 60_000);
+
+test('T-01 an inbox that is damaged does not keep its conversation from being forked', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const file = await disk.openFile(`${instances}/coder~default/inbox.jsonl`);
+  await file.append(Buffer.from('noise\n'));
+  await file.close();
+  const journal = await open(disk, 2);
+  expect(await rejectionOf(journal.pending(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(await journal.fork(coder, { as: 'copy' })).toMatchObject({ messages: 6 });
+  expect(ids((await journal.read(copy)).messages)).toEqual(ids((await journal.read(coder)).messages));
+});
