@@ -27,13 +27,13 @@ const counting = `export function register(api) {
   });
 }
 `;
-const timesSaid = (text: string) => text.split('I am broken').length - 1;
+const timesSaid = (text: string) => text.split('register failed: I am broken').length - 1;
 
 describe('an extension that cannot be loaded', () => {
   test('F-12 is said once by `gdn run --input`, by `gdn run`, and in the log; a changed file is a new try', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
     const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
-    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken\n.*\n$/);
+    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.*\n$/);
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 
@@ -43,7 +43,7 @@ describe('an extension that cannot be loaded', () => {
     await until(async () => (await agents())[0]?.status === 'does not start');
     expect(await agents()).toMatchObject([{ pid: null, queued: 1, problem: expect.stringContaining('E_EXT_INIT') }]);
     const asked = await gdn('send --input two --wait');
-    expect(asked.stderr).toMatch(/^E_EXT_INIT: .*I am broken\n/);
+    expect(asked.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n/);
     expect(await agents()).toMatchObject([{ status: 'does not start', queued: 2 }]);
 
     await place.write('bundle', { 'part.ts': counting });

@@ -1,7 +1,9 @@
 /** Whose a source file is, and how to name it without saying where on the machine it is. */
-import { realpathSync } from 'node:fs';
-import { dirname, relative, sep } from 'node:path';
 import { readStack } from './read-stack.ts';
+
+/** When something was thrown: loaded earlier, they cost every process that starts. */
+const disk = () => process.getBuiltinModule('node:fs');
+const paths = () => process.getBuiltinModule('node:path');
 
 /** `library`: another package of goondan than this one, whose code bundles use. */
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
@@ -26,20 +28,20 @@ export class CodeOwners {
     const { own, siblings, folders } = this.#known;
     if (isInside(own, path)) return { owner: 'goondan', file: named('@goondan/runtime', own, path) };
     const folder = folders.find((each) => isInside(each, path));
-    const file = toSlashes(folder === undefined ? path : relative(folder, path));
+    const file = toSlashes(folder === undefined ? path : paths().relative(folder, path));
     const packed = /(?:^|\/)(node_modules\/(?!.*\/node_modules\/).*)$/.exec(file)?.[1];
     if (packed?.startsWith('node_modules/@goondan/')) return { owner: 'library', file: packed };
     if (packed !== undefined) return { owner: 'package', file: packed };
     if (folder !== undefined) return { owner: 'bundle', file };
     if (isInside(siblings, path)) return { owner: 'library', file: named('@goondan', siblings, path) };
     // A package that is linked from elsewhere.
-    return { owner: 'package', file: toSlashes(relative(folders[0] ?? siblings, path)) };
+    return { owner: 'package', file: toSlashes(paths().relative(folders[0] ?? siblings, path)) };
   }
 
   /** A text that may quote paths of the bundle, with these relative as well. */
   shorten(text: string): string {
     this.#known ??= lookUp(this.#given);
-    return this.#known.folders.reduce((shown, folder) => shown.replaceAll(`${folder}${sep}`, ''), text);
+    return this.#known.folders.reduce((shown, folder) => shown.replaceAll(`${folder}${paths().sep}`, ''), text);
   }
 }
 
@@ -47,6 +49,7 @@ function lookUp(given: readonly string[]) {
   // By the stack: the path that a bundler writes down is the one where it ran.
   const here = readStack(new Error('here'))[0]?.at?.file ?? '';
   const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
+  const { dirname } = paths();
   const siblings = dirname(own);
   // A part that comes with a package, such as one of goondan's own, has the package for its folder.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
@@ -54,20 +57,21 @@ function lookUp(given: readonly string[]) {
 }
 
 function isInside(folder: string, path: string): boolean {
+  const { sep } = paths();
   return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
 function named(name: string, folder: string, path: string): string {
-  return `${name}/${toSlashes(relative(folder, path))}`;
+  return `${name}/${toSlashes(paths().relative(folder, path))}`;
 }
 
 function toSlashes(path: string): string {
-  return path.replaceAll(sep, '/');
+  return path.replaceAll(paths().sep, '/');
 }
 
 function realPath(folder: string): string {
   try {
-    return realpathSync(folder);
+    return disk().realpathSync(folder);
   } catch {
     return folder;
   }

@@ -7,7 +7,6 @@
  *    bounded.
  * 3. Anything can be thrown: this never throws itself.
  */
-import { readFileSync } from 'node:fs';
 import { type CodePlace, placeText } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
 import { CodeOwners, type CodeOwner } from './code-owners.ts';
@@ -87,7 +86,7 @@ function positionOf(error: unknown): StackFrame | undefined {
 /** The first line that names it in quotes; the first line of the file when none does. */
 function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
   try {
-    const lines = readFileSync(file, 'utf8').split('\n');
+    const lines = process.getBuiltinModule('node:fs').readFileSync(file, 'utf8').split('\n');
     const columnIn = (text: string) => Math.max(text.indexOf(`'${specifier}'`), text.indexOf(`"${specifier}"`));
     const index = lines.findIndex((text) => columnIn(text) >= 0);
     if (index >= 0) return { line: index + 1, column: columnIn(lines[index] ?? '') + 1 };

@@ -8,7 +8,8 @@ import { partsDigest } from '../config/parts-digest.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { TurnPolicy } from '../config/turn-policy.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
-import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
+import type { CallRules } from './calls/check-call.ts';
+import { calleeTimes, type SwarmSettings, swarmSettings } from './swarm-settings.ts';
 
 export interface Plan {
   readonly plan: SwarmPlan;
@@ -52,6 +53,15 @@ export class PlanInForce {
     this.#current = this.preview(plan);
     return before;
   }
+}
+
+/** The limits of calls between these agents. */
+export function callRulesOf({ names, settings, agents }: Plan): CallRules {
+  return {
+    agents: names,
+    limits: settings.calls,
+    timesOf: (agentName) => calleeTimes(agents.get(agentName)?.policy),
+  };
 }
 
 function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {

@@ -32,10 +32,9 @@ import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
-import type { PlanInForce } from './plan-in-force.ts';
+import { callRulesOf, type PlanInForce } from './plan-in-force.ts';
 import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
-import { calleeTimes } from './swarm-settings.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { UnreadInboxes } from './unread-inboxes.ts';
@@ -138,12 +137,7 @@ export class Swarm {
       refused: (at, thrown) => this.#unread.refused(at, thrown),
       report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
-    const callRules = () => ({
-      agents: this.agents,
-      limits: inForce.current.settings.calls,
-      timesOf: (agentName: string) => calleeTimes(inForce.current.agents.get(agentName)?.policy),
-    });
-    this.#calls = new AgentCalls(callRules, this.instances, {
+    this.#calls = new AgentCalls(() => callRulesOf(inForce.current), this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
       cancel: (at, eventId, reason) => void this.cancel(at, eventId, reason),
@@ -334,12 +328,8 @@ export class Swarm {
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;
-        return this.report(
-          'warn',
-          'frames.dropped',
-          `Not told: ${delta} deltas, ${log} log lines, ${events} events.`,
-          at,
-        );
+        const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
+        return this.report('warn', 'frames.dropped', message, at);
       }
     }
   }

@@ -369,6 +369,8 @@ describe('the example, in real processes', () => {
     const example = await startExample('http', { change });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
+    // The connector says so first; the orchestrator knows it with the next frame.
+    while (example.swarm.status().connections[0]?.problem === undefined) await Bun.sleep(5);
     expect(example.swarm.status().connections[0]?.problem).toContain('The secret "token" is missing');
   });
 });

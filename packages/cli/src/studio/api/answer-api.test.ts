@@ -282,10 +282,11 @@ describe('a damaged conversation', () => {
     writeFileSync(join(folder, '../clerk~third/metadata.json'), 'nonsense');
     for (const _ of [1, 2]) {
       const { conversations, instances } = await place.read<WorkspaceView>(shop);
-      expect(instances).toBe(2);
+      expect(instances).toBe(3);
       expect(Object.fromEntries(conversations.map(({ key, problem }) => [key, problem?.split(':')[0]]))).toEqual({
         default: undefined,
         second: 'E_STORE_CORRUPT',
+        third: 'E_STORE_CORRUPT',
       });
     }
     const damaged = await place.ask(`${shop}/conversation?agent=clerk&key=second`);
@@ -294,8 +295,6 @@ describe('a damaged conversation', () => {
     expect((await place.ask(`${shop}/timeline?agent=clerk&key=second`)).status).toBe(500);
     expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [{ instances: 3 }] });
-    // Told once, on the terminal of whoever started Studio.
-    expect(place.reported.filter((text) => text.includes('clerk~third'))).toHaveLength(1);
   });
 });
 

@@ -126,7 +126,10 @@ describe('a tool call in a reply that ended at a limit of tokens', () => {
     expect(JSON.stringify(agent.requests[1]?.messages.at(-1))).toContain('E_REPLY_TRUNCATED');
     // The answer itself is whole.
     expect(result).not.toHaveProperty('truncated');
-    expect(agent.logs.map(({ event }) => event)).toEqual(['reply.truncated']);
+    expect(agent.logs.map(({ level, event }) => [level, event])).toEqual([
+      ['info', 'tool.failed'],
+      ['warn', 'reply.truncated'],
+    ]);
     expect(agent.told).toContainEqual({
       name: 'tool.failed',
       payload: expect.objectContaining({
