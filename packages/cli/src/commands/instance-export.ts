@@ -21,7 +21,8 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     .summary('write one out as JSON')
     .description(
       'Prints everything of one conversation as JSON: its messages, the states of its extensions, inputs that wait and ' +
-        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter.',
+        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter. A part ' +
+        'that is damaged is left out and named; the exit code is 1 then.',
     )
     .option('--output <file>', 'write it into a file that only you can read')
     .option('--force', 'replace that file if it is there')
@@ -35,8 +36,7 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
       if (options.force === true && options.output === undefined) {
         command.error("option '--force' needs option '--output'");
       }
-      await exportConversation({ agentName, instanceKey }, options, terminal);
-      finish(exitCodes.ok);
+      finish(await exportConversation({ agentName, instanceKey }, options, terminal));
     });
 }
 
@@ -44,7 +44,7 @@ async function exportConversation(
   at: { readonly agentName: string; readonly instanceKey: string },
   options: ExportOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<ExitCode> {
   const [{ placeOfSwarm }, { withInstance }, { exportInstance }, { gathered, writePrivateFile }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/read-instances.ts'),
@@ -61,10 +61,13 @@ async function exportConversation(
     for await (const text of gathered(pieces)) await terminal.write(text);
   });
   for (const problem of counts.problems ?? []) terminal.printError(`warn: Left out: ${harmlessLines(problem)}\n`);
-  if (output === undefined) return;
-  if (json === true) return printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);
-  const turns = history ? ` and ${count(counts.turns, 'turn')}` : '';
-  terminal.print(`Wrote ${count(counts.messages, 'message')}${turns} to ${output}.\n`);
+  if (output !== undefined) {
+    const turns = history ? ` and ${count(counts.turns, 'turn')}` : '';
+    if (json === true) printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);
+    else terminal.print(`Wrote ${count(counts.messages, 'message')}${turns} to ${output}.\n`);
+  }
+  // A script must notice that it is not the whole conversation.
+  return counts.problems === undefined ? exitCodes.ok : exitCodes.failure;
 }
 
 function count(number: number, what: string): string {

@@ -78,6 +78,8 @@ describe('the .npmrc of the bundle', () => {
       await place.write('home', { '.npmrc': `${mine.host}:_authToken=\${MY_REGISTRY_TOKEN}\n` });
       const env = {
         HOME: join(place.folder, 'home'),
+        // `npm test` names the one of whoever runs it.
+        npm_config_userconfig: join(place.folder, 'home/.npmrc'),
         npm_config_registry: mine.url,
         npm_config_offline: 'false',
         ANTHROPIC_API_KEY: 'sk-of-the-operator',
