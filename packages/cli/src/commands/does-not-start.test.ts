@@ -33,7 +33,7 @@ describe('an extension that cannot be loaded', () => {
   test('F-12 is said once by `gdn run --input`, by `gdn run`, and in the log; a changed file is a new try', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
     const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
-    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.*\n$/);
+    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept: .*\n$/);
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 

@@ -1,6 +1,6 @@
 /** How a turn ended, as `gdn run` and `gdn send --wait` tell it. */
 import { type Acceptance, textOf, type TurnEnd } from '@goondan/runtime';
-import type { GoondanError, TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import type { ErrorCode, GoondanError, TokenUsage, TurnError, TurnResult } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
@@ -53,9 +53,22 @@ export function reportWithoutEnd(
     finishReason: 'error',
     steps: 0,
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-    error: { code, message, suggestion, ...(place === undefined ? {} : { place }) },
+    error: { code, message, suggestion: withFate(code, suggestion), ...(place === undefined ? {} : { place }) },
   };
 }
+
+/** Whoever corrects the agent and asks again gets both answers: they should know. */
+function withFate(code: ErrorCode, suggestion: string): string {
+  return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
+}
+
+/** Their messages say what becomes of the input. */
+const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
+  'E_CANCELLED',
+  'E_INSTANCE_DELETED',
+  'E_CONTROL_CLOSED',
+  'E_SWARM_STOPPED',
+]);
 
 /** Says on standard error what is to be said about a turn that is over, and how to exit. */
 export function exitAfter(report: TurnReport, terminal: Terminal): ExitCode {

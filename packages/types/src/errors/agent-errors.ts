@@ -66,11 +66,13 @@ export const agentErrors = {
   },
   E_EXT_INIT: {
     meaning: "The extension's `register` threw.",
-    suggestion: 'Read the cause: it is the error that `register` threw.',
+    suggestion:
+      'Correct `register` at the place that is named, then ask again; a running swarm needs `gdn reload` first.',
   },
   E_EXT_LOAD: {
     meaning: 'The extension module cannot be loaded: no such file, it does not parse, or it exports no `register`.',
-    suggestion: 'Check `spec.entry`, and export a function named `register`.',
+    suggestion:
+      'Correct the file at the place that is named. It must be where `spec.entry` says, and export a function named `register`.',
   },
   E_EXT_MIDDLEWARE: {
     meaning: 'A layer of an extension threw an error that has no code of its own.',
