@@ -20,6 +20,7 @@ import { createLogger } from '../log/create-logger.ts';
 import { ExtensionStates } from './extension/extension-states.ts';
 import { ExtensionStatuses, STATUS_EVENT } from './extension/extension-statuses.ts';
 import { SaveStates } from './extension/save-states.ts';
+import { statesCommitter } from './extension/states-committer.ts';
 import type { LoadedExtensions } from './extension/load-extensions.ts';
 import { locateIn } from '../log/locate-thrown.ts';
 import { cutMessage, type LogSink, stderrSink } from '../log/log-sink.ts';
@@ -168,9 +169,7 @@ async function assemble(
   const saveStates = new SaveStates({
     states,
     clock,
-    commit: async (snapshot) => {
-      parts.stateVersion = await store.commitStates(address, parts.stateVersion, snapshot);
-    },
+    commit: statesCommitter(store, address, () => parts),
     log: (level, message) => log(level, message, { event: 'states.not_written' }),
   });
   const bus = new EventBus((event, error, extension) =>

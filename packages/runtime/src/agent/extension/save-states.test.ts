@@ -133,6 +133,29 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(told[0]?.message).toContain('cannot be written yet: as the test says');
   });
 
+  test.each([2, 0])('is kept when the disk failed right after the commit before it: %d', async (last) => {
+    const clock = manualClock();
+    const { store } = failingStore();
+    let isFailing = false;
+    const commitStates: ConversationStore['commitStates'] = async (...states) => {
+      const version = await store.commitStates(...states);
+      if (isFailing) throw new GoondanError('E_STORE_WRITE', 'after the rename');
+      return version;
+    };
+    const agent = await scriptedAgent({ clock, store: { ...store, commitStates } });
+    const memo = agent.agent.parts.states.api('memo');
+    await memo.set(0);
+    await clock.advance(2_000);
+    isFailing = true;
+    await memo.set(1);
+    await clock.advance(1_500);
+    isFailing = false;
+    await memo.set(last);
+    await agent.say('hello');
+    expect(await agent.stateOf('memo')).toBe(last);
+    expect(agent.logs.map(({ level }) => level)).toEqual(['warn']);
+  });
+
   test('that cannot be written before the agent goes is named in the log', async () => {
     const { store, failing } = failingStore();
     const agent = await scriptedAgent({ store, extensions: [counter] });

@@ -75,14 +75,19 @@ export class SaveStates {
   }
 
   #schedule(): void {
-    const { states, clock } = this.#parts;
-    const isDue = !this.#isInTurn && !this.#isClosed && states.unsaved.length > 0;
+    const { clock } = this.#parts;
+    const isDue = !this.#isInTurn && !this.#isClosed && this.#isUnsaved;
     if (!isDue || this.#callOff !== undefined) return;
     const waitMs = Math.min(LONGEST_WAIT_MS, SAVE_AFTER_MS * 2 ** this.#failures);
     this.#callOff = clock.after(waitMs, () => {
       this.#callOff = undefined;
       void this.flush();
     });
+  }
+
+  /** A write that failed may be committed all the same, so another one follows it although the states are as before. */
+  get #isUnsaved(): boolean {
+    return this.#failures > 0 || this.#parts.states.unsaved.length > 0;
   }
 
   #unschedule(): void {
@@ -100,7 +105,7 @@ export class SaveStates {
 
   async #write(): Promise<boolean> {
     const { states, commit, log } = this.#parts;
-    if (this.#isClosed || states.unsaved.length === 0) return true;
+    if (this.#isClosed || !this.#isUnsaved) return true;
     const snapshot = states.snapshot();
     try {
       await commit(snapshot);

@@ -48,7 +48,9 @@ export class InstanceJournal {
         return (await this.open()).commitStates(...states);
       },
       read: async (instance) => {
-        if (this.isNew) return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
+        // Once it was opened, something may be there.
+        if (this.isNew && this.#opened === undefined)
+          return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
         return (await this.open()).read(instance);
       },
     };

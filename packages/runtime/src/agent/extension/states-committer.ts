@@ -1,0 +1,44 @@
+import { type AgentAddress, GoondanError, type JsonValue } from '@goondan/types';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+
+type States = Readonly<Record<string, JsonValue>>;
+
+/** The commit that the states in memory follow. */
+export interface KnownCommit {
+  stateVersion: number;
+}
+
+/**
+ * Commits states alone, each time after the last commit that this agent knows of. A write that the disk failed under may be
+ * committed all the same: the next attempt finds it in the store and goes on from there.
+ *
+ * **Errors** — those of `ConversationStore.commitStates`.
+ */
+export function statesCommitter(
+  store: Pick<ConversationStore, 'commitStates' | 'read'>,
+  address: AgentAddress,
+  known: () => KnownCommit,
+): (states: States) => Promise<void> {
+  let uncertain: States | undefined;
+  return async (states) => {
+    if (uncertain !== undefined) await lookFor(uncertain);
+    uncertain = undefined;
+    try {
+      known().stateVersion = await store.commitStates(address, known().stateVersion, states);
+    } catch (error) {
+      if (!isRefusal(error)) uncertain = states;
+      throw error;
+    }
+  };
+
+  async function lookFor(states: States): Promise<void> {
+    const { stateVersion, extensionState } = await store.read(address);
+    const isOurs = JSON.stringify(extensionState) === JSON.stringify(states);
+    if (isOurs && stateVersion === known().stateVersion + 1) known().stateVersion = stateVersion;
+  }
+}
+
+/** Nothing was written. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GoondanError && ['E_FENCED', 'E_STORE_ORDER'].includes(error.code);
+}
