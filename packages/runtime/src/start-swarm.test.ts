@@ -1,6 +1,16 @@
 // A swarm from code, with real processes: what is there while it runs, and what is left of it.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
@@ -88,6 +98,18 @@ describe('a swarm that runs', () => {
     });
     const client = await connectControl(place(stateRoot));
     expect(await client.status()).toMatchObject({ swarm: 'shop' });
+  });
+
+  test('T-02 is found by the name its state root was given, a link too, however deep that is', async () => {
+    const root = newStateRoot();
+    const deep = join(root, 'deep/'.repeat(20));
+    mkdirSync(deep, { recursive: true, mode: 0o700 });
+    symlinkSync(deep, join(root, 'link'));
+    for (const stateRoot of [join(root, 'link'), deep]) {
+      const swarm = await start({ stateRoot });
+      expect(await (await connectControl(place(stateRoot))).status()).toMatchObject({ swarm: 'shop' });
+      await swarm.stop({ graceMs: 0 });
+    }
   });
 
   test('tells its log to whoever asked for it, and to a file', async () => {

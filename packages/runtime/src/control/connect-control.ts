@@ -1,6 +1,7 @@
 /** The client of a control socket: the only way into a running swarm from another process. */
 import { GoondanError } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { followLinks } from '../workspace/layout/follow-links.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { askSwarm } from './ask-swarm.ts';
 import { callSocket, openStream } from './call-socket.ts';
@@ -49,7 +50,9 @@ export async function connectControl(place: ControlPlace, options: ControlClient
 function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
   if ('path' in place) return { path: place.path, what: `The swarm at ${place.path}` };
   const { stateRoot, workspaceId } = place;
-  const path = controlSocketPath(workspaceFolder(stateRoot, workspaceId), workspaceId, systemSocketEnvironment());
+  // As `startSwarm` does: the name of a socket outside of the workspace is made of its path.
+  const folder = workspaceFolder(followLinks(stateRoot), workspaceId);
+  const path = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   return { path, what: `The swarm of workspace "${workspaceId}"` };
 }
 

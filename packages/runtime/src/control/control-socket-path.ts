@@ -3,7 +3,7 @@
  * arguments: the same inputs give the same path.
  */
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { shortHash } from '../workspace/layout/path-segment.ts';
 
 /** What decides where a socket goes whose workspace is too deep in the disk. */
@@ -28,7 +28,7 @@ export function controlSocketPath(
 ): string {
   const inWorkspace = join(workspaceFolder, 'control.sock');
   if (fits(inWorkspace)) return inWorkspace;
-  const name = `${workspaceId.slice(0, 8)}-${shortHash(workspaceFolder)}.sock`;
+  const name = `${workspaceId.slice(0, 8)}-${shortHash(resolve(workspaceFolder))}.sock`;
   const elsewhere = [runtimeFolder, temporaryFolder].filter(isAbsolute);
   const places = [...elsewhere, '/tmp'].map((folder) => join(folder, `goondan-${userId}`, name));
   return places.find(fits) ?? join('/tmp', `goondan-${userId}`, name);

@@ -1,6 +1,6 @@
 /** The swarms of a folder, by what is kept of them: nothing of the folder is read, and it need not exist any more. */
-import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { followLinks } from './layout/follow-links.ts';
 import { swarmLogPath, workspaceFolder } from './layout/instance-paths.ts';
 import { shortHash } from './layout/path-segment.ts';
 import { workspaceIds } from './list-workspaces.ts';
@@ -13,7 +13,7 @@ export interface KnownSwarm {
 
 /** The one that logged last comes first. A name is there twice when the swarm was moved to another workspace. */
 export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[] {
-  const real = realPathOf(folder);
+  const real = followLinks(folder);
   return workspaceIds(stateRoot)
     .flatMap((workspaceId) =>
       namesIn(readSwarmRecord({ stateRoot, workspaceId }), workspaceId, real).map((swarm) => ({ swarm, workspaceId })),
@@ -31,17 +31,6 @@ function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: s
   const ending = `-${shortHash(folder)}`;
   if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
   return [record?.swarm ?? workspaceId.slice(0, -ending.length)];
-}
-
-/** With every link resolved as far as the path exists. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const whole = resolve(path);
-    const parent = dirname(whole);
-    return parent === whole ? whole : join(realPathOf(parent), basename(whole));
-  }
 }
 
 function loggedAt(stateRoot: string, workspaceId: string): number {

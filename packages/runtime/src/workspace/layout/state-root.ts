@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { followLinks } from './follow-links.ts';
 
 export interface StateRootChoice {
   /** `--state-root`. */
@@ -14,15 +14,5 @@ export interface StateRootChoice {
  * folder are one state root, with one control socket for each workspace.
  */
 export function stateRoot({ option, environment, home }: StateRootChoice): string {
-  return followLinks(resolve(option || environment || join(home, '.goondan')));
-}
-
-/** As far as it is there. */
-function followLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(followLinks(parent), basename(path));
-  }
+  return followLinks(option || environment || join(home, '.goondan'));
 }
