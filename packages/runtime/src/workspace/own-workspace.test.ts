@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -239,6 +240,20 @@ test('T-02 an owner notices that its lock file was removed, moved with its folde
     expect(owner.isLost()).toBe(true);
     await owner.release().catch(() => undefined);
   }
+});
+
+test('T-02 a lock that is a pipe is refused at once, and one that is huge is not read', async () => {
+  const place = newPlace();
+  await (await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' })).release();
+  truncateSync(lockOf(place), 2 ** 40);
+  await (await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' })).release();
+  expect(statSync(lockOf(place)).size).toBe(0);
+  rmSync(lockOf(place));
+  expect(Bun.spawnSync(['mkfifo', lockOf(place)]).success).toBe(true);
+  expect(await rejectionOf(ownWorkspace(place, { swarm: 'shop', runTag: 'tag' }))).toMatchObject({
+    code: 'E_STATE_ROOT',
+    message: `${lockOf(place)} is not a regular file.`,
+  });
 });
 
 test('T-02 a file system without flock is refused, unless nobody wants the lock', async () => {

@@ -3,8 +3,9 @@
  * `orchestrator.json` names it, and tells the owner after it which run it was; without `flock` that file is the lock.
  *
  * Invariants: 1. While an owner lives there is no other, also where its process cannot be seen and whatever became of
- * `orchestrator.json`. 2. An owner whose lock file is not in its place any more knows: `isLost`. 3. A run that did not end by `release` is told to every owner
- * after it until one ends by `release`, as far as the bound goes: each may die before it has cleaned up.
+ * `orchestrator.json`. 2. An owner whose lock file is not in its place any more knows: `isLost`. 3. A run that did not end
+ * by `release` is told to every owner after it until one ends by `release`, as far as the bound goes: each may die before
+ * it has cleaned up.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
@@ -17,7 +18,7 @@ import { ownerPath, workspaceFolder, workspaceLockPath } from './layout/instance
 import { makeFolders } from './layout/make-folders.ts';
 import { codedFs } from './lines/coded-fs.ts';
 import { acquireLock, readLockOwner, type LockOwner } from './lock/acquire-lock.ts';
-import { lockWorkspace, readLockText, type WorkspaceLock } from './lock/lock-workspace.ts';
+import { lockWorkspace, type WorkspaceLock } from './lock/lock-workspace.ts';
 import { newUuid } from '../ports/ids.ts';
 
 export interface WorkspacePlace extends JournalLocation {
@@ -123,13 +124,12 @@ function holdLock(
   folder: string,
   holder: Omit<Holder, 'host'>,
 ): Promise<WorkspaceLock> {
-  const path = workspaceLockPath(folder);
   return lockWorkspace({
-    path,
+    path: workspaceLockPath(folder),
     flock: flock === false ? undefined : flock,
     text: JSON.stringify({ ...holder, host: hostname() } satisfies Holder),
-    refusal: async () => {
-      const found = await readHolder(path, processes);
+    refusal: async (readText) => {
+      const found = await readHolder(readText, processes);
       return new GoondanError('E_SWARM_RUNNING', describeHolder(folder, found, processes));
     },
   });
@@ -139,9 +139,9 @@ const READ_AGAIN_MS = 20;
 const MOST_READS = 10;
 
 /** A holder that has just locked the file writes its name next; the text of a dead one may be there until then. */
-async function readHolder(path: string, processes: Processes): Promise<Holder | undefined> {
+async function readHolder(readText: () => string, processes: Processes): Promise<Holder | undefined> {
   for (let read = 1; ; read += 1) {
-    const holder = decodeHolder(readLockText(path));
+    const holder = decodeHolder(readText());
     if (read === MOST_READS || (holder !== undefined && processes.isAlive(holder))) return holder;
     await sleep(systemClock, READ_AGAIN_MS);
   }

@@ -4,7 +4,7 @@
  *
  * Invariant: while the lock is held and `isInPlace`, no other process holds this workspace.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import type { Flock } from '../../ports/flock.ts';
 
@@ -22,8 +22,8 @@ export interface LockRequest {
   readonly flock: Flock | undefined;
   /** Who wants it, for those who are refused. */
   readonly text: string;
-  /** The error for those who are refused. */
-  readonly refusal: () => Promise<GoondanError>;
+  /** The error for those who are refused. `readHolder`: the text of the holder, empty when it has not written it yet. */
+  readonly refusal: (readHolder: () => string) => Promise<GoondanError>;
 }
 
 const FILE_MODE = 0o600;
@@ -37,6 +37,7 @@ export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const descriptor = open(path);
     try {
+      refuseOtherKind(descriptor, path);
       await takeLock(descriptor, request);
       if (isSameFile(descriptor, path)) return heldLock(descriptor, request);
     } catch (error) {
@@ -62,11 +63,19 @@ function open(path: string): number {
   }
 }
 
+/** A pipe can be locked, too, but whoever reads it waits for ever. */
+function refuseOtherKind(descriptor: number, path: string): void {
+  if (fstatSync(descriptor).isFile()) return;
+  throw new GoondanError('E_STATE_ROOT', `${path} is not a regular file.`, {
+    suggestion: 'Remove it while no swarm runs there. The next start makes a new one.',
+  });
+}
+
 async function takeLock(descriptor: number, { path, flock, refusal }: LockRequest): Promise<void> {
   if (flock === undefined) return;
   const answer = await flock(descriptor);
   if (answer.answer === 'locked') return;
-  if (answer.answer === 'taken') throw await refusal();
+  if (answer.answer === 'taken') throw await refusal(() => readText(descriptor));
   throw new GoondanError('E_STATE_ROOT', `${path} cannot be locked: ${answer.why}.`, {
     suggestion:
       'Choose a state root on a local disk with `--state-root`. Use `--no-flock` only where no other machine and no other container can start this swarm.',
@@ -76,7 +85,7 @@ async function takeLock(descriptor: number, { path, flock, refusal }: LockReques
 function heldLock(descriptor: number, { path, text, flock }: LockRequest): WorkspaceLock {
   // Without the lock several may be here at once, and the text is nobody's.
   const isAlone = flock !== undefined;
-  const before = isAlone ? readLockText(path) : '';
+  const before = isAlone ? readText(descriptor) : '';
   if (isAlone) writeText(descriptor, text);
   let isOpen = true;
   return {
@@ -103,10 +112,10 @@ function isSameFile(descriptor: number, path: string): boolean {
   }
 }
 
-/** The holder's text; empty when nobody holds it, or the holder has not written it yet. */
-export function readLockText(path: string): string {
+function readText(descriptor: number): string {
   try {
-    return readFileSync(path, 'utf8').slice(0, LONGEST_TEXT);
+    const bytes = Buffer.alloc(LONGEST_TEXT);
+    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, LONGEST_TEXT, 0));
   } catch {
     return '';
   }
