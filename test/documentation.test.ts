@@ -38,6 +38,16 @@ describe('the documents', () => {
     },
   );
 
+  test('GLOSSARY.md has each word once in its table', () => {
+    const words = read('GLOSSARY.md')
+      .text.split('\n## ')
+      .flatMap((section) =>
+        [...section.matchAll(/^\| (?!-)([^|]+?) *\|/gm)].map(([, word]) => `${section.split('\n')[0]}: ${word}`),
+      );
+    expect(words).toContain('Processes: orchestrator');
+    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+  });
+
   test('link only to files that exist', () => {
     const targets = documents.flatMap((document) =>
       readLinks(document).map((target) => ({ from: document.path, target })),
