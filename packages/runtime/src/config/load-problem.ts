@@ -1,11 +1,12 @@
 import { readField } from '../json/read-field.ts';
 import { CodeOwners } from '../log/code-owners.ts';
+import { gatheredErrors } from '../log/gathered-errors.ts';
 
 /** Why a module of a bundle cannot be loaded, in one line: the first of several errors, paths relative to `root`. */
 export function loadProblem(thrown: unknown, root: string): string {
-  const errors = readField(thrown, 'errors');
   // Bun gathers the syntax errors of a module; its own words only count them.
-  const [first, ...more] = Array.isArray(errors) && errors.length > 0 ? errors : [thrown];
+  const errors = gatheredErrors(thrown);
+  const [first, ...more] = errors.length > 0 ? errors : [thrown];
   const message = readField(first, 'message');
   const text = typeof message === 'string' ? message : describe(first);
   return `${new CodeOwners([root]).shorten(text)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;

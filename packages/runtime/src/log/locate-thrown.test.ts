@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadProblem } from '../config/load-problem.ts';
 import { locateIn } from './locate-thrown.ts';
 import { maskSecrets, noSecrets } from './mask-secrets.ts';
 
@@ -161,6 +162,37 @@ describe('F-03 the place where code of a bundle threw', () => {
       },
     );
     expect(locate(hostile)).toEqual({});
+  });
+
+  const revoked = Proxy.revocable([], {});
+  revoked.revoke();
+  const refusing = Object.defineProperty([new Error('x')], 0, {
+    get() {
+      throw new Error('no');
+    },
+  });
+  test.each<[string, object]>([
+    ['errors that are gone', { errors: revoked.proxy }],
+    ['errors that refuse to be looked at', { errors: refusing }],
+    ['a position that is not one', { position: { file: 'input.css', line: 3, column: 1 } }],
+    ['a position outside of every file', { position: { file: '/a.ts', line: -1, column: Number.NaN } }],
+  ])('is known of an error with %s', async (_title, fields) => {
+    const error = Object.assign((await thrownBy('own')) as Error, fields);
+    expect(locate(error).place).toEqual(at('extensions/rules.ts', 6, 16));
+    expect(loadProblem(error, folder)).toBe(error.message);
+  });
+
+  test.each<[string, string]>([
+    ['a file of another machine', 'at f (file://server/a.ts:1:1)'],
+    ['a URL of no file', 'at f (file:///a%2fb.ts:1:1)'],
+    ['a line that nobody can count to', 'at f (/a.ts:99999999999999999999:1)'],
+    ['a long line', `at${' ('.repeat(32_000)}`],
+  ])('is known of a stack with %s', async (_title, frame) => {
+    const error = (await thrownBy('own')) as Error;
+    error.stack = `${error.name}: ${error.message}\n    ${frame}\n${error.stack?.replace(/^.*\n/, '')}`;
+    const before = performance.now();
+    expect(locate(error).place).toEqual(at('extensions/rules.ts', 6, 16));
+    expect(performance.now() - before).toBeLessThan(1_000);
   });
 });
 

@@ -10,8 +10,9 @@
 import { type CodePlace, placeText } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
 import { CodeOwners, type CodeOwner } from './code-owners.ts';
+import { gatheredErrors } from './gathered-errors.ts';
 import type { Mask } from './mask-secrets.ts';
-import { readStack, type StackFrame } from './read-stack.ts';
+import { readStack, type StackFrame, toPlace } from './read-stack.ts';
 
 export interface ThrownOrigin {
   /** The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. */
@@ -51,8 +52,7 @@ export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
 function listErrors(thrown: unknown): readonly unknown[] {
   const listed: unknown[] = [thrown];
   for (let index = 0; index < listed.length && listed.length < MOST_ERRORS; index++) {
-    const gathered = readField(listed[index], 'errors');
-    const inside = [readField(listed[index], 'cause'), ...(Array.isArray(gathered) ? gathered : [])];
+    const inside = [readField(listed[index], 'cause'), ...gatheredErrors(listed[index])];
     listed.push(...inside.filter((error) => typeof error === 'object' && error !== null && !listed.includes(error)));
   }
   return listed.slice(0, MOST_ERRORS);
@@ -72,12 +72,8 @@ function framesOf(error: unknown): readonly StackFrame[] {
 /** Bun says of what it cannot parse where that is, and of what it cannot find only who asked for it. */
 function positionOf(error: unknown): StackFrame | undefined {
   const position = readField(error, 'position');
-  const file = readField(position, 'file');
-  const line = readField(position, 'line');
-  const column = readField(position, 'column');
-  if (typeof file === 'string' && typeof line === 'number' && typeof column === 'number') {
-    return { name: '', at: { file, line, column } };
-  }
+  const at = toPlace(readField(position, 'file'), readField(position, 'line'), readField(position, 'column'));
+  if (at !== undefined) return { name: '', at };
   const [importer, specifier] = [readField(error, 'referrer'), readField(error, 'specifier')];
   if (typeof importer !== 'string' || typeof specifier !== 'string') return undefined;
   return { name: '', at: { file: importer, ...findImport(importer, specifier) } };

@@ -31,16 +31,30 @@ function withoutMessage(stack: string, message: unknown): string {
 }
 
 function readFrame(text: string): StackFrame {
-  const named = /^(.*?) \((.*)\)$/.exec(text);
+  // Looked at first: to find out that no bracket ends a long line takes the square of its length.
+  const named = text.endsWith(')') ? /^(.*?) \((.*)\)$/.exec(text) : null;
   const name = named?.[1] ?? '';
-  const at = /^(.*):(\d+):(\d+)$/.exec(named?.[2] ?? text);
-  const file = at?.[1] === undefined ? undefined : toPath(at[1]);
-  if (file === undefined) return { name: named === null ? '' : name, at: undefined };
-  return { name: name === '<anonymous>' ? '' : name, at: { file, line: Number(at?.[2]), column: Number(at?.[3]) } };
+  const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(named?.[2] ?? text) ?? [];
+  const at = toPlace(file, Number(line), Number(column));
+  return { name: at !== undefined && name === '<anonymous>' ? '' : name, at };
 }
 
-/** Undefined for what is built in: `node:fs`, `bun:main`. */
-function toPath(source: string): string | undefined {
-  const path = source.startsWith('file://') ? Bun.fileURLToPath(source) : source;
-  return /^(?:\/|[A-Za-z]:[\\/])/.test(path) ? path.replace(/\?.*$/, '') : undefined;
+/** With an absolute path. Undefined for what is built in, `node:fs` or `bun:main`, and for what is not a place in a file. */
+export function toPlace(source: unknown, line: unknown, column: unknown): CodePlace | undefined {
+  if (typeof source !== 'string' || !isCount(line) || !isCount(column)) return undefined;
+  const path = source.startsWith('file://') ? fileOf(source) : source;
+  return /^(?:\/|[A-Za-z]:[\\/])/.test(path) ? { file: path.replace(/\?.*$/, ''), line, column } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Empty when it is a URL of no file here: a stack may come from another machine. */
+function fileOf(url: string): string {
+  try {
+    return Bun.fileURLToPath(url);
+  } catch {
+    return '';
+  }
 }
