@@ -1,4 +1,5 @@
 import type { LogLine } from '@goondan/runtime';
+import type { AgentAddress } from '@goondan/types';
 import { harmlessLines } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,4 +19,10 @@ export function printLogLine(line: LogLine, terminal: Terminal, isReported: IsRe
 /** Why a turn failed, or that its answer is not whole, is a command's own last line. */
 export function isAboutTurn({ event }: LogLine): boolean {
   return event === 'turn.failed' || event === 'reply.truncated';
+}
+
+/** Why this instance gave no answer at all: whoever asked it is told the same. */
+export function isAboutSilence({ event, agent, instance }: LogLine, asked: Partial<AgentAddress>): boolean {
+  if (event !== 'start.failed' && event !== 'turn.lost') return false;
+  return agent === asked.agentName && instance === asked.instanceKey;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { AskOptions, Delivery, SwarmNotice, TurnEnd } from '@goondan/runtime';
+import type { AskOptions, Delivery, LogLine, SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { manualClock } from '@goondan/runtime/testing';
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
 import { Chat, type ChatParts } from './chat.ts';
@@ -400,4 +400,37 @@ test('a note is above the prompt, line by line', () => {
   const { chat, screen } = open();
   chat.note('warn: host: one\ntwo\n');
   expect(screen.printed).toEqual(['warn: host: one', 'two']);
+});
+
+describe('F-03 a log line of the swarm', () => {
+  const lineOf = (event: string, traceId: string | undefined, agent = 'host'): LogLine => {
+    const about = { agent, instance: 'default', event, ...(traceId !== undefined && { traceId }) };
+    return { time: '', level: 'error', message: 'no', ...about };
+  };
+
+  test('is not printed when the chat says the same: of its own turn, of those it causes, of an agent that does not start', async () => {
+    const { chat, hooks, turn } = open();
+    hooks.sent('hello');
+    const { traceId } = turn(0).delivery;
+    expect(chat.reports(lineOf('turn.failed', traceId))).toBe(true);
+    expect(chat.reports(lineOf('turn.failed', traceId, 'other'))).toBe(true);
+    expect(chat.reports(lineOf('start.failed', undefined))).toBe(true);
+    await turn(0).fail(new GoondanError('E_EXT_INIT', 'no'));
+    expect(chat.reports(lineOf('turn.failed', traceId))).toBe(true);
+    expect(chat.reports(lineOf('reply.truncated', traceId))).toBe(true);
+  });
+
+  test('is printed when the chat does not: of turns of others, and what an agent that was asked left out', async () => {
+    const { chat, hooks, turn } = open();
+    expect(chat.reports(lineOf('start.failed', undefined))).toBe(false);
+    hooks.sent('hello');
+    const { traceId } = turn(0).delivery;
+    expect(chat.reports(lineOf('turn.failed', 'trace-of-a-webhook'))).toBe(false);
+    expect(chat.reports(lineOf('turn.failed', 'trace-of-a-webhook', 'other'))).toBe(false);
+    expect(chat.reports(lineOf('start.failed', undefined, 'other'))).toBe(false);
+    expect(chat.reports(lineOf('reply.truncated', traceId, 'other'))).toBe(false);
+    await turn(0).end();
+    // It was sent something, and worked on it when nobody watched any more.
+    expect(chat.reports(lineOf('turn.failed', traceId, 'other'))).toBe(false);
+  });
 });

@@ -5,7 +5,7 @@
  *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
  * 2. A turn that fails, however it fails, ends that turn and not the chat.
  */
-import { type ApprovalSummary, type Clock, newTraceId, type SwarmNotice } from '@goondan/runtime';
+import { type ApprovalSummary, type Clock, type LogLine, newTraceId, type SwarmNotice } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
@@ -14,6 +14,7 @@ import { Questions } from './questions.ts';
 import { type ChatCommand, readInput } from './read-command.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
+import { isAboutSilence, isAboutTurn } from '../print-log-line.ts';
 import { shorten } from '../shorten.ts';
 import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
@@ -42,6 +43,8 @@ interface RunningTurn {
 const MOST_QUEUED = 100;
 const LONGEST_QUEUED = 100;
 const TICK_MS = 1_000;
+/** Turns whose last log lines may still come. */
+const MOST_ASKED = 10;
 
 export class Chat {
   /** Whom the person talks to. */
@@ -51,6 +54,8 @@ export class Chat {
   readonly #questions: Questions;
   readonly #end = Promise.withResolvers<ChatEnd>();
   #turn: RunningTurn | undefined;
+  /** Trace ids of the newest turns. */
+  #asked: readonly string[] = [];
   #queue: string[] = [];
   #warnedAt = -Infinity;
 
@@ -105,6 +110,14 @@ export class Chat {
     if (notice.payload['traceId'] !== turn.traceId) return;
     turn.view.hear(notice);
     this.screen.refresh();
+  }
+
+  /** Whether the chat shows what a log line says: how its own turns end, and which of those that they cause fail. */
+  reports(line: LogLine): boolean {
+    const { agent: agentName = '', instance: instanceKey = '', traceId = '', event } = line;
+    if (!isAboutTurn(line)) return this.#turn !== undefined && isAboutSilence(line, this.at);
+    if (isAt({ agentName, instanceKey }, this.at)) return this.#asked.includes(traceId);
+    return event === 'turn.failed' && traceId === this.#turn?.traceId;
   }
 
   /** Ctrl-C, or the signal it stands for. */
@@ -203,6 +216,7 @@ export class Chat {
     const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
     const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
     this.#turn = turn;
+    this.#asked = [...this.#asked, turn.traceId].slice(-MOST_ASKED);
     this.screen.printSent(input);
     const stopTicking = this.#tick();
     try {

@@ -12,7 +12,7 @@ import {
 } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import type { ApprovalSwarm } from '../approval/approval-swarm.ts';
-import { printLogLine } from '../print-log-line.ts';
+import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
@@ -33,24 +33,29 @@ export interface ChatSwarm extends Omit<ApprovalSwarm, 'watch'> {
 }
 
 /**
- * What the swarm logs goes to `terminal`, wherever it runs.
+ * What the swarm logs, and the chat does not report, goes to `terminal`, wherever it runs.
  *
  * **Errors** — those of `startRun` and `attachSwarm`, `E_CANCELLED`.
  */
-export function openChatSwarm(run: PreparedRun, terminal: Terminal, signal: AbortSignal): Promise<ChatSwarm> {
+export function openChatSwarm(
+  run: PreparedRun,
+  terminal: Terminal,
+  signal: AbortSignal,
+  isReported: IsReported,
+): Promise<ChatSwarm> {
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
-    if (running !== undefined) return attached(running, terminal);
-    const { control } = await startRun(run, terminal, signal);
+    if (running !== undefined) return attached(running, terminal, isReported);
+    const { control } = await startRun(run, terminal, signal, isReported);
     if (!signal.aborted) return started(control);
     await control.stop({ graceMs: 0 });
     throw new GoondanError('E_CANCELLED', 'The swarm was stopped before the chat began.');
   }, signal);
 }
 
-async function attached(client: ControlClient, terminal: Terminal): Promise<ChatSwarm> {
+async function attached(client: ControlClient, terminal: Terminal, isReported: IsReported): Promise<ChatSwarm> {
   const log = await client.watch({ types: ['log'] }, (notice) => {
-    if (notice.type === 'log') printLogLine(notice.line, terminal);
+    if (notice.type === 'log') printLogLine(notice.line, terminal, isReported);
   });
   return {
     ask: (delivery, options) => client.ask(delivery, options),

@@ -4,6 +4,7 @@ import { type AgentAddress, GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';
 import { followBundle } from '../run/follow-bundle.ts';
+import type { IsReported } from '../print-log-line.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
@@ -39,7 +40,8 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
     if (chat === undefined) terminal.printError(text);
     else chat.note(text);
   }
-  const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal));
+  const isReported: IsReported = (line) => chat?.reports(line) === true;
+  const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal, isReported));
   let end: ChatEnd = 'interrupted';
   let unfollow: () => void = () => undefined;
   const signals = listenToSignals();

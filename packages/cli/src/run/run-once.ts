@@ -4,7 +4,7 @@ import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
-import { isAboutTurn } from '../print-log-line.ts';
+import { isAboutSilence, isAboutTurn } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
@@ -53,8 +53,8 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
 function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   return (line, entryAgent) => {
     if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
-    if (line.event !== 'start.failed' && line.event !== 'turn.lost') return false;
-    return line.agent === (delivery.agent ?? entryAgent) && line.instance === (delivery.instanceKey ?? 'default');
+    const agentName = delivery.agent ?? entryAgent;
+    return isAboutSilence(line, { ...(agentName && { agentName }), instanceKey: delivery.instanceKey ?? 'default' });
   };
 }
 
