@@ -3,7 +3,8 @@ import type { ExtensionStatus } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 import type { LastWords } from './mcp-client.ts';
 
-const LONGEST_LINE = 500;
+/** As much as is read of a line. The runtime masks secrets and cuts then: a cut before would leave half of one. */
+const LONGEST_LINE = 2_000;
 
 /** A tool that the server has and that is not offered. */
 export interface WithheldName {

@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import type { ExtensionStatusChanged } from '@goondan/types';
+import { ExtensionStatuses } from '../../../../runtime/src/agent/extension/extension-statuses.ts';
+import { maskSecrets } from '../../../../runtime/src/log/mask-secrets.ts';
+import { ServerHealth } from './server-health.ts';
+
+test('F-10 a secret at the place where a line is cut is masked as a whole', () => {
+  const secret = 'tok-0123456789-abcdefghij';
+  const told: ExtensionStatusChanged[] = [];
+  const statuses = new ExtensionStatuses({
+    address: { agentName: 'host', instanceKey: 'default' },
+    mask: maskSecrets([secret]),
+    now: () => new Date(),
+    isTool: () => true,
+    currentTurn: () => undefined,
+    tell: (changed) => void told.push(changed),
+    refuse: () => undefined,
+  });
+  const health = new ServerHealth((status) => statuses.told('files', status));
+  for (let before = 470; before <= 500; before++) {
+    health.failed('It ended.', { exit: '', lines: [`${'x'.repeat(before)}${secret} is wrong`] });
+  }
+  expect(told).toHaveLength(31);
+  expect(JSON.stringify(told)).not.toContain('tok-');
+});
