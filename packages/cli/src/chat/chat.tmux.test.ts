@@ -183,6 +183,27 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(stdout).toContain('E_CANCELLED');
   });
 
+  test('T-16 Ctrl-\\ quits at once, also where the swarm does not answer; one that does has cancelled the turn', async () => {
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
+    const { pid } = await status();
+    await start();
+    await say('slow');
+    await terminal.see('… weather__get');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await terminal.press('C-\\');
+      await terminal.see(/\$$/);
+      expect(await terminal.exitCode()).toBe(130);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    while ((await status()).agents[0].status === 'working') await Bun.sleep(50);
+    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
+    expect(stdout).toContain('E_CANCELLED');
+    await place.run('stop', '--bundle', 'bundle');
+  });
+
   test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {
     await start();
     await say('slow');

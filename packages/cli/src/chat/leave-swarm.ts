@@ -10,6 +10,8 @@ import type { ChatSwarm } from './open-chat-swarm.ts';
 const QUIET_MS = 500;
 /** For a turn that is being cancelled. Killed before it has ended, it ends at the next start. */
 const CANCEL_MS = 2_000;
+/** For a swarm that keeps running to be told that its turn is cancelled. */
+const TELL_MS = 500;
 
 export interface Leaving {
   /** Of the bundle, as it was typed. */
@@ -19,15 +21,15 @@ export interface Leaving {
 }
 
 /**
- * Running turns may finish, unless the person quit; when the person left in the middle of one, which is cancelled then, there is `CANCEL_MS` for
- * that. Ctrl-C hurries, and once more does not wait.
+ * Running turns may finish, unless the person quit. A person who left in the middle of a turn cancelled it: it has
+ * `CANCEL_MS` to end. Ctrl-C hurries, and once more does not wait.
  */
 export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
   const { folder, terminal, signals } = leaving;
   const { stop, leave } = swarm;
   leave();
   if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
-  if (stop === undefined) return;
+  if (stop === undefined) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {
     // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
@@ -50,4 +52,10 @@ export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leavin
 function graceAfter(end: ChatEnd): { readonly graceMs?: number } {
   if (end === 'quit') return { graceMs: 0 };
   return end === 'interrupted' ? { graceMs: CANCEL_MS } : {};
+}
+
+/** The answer to a cancelled turn keeps the process alive, and a swarm that hangs gives none. */
+function exitSoon(end: ChatEnd): void {
+  if (end !== 'quit' && end !== 'interrupted') return;
+  setTimeout(() => process.exit(exitCodes.interrupted), end === 'quit' ? TELL_MS : CANCEL_MS).unref();
 }
