@@ -28,7 +28,7 @@ export function describeStatus({ swarm, pid, startedAt, instances, connections }
 /** A server and the like, below its agent; what it printed last below that. */
 function describePart(status: ExtensionStatusChanged): string[] {
   const [first = '', ...more] = describeExtensionStatus(status).map((text) => harmlessText(text));
-  const withheld = (status.withheld ?? []).map((each) => `withheld: ${harmlessText(each.name)}: ${each.problem}`);
+  const withheld = (status.withheld ?? []).map(({ name, problem }) => harmlessText(`withheld: ${name}: ${problem}`));
   return [`    ${first}`, ...[...more, ...withheld].map((text) => `      ${text}`)];
 }
 

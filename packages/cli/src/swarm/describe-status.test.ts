@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import type { SwarmStatus } from '@goondan/runtime';
+import { describeStatus } from './describe-status.ts';
+
+const forged = 'no\n  other (default): idle, process 7';
+
+test('F-10 texts of a server make no lines of their own', () => {
+  const status = {
+    state: 'failed',
+    extension: 'files',
+    agentName: 'host',
+    instanceKey: 'default',
+    timestamp: '2026-01-02T03:04:05.678Z',
+    since: '2026-01-02T03:04:05.678Z',
+    problem: forged,
+    lines: [forged],
+    withheld: [{ name: forged, problem: forged }],
+  } as const;
+  const instance = { agentName: 'host', instanceKey: 'default', status: 'idle', queued: 0, crashes: 0 } as const;
+  const swarm = {
+    swarm: 'default',
+    pid: 1,
+    startedAt: '2026-01-02T03:04:05.678Z',
+    instances: [{ ...instance, extensions: [status] }],
+    connections: [],
+  };
+  // Other fields of a status are not shown.
+  const shown = describeStatus(swarm as unknown as SwarmStatus);
+  expect(shown).toContain('withheld: no');
+  expect(shown.match(/^ {2}other/gm)).toBeNull();
+});
