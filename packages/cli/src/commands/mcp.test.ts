@@ -271,7 +271,7 @@ describe('gdn mcp test', () => {
     while (!existsSync(mark)) await Bun.sleep(20);
     child.kill('SIGINT');
     expect(await child.exited).toBe(130);
-    expect(await new Response(child.stderr).text()).toStartWith('E_CANCELLED: ');
+    expect(await new Response(child.stderr).text()).toMatch(/^E_CANCELLED: .*\nRun the command again to retry\.\n$/);
     expect(place.processes()).toEqual([]);
   });
 });

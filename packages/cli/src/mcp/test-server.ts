@@ -40,7 +40,10 @@ export async function testServer(
     const probed = await probeServer({ ...found, ...calls, signal });
     return { name: found.name, agent: agent ?? null, ...maskAll(probed, mask) };
   } catch (error) {
-    if (signal.aborted) throw new GoondanError('E_CANCELLED', `The test of "${wanted}" was ended early.`);
+    if (signal.aborted) {
+      const message = `The test of "${wanted}" was ended early. Nothing of the server is left running.`;
+      throw new GoondanError('E_CANCELLED', message, { suggestion: 'Run the command again to retry.' });
+    }
     if (!(error instanceof GoondanError)) throw error;
     throw new GoondanError(error.code, mask(error.message), { suggestion: error.suggestion, cause: error });
   }
