@@ -9,7 +9,7 @@
  * 4. Nothing leaves with a secret in it.
  * 5. On trial, `ready` means that it could be called; it is not.
  */
-import { type Cleanup, type ConnectorContext, GoondanError } from '@goondan/types';
+import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { toFrameError } from '../ipc/check/frame-error.ts';
@@ -19,7 +19,7 @@ import type { FromConnector } from '../ipc/from-connector.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
 import { aboutThrown } from '../log/about-thrown.ts';
 import { createLogger } from '../log/create-logger.ts';
-import { locateIn, type LocateThrown, type ThrownOrigin } from '../log/locate-thrown.ts';
+import { locateIn, type LocateThrown } from '../log/locate-thrown.ts';
 import { cutMessage, type LogLevel } from '../log/log-sink.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
@@ -171,8 +171,8 @@ export class ConnectorRun {
   }
 
   async #fail(thrown: unknown): Promise<void> {
-    this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed');
     const failed = toFrameError(this.#explain(toShowable(thrown)), 'E_CONNECTOR_ENDED');
+    this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed', { code: failed.code });
     const { place } = this.#locate(thrown);
     const message = cutMessage(this.#mask(failed.message));
     await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
@@ -207,16 +207,15 @@ export class ConnectorRun {
     return `Connector/${this.#plan?.connector ?? '?'}`;
   }
 
-  #logThrown(level: LogLevel, what: string, thrown: unknown, event: string): void {
-    this.#log(level, `${what}: ${describeThrown(thrown)}`, event, this.#locate(thrown));
+  #logThrown(level: LogLevel, what: string, thrown: unknown, event: string, data: JsonObject = {}): void {
+    this.#log(level, `${what}: ${describeThrown(thrown)}`, event, aboutThrown(this.#locate(thrown), data));
   }
 
   /** Whose line it is, the orchestrator knows from the channel. */
-  #log(level: LogLevel, text: string, event?: string, origin: ThrownOrigin = {}): void {
+  #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
     const time = this.#ports.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
-    const about = { ...(event === undefined ? {} : { event }), ...aboutThrown(origin) };
-    this.#tell({ type: 'log', line: { time, level, message, ...about } });
+    this.#tell({ type: 'log', line: { time, level, message, ...(event === undefined ? {} : { event }), ...about } });
   }
 
   #tell(message: FromConnector): void {

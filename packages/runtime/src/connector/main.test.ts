@@ -98,7 +98,7 @@ describe('the process of a connector', () => {
         level: 'error',
         message: 'Connector/chat failed: RangeError: a bug',
         place,
-        data: { stack: expect.stringContaining('at connector.ts:2:') },
+        data: { code: expect.stringMatching(/^E_CONNECTOR_/), stack: expect.stringContaining('at connector.ts:2:') },
       }),
     });
   });

@@ -56,7 +56,7 @@ function hear(
     case 'ready':
       return becomeReady(state, moment);
     case 'failed':
-      return giveUp(state, input.error);
+      return giveUp(state, input.error, input.isTold === true ? 'info' : 'error');
     case 'pong':
       return stay({ ...state, heartbeat: answerPing(state.heartbeat, input.n) });
     case 'exited':
@@ -123,13 +123,13 @@ function beatOnce(state: ConnectionState, { now, policy }: Moment): ConnectionSt
 }
 
 /** It failed, or hangs: it goes, and another one comes. */
-function giveUp(state: ConnectionState, error: FrameError): ConnectionStep {
+function giveUp(state: ConnectionState, error: FrameError, level: 'info' | 'error' = 'error'): ConnectionStep {
   const { phase } = state;
   if (!serves(phase)) return stay(state);
   const message = `${error.code}: ${error.message}`;
   return {
     state: { ...enter(state, { name: 'killed', afterwards: 'restart', ...listenedSince(phase) }), problem: error },
-    actions: [...clearTimers, kill, { type: 'report', level: 'error', event: 'connection.failed', message }],
+    actions: [...clearTimers, kill, { type: 'report', level, event: 'connection.failed', message }],
   };
 }
 

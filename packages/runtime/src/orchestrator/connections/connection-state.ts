@@ -59,8 +59,8 @@ export type ConnectionInput =
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'timer'; readonly timer: ConnectionTimer }
   | { readonly type: 'ready'; readonly process: number }
-  /** Also when the spawn itself failed; followed by `exited`. */
-  | { readonly type: 'failed'; readonly process: number; readonly error: FrameError }
+  /** Also when the spawn itself failed; followed by `exited`. `isTold`: the connector's own line in the log says why. */
+  | { readonly type: 'failed'; readonly process: number; readonly error: FrameError; readonly isTold?: boolean }
   | { readonly type: 'pong'; readonly process: number; readonly n: number }
   /** Both null when there never was a process. */
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null };

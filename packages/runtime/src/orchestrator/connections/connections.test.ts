@@ -154,6 +154,27 @@ describe('the connections of a swarm', () => {
     expect([tries, clock.pending]).toEqual([3, 0]);
   });
 
+  test('F-03 that say themselves why they fail are not reported as failed once more', async () => {
+    const { connections, say, lines } = open();
+    connections.start();
+    const error = { code: 'E_CONNECTOR_ENDED', message: 'no' } as const;
+    const line = {
+      time: '2026-01-02T03:04:05.678Z',
+      level: 'error',
+      message: 'no',
+      event: 'connector.failed',
+    } as const;
+    await say({ type: 'log', line });
+    await say({ type: 'failed', error });
+    expect(lines.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['connector.failed']);
+    // The next one says nothing.
+    await say({ type: 'failed', error });
+    expect(lines.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual([
+      'connector.failed',
+      'connection.failed',
+    ]);
+  });
+
   test('that fail say why, and are killed and replaced', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();

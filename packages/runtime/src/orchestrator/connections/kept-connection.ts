@@ -68,6 +68,8 @@ export class KeptConnection {
   #isStepping = false;
   #state: ConnectionState = newConnection;
   #child: ChildProcess<ToConnector, FromConnector> | undefined;
+  /** The process has said in the log why it fails. */
+  #hasTold = false;
   #refusals = { toldAt: -Infinity, untold: 0 };
 
   constructor(plan: ConnectionPlan, host: ConnectionHost) {
@@ -136,6 +138,7 @@ export class KeptConnection {
   }
 
   #spawn(process: number): void {
+    this.#hasTold = false;
     try {
       this.#child = this.#startChild();
     } catch (error) {
@@ -181,10 +184,11 @@ export class KeptConnection {
       case 'ready':
         return this.#take({ type: 'ready', process });
       case 'failed':
-        return this.#take({ type: 'failed', process, error: message.error });
+        return this.#take({ type: 'failed', process, error: message.error, isTold: this.#hasTold });
       case 'pong':
         return this.#take({ type: 'pong', process, n: message.n });
       case 'log':
+        this.#hasTold ||= message.line.event === 'connector.failed';
         return this.#relay(message.line);
       case 'dropped': {
         const text = `${message.counts.log} lines of its log were let go: there were too many at once.`;
