@@ -57,6 +57,8 @@ test('F-09 one question starts no connection and needs none of its secrets, unle
   expect(await place.run(...ask)).toEqual({ stdout: 'You said: Hello\n', stderr: '', exitCode: 0 });
   const replayed = await place.run('replay', '--bundle', 'bundle', '--trust');
   expect({ exitCode: replayed.exitCode, stderr: replayed.stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const explained = await place.run('explain', 'bundle', '--load', '--trust');
+  expect({ exitCode: explained.exitCode, stderr: explained.stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(existsSync(mark)).toBe(false);
 
   const refused = await place.run(...ask, '--connections');

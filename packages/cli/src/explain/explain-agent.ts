@@ -63,7 +63,7 @@ export async function explainAgent(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Explanation & { readonly note?: string }> {
-  const run = await prepareRun(request, terminal);
+  const run = await prepareRun({ ...request, connections: false }, terminal);
   const { bundle, swarmName: swarm, workdir } = run;
   const declared = chooseAgent(declaredAgents(bundle, { swarm, environment: process.env, workdir }), wanted);
   const agent = declared.agentName;

@@ -30,7 +30,7 @@ export async function testServer(
   signal: AbortSignal,
 ): Promise<TestedServer> {
   const calls = call === undefined ? {} : { call: { tool: call, args: readArguments(args) } };
-  const run = await prepareRun(request, terminal);
+  const run = await prepareRun({ ...request, connections: false }, terminal);
   // A key for a model may be missing: no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
