@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
+import {
+  type ConnectorAcceptance,
+  type ConnectorAnswer,
+  errorCatalogue,
+  GoondanError,
+  type TurnDelta,
+} from '@goondan/types';
 import { connectorLanguage } from './codec.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 import { type AnswerAsk, answerConnectorAsks, ConnectorAsker, MOST_ASKS } from './connector-asks.ts';
+import { acceptConnectorEvents, connectorEmitter } from './connector-events.ts';
 import type { FromConnector } from './from-connector.ts';
 
 const event = { name: 'question', input: 'hi', createdAt: new Date(0) };
@@ -72,6 +79,18 @@ describe("a connector's ask", () => {
     const refused = await failure(ask('e-2').answer);
     expect(refused).toMatchObject({ code: 'E_EXT_INIT', message: 'register failed' });
     expect(refused).not.toHaveProperty('place');
+  });
+
+  test('T-05 is not told where on this machine a damaged file is', async () => {
+    const damaged = () => new GoondanError('E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged');
+    const { ask, parent, child } = connect(async () => {
+      throw damaged();
+    });
+    acceptConnectorEvents(parent, () => Promise.reject(damaged()));
+    const refused = await Promise.all([failure(ask('e-1').answer), failure(connectorEmitter(child)('e-2', event))]);
+    for (const each of refused) {
+      expect(each).toMatchObject({ code: 'E_STORE_CORRUPT', message: errorCatalogue.E_STORE_CORRUPT.meaning });
+    }
   });
 
   test('twice for one event is two asks, and each is answered', async () => {

@@ -2,6 +2,7 @@
 import { GoondanError } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
+import { withoutPlace } from './without-place.ts';
 import type { FromConnector, HeardEvent } from './from-connector.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import type { ToConnector } from './to-connector.ts';
@@ -43,7 +44,7 @@ export function acceptConnectorEvents(
       .then(
         () => channel.send({ type: 'connector.accepted', id }),
         (error: unknown) =>
-          channel.send({ type: 'connector.refused', id, error: toFrameError(error, 'E_EVENT_INVALID') }),
+          channel.send({ type: 'connector.refused', id, error: withoutPlace(toFrameError(error, 'E_EVENT_INVALID')) }),
       )
       // The connector is gone, or reads nothing: it asks again with the same id, and is told then.
       .catch(() => undefined);

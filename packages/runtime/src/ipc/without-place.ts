@@ -1,6 +1,20 @@
-import type { CodePlace } from '@goondan/types';
+import { type CodePlace, errorCatalogue, isErrorCode } from '@goondan/types';
 
-/** An error for somebody who may show it to a model, or to anybody outside: where in the bundle it was thrown is left out. */
-export function withoutPlace<Failure extends { readonly place?: CodePlace }>({ place: _, ...told }: Failure) {
-  return told;
+interface Failure {
+  readonly code?: string;
+  readonly message: string;
+  readonly place?: CodePlace;
 }
+
+/**
+ * An error for somebody who may show it to a model, or to anybody outside: where in the bundle it was thrown is left out,
+ * and so are paths of the state root. The log has both.
+ */
+export function withoutPlace<Told extends Failure>({ place: _, ...told }: Told) {
+  const { code = '' } = told;
+  if (!namesFiles.test(code) || !isErrorCode(code)) return told;
+  return { ...told, message: errorCatalogue[code].meaning };
+}
+
+/** Codes whose messages name files of the state root, with their folders. */
+const namesFiles = /^E_(?:STORE_[A-Z]+|STATE_ROOT|DISK_FULL|FENCED|LOCKED)$/;
