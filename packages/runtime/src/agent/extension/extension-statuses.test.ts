@@ -106,3 +106,12 @@ test('F-11 an agent says where its tools come from, which are gone, and of whom 
   expect(describe()).toMatchObject({ tools: ['files__look'], registered: [{ name: 'files__look' }] });
   expect(describe().unknown).toBeUndefined();
 });
+
+test('F-10 one that refuses to be looked at is refused in the log, and does not throw at its extension', async () => {
+  const { agent, heard, tell } = await start();
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  tell({ state: 'failed', lines: proxy });
+  expect(heard).toEqual([]);
+  expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
+});

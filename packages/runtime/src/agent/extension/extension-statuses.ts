@@ -64,8 +64,7 @@ export class ExtensionStatuses {
     try {
       return this.#bound(extensionStatus(value));
     } catch (error) {
-      if (error instanceof Misfit) return error.message;
-      throw error;
+      return error instanceof Misfit ? error.message : 'it refuses to be looked at';
     }
   }
 
