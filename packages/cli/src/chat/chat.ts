@@ -113,9 +113,9 @@ export class Chat {
   }
 
   /** Whether the chat shows what a log line says: how its own turns end, and which of those that they cause fail. */
-  reports(line: LogLine): boolean {
-    const { agent: agentName = '', instance: instanceKey = '', traceId = '', event } = line;
-    if (!isAboutTurn(line)) return this.#turn !== undefined && isAboutSilence(line, this.at);
+  reports(logged: LogLine): boolean {
+    const { agent: agentName = '', instance: instanceKey = '', traceId = '', event } = logged;
+    if (!isAboutTurn(logged)) return this.#turn !== undefined && isAboutSilence(logged, this.at);
     if (isAt({ agentName, instanceKey }, this.at)) return this.#asked.includes(traceId);
     return event === 'turn.failed' && traceId === this.#turn?.traceId;
   }

@@ -166,13 +166,11 @@ describe('the connections of a swarm', () => {
     } as const;
     await say({ type: 'log', line });
     await say({ type: 'failed', error });
-    expect(lines.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['connector.failed']);
+    const failures = () => lines.filter(({ level }) => level === 'error').map((each) => each.event);
+    expect(failures()).toEqual(['connector.failed']);
     // The next one says nothing.
     await say({ type: 'failed', error });
-    expect(lines.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual([
-      'connector.failed',
-      'connection.failed',
-    ]);
+    expect(failures()).toEqual(['connector.failed', 'connection.failed']);
   });
 
   test('that fail say why, and are killed and replaced', async () => {
