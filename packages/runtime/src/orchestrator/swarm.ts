@@ -202,6 +202,8 @@ export class Swarm {
       // A turn that begins again asks again.
       this.approvals.turnFinished(address);
       this.#tellChange(address, 'reset');
+      // The state that kept it from starting may be gone.
+      await this.forgive(address);
     });
   }
 

@@ -310,6 +310,26 @@ describe('a restart', () => {
   });
 });
 
+describe('a restart of one that does not start', () => {
+  test.each([
+    ['restart', {}],
+    ['restart --fresh', { fresh: true }],
+  ])('F-12 %s tries it again, and its input is handled', async (_, choice) => {
+    const { control, agents } = await open(echo);
+    agents.onStart = (child) => {
+      const error = { code: 'E_EXT_INIT', message: 'register failed' } as const;
+      void child.channel.send({ type: 'start.failed', error }).then(() => child.exit({ code: 1 }));
+    };
+    await control.deliver({ id: 'one', input: 'x' });
+    await until(() => control.status().instances[0]?.status === 'does not start');
+    agents.onStart = undefined;
+    expect(await control.restart(choice)).toBe(1);
+    await until(() => control.status().instances[0]?.status === 'idle');
+    expect(control.status().instances[0]).toMatchObject({ queued: 0, crashes: 0 });
+    expect(agents.started).toHaveLength(2);
+  });
+});
+
 describe('a deletion', () => {
   // Fake agents write no conversation: on disk everything they were given is still to be handled.
   const at = { agentName: 'a', instanceKey: 'default' };
