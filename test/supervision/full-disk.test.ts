@@ -1,5 +1,6 @@
 // A swarm and the loop of its agents' processes, all in this process, on a disk that fails for a while.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { type FrameFiles, frameFolder, memoryFrameFiles } from '../../packages/runtime/src/ipc/channel/frame-files.ts';
 import type { ProcessHost } from '../../packages/runtime/src/agent/process/process-host.ts';
 import { runAgentProcess } from '../../packages/runtime/src/agent/process/run-agent-process.ts';
 import type { FromAgent } from '../../packages/runtime/src/ipc/from-agent.ts';
@@ -61,8 +62,29 @@ test.each([
   },
 );
 
-async function open(spawn: Spawn): Promise<FakeSwarm> {
-  const script = [{ say: 'You said: {{input}}' }];
+test('T-04 a message that is too long for a frame is no dead letter either while the disk is full', async () => {
+  let isFailing = false;
+  const [good, bad] = [memoryFrameFiles(), frameFolder('/dev/null/frames')];
+  const files: FrameFiles = { ...good, store: (message) => (isFailing ? bad : good).store(message) };
+  const agents = realAgents(() => undefined, files);
+  const { swarm, journal, lines, send } = await open(agents.spawn, '{{input}} You said: twice {{input}}');
+  // First the input is too long, then only the answer.
+  for (const length of [1_100_000, 600_000]) {
+    isFailing = true;
+    const enough = agents.started() + 4;
+    const asked = send('a', 'x'.repeat(length));
+    while (agents.started() < enough) await Bun.sleep(5);
+    isFailing = false;
+    expect(textOf(await asked)).toBe('You said: twice');
+  }
+  const at = { agentName: 'a', instanceKey: 'default' };
+  expect(await journal.deadLetters.list(at)).toEqual([]);
+  expect(swarm.instances.find(at)?.state.queue).toEqual([]);
+  expect(lines.filter(({ event }) => event === 'event.dead_lettered')).toEqual([]);
+});
+
+async function open(spawn: Spawn, say = 'You said: {{input}}'): Promise<FakeSwarm> {
+  const script = [{ say }];
   const models = { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } };
   const swarm = await openFakeSwarm(async () => undefined, { spawn, models, policy: { crashesBeforeDeadLetter: 1 } });
   opened.push(swarm);
@@ -70,9 +92,13 @@ async function open(spawn: Spawn): Promise<FakeSwarm> {
 }
 
 /** The program of an agent's process, with everything but a process around it. */
-function realAgents(trouble: Trouble): { readonly spawn: Spawn; readonly started: () => number } {
+function realAgents(
+  trouble: Trouble,
+  files: FrameFiles = memoryFrameFiles(),
+): { readonly spawn: Spawn; readonly started: () => number } {
   const living = new Set<number>();
   const fake = fakeSpawn<ToAgent, FromAgent>({
+    files,
     onKill: (child) => {
       living.delete(child.pid);
       child.exit({ signal: 'SIGKILL' });

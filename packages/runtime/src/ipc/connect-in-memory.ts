@@ -1,7 +1,7 @@
 /** Both ends of a channel in one process, for tests: everything but the socket is the real thing. */
 import type { Clock } from '../ports/clock.ts';
 import { type Channel, openChannel } from './channel/channel.ts';
-import { memoryFrameFiles } from './channel/frame-files.ts';
+import { type FrameFiles, memoryFrameFiles } from './channel/frame-files.ts';
 import { memoryWires } from './channel/memory-wire.ts';
 import type { Language } from './codec.ts';
 import type { ChannelLimits } from './limits.ts';
@@ -11,14 +11,15 @@ export interface InMemoryOptions {
   readonly clock?: Clock;
   /** Bytes the wire holds. */
   readonly room?: number;
+  /** For messages that are too long for a frame. */
+  readonly files?: FrameFiles;
 }
 
 export function connectInMemory<Down, Up>(
   { parent, child }: Language<Down, Up>,
-  { room, ...options }: InMemoryOptions = {},
+  { room, files = memoryFrameFiles(), ...options }: InMemoryOptions = {},
 ): [Channel<Down, Up>, Channel<Up, Down>] {
   const [parentWire, childWire] = memoryWires(room);
-  const files = memoryFrameFiles();
   return [
     openChannel({ wire: parentWire, codec: parent, files, ...options }),
     openChannel({ wire: childWire, codec: child, files, ...options }),

@@ -1,5 +1,6 @@
 /** Children that are no processes, for tests of whoever starts and supervises them. The test plays the child. */
 import type { Channel } from '../ipc/channel/channel.ts';
+import type { FrameFiles } from '../ipc/channel/frame-files.ts';
 import { connectInMemory } from '../ipc/connect-in-memory.ts';
 import type { Language } from '../ipc/codec.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -22,6 +23,8 @@ export interface FakeSpawnOptions {
   readonly onKill?: (child: FakeChild<unknown, unknown>, graceMs: number) => void;
   /** Throws, to play a system that starts no more. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
+  /** For messages that are too long for a frame; in memory when absent. */
+  readonly files?: FrameFiles;
 }
 
 export interface FakeSpawn<Down, Up> {
@@ -49,9 +52,12 @@ function startChild<Down, Up>(
   language: Language<Down, Up>,
   request: SpawnRequest,
   pid: number,
-  { clock, onKill = endAtOnce }: FakeSpawnOptions,
+  { clock, files, onKill = endAtOnce }: FakeSpawnOptions,
 ): { child: FakeChild<Down, Up>; process: ChildProcess<Down, Up> } {
-  const [parentEnd, childEnd] = connectInMemory(language, clock === undefined ? {} : { clock });
+  const [parentEnd, childEnd] = connectInMemory(language, {
+    ...(clock === undefined ? {} : { clock }),
+    ...(files === undefined ? {} : { files }),
+  });
   const exited = Promise.withResolvers<ChildExit>();
   const kills: number[] = [];
   const child: FakeChild<Down, Up> = {

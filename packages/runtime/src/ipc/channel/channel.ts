@@ -21,8 +21,8 @@ export interface Channel<Out, In> {
    *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
    * other side does not keep up: that resolves too, and the other side gets a `dropped` message with the counts.
-   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; a message that may be dropped
-   * only ever meets `E_IPC_FRAME`.
+   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or `E_STORE_WRITE`
+   * when it is too long for a frame and the disk fails. A message that may be dropped only ever meets `E_IPC_FRAME`.
    */
   send(message: Out): Promise<void>;
   /** Reading starts with the first listener. Each returns what takes it off again. */

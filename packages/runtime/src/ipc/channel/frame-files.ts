@@ -5,12 +5,13 @@
  */
 import { GoondanError } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
+import { writeFailure } from '../../workspace/lines/coded-fs.ts';
 
 /** When a long message comes: loaded earlier, it costs every process 2 ms and 3 MB that few of them need. */
 const disk = () => process.getBuiltinModule('node:fs');
 
 export interface FrameFiles {
-  /** Keeps the message under a new name. */
+  /** Keeps the message under a new name. Throws `E_DISK_FULL`, `E_STORE_WRITE`. */
   store(message: Uint8Array): string;
   /** Reads the message and removes it. Throws `E_IPC_FRAME`, `E_IPC_SIZE`. */
   take(name: string, longest: number): Uint8Array;
@@ -22,9 +23,15 @@ export function frameFolder(folder: string): FrameFiles {
   return {
     store(message) {
       const name = `${newUuid()}.json`;
-      disk().mkdirSync(folder, { recursive: true, mode: 0o700 });
-      // `wx`: never through something that is already there.
-      disk().writeFileSync(`${folder}/${name}`, message, { flag: 'wx', mode: 0o600 });
+      const path = `${folder}/${name}`;
+      try {
+        disk().mkdirSync(folder, { recursive: true, mode: 0o700 });
+        // `wx`: never through something that is already there.
+        disk().writeFileSync(path, message, { flag: 'wx', mode: 0o600 });
+      } catch (error) {
+        removeFile(path);
+        throw writeFailure(folder, error);
+      }
       return name;
     },
     take(name, longest) {

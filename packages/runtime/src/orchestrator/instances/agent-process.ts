@@ -24,7 +24,7 @@ export interface AgentProcessListener {
   /** It closed its channel and lives on. */
   cutOff(): void;
   /** Something could not be said to it, although it lives. */
-  unsayable(problem: string): void;
+  unsayable(problem: string, thrown: unknown): void;
 }
 
 /** How long a process may live on when its channel is closed. */
@@ -70,7 +70,7 @@ export function runAgentProcess(
     channel.send(message).catch((error: unknown) => {
       // One that is gone needs no message: its end is told by `exited`.
       if (channel.isClosed) return;
-      listener.unsayable(`${message.type}: ${error instanceof Error ? error.message : String(error)}`);
+      listener.unsayable(`${message.type}: ${error instanceof Error ? error.message : String(error)}`, error);
     });
   }
 

@@ -199,8 +199,11 @@ export class Instance {
         this.#process?.kill();
       },
       // It would wait for ever for what it was not told: a new process gets it again.
-      unsayable: (problem) => {
+      unsayable: (problem, thrown) => {
         host.report(this, 'error', 'frame.not_sent', problem);
+        // The disk may be why, and then the event is not to blame.
+        const error = toFrameError(thrown, 'E_UNEXPECTED');
+        if (this.running !== undefined) host.post(this, { type: 'turn.lost', process, error });
         this.#process?.kill();
       },
     };

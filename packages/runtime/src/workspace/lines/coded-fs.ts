@@ -37,8 +37,12 @@ function reading<T>(path: string, action: Promise<T>): Promise<T> {
 
 function writing<T>(path: string, action: Promise<T>): Promise<T> {
   return action.catch((cause: unknown) => {
-    throw new GoondanError(writeCode(cause), `Cannot write ${path}: ${words(cause)}`, { cause });
+    throw writeFailure(path, cause);
   });
+}
+
+export function writeFailure(path: string, cause: unknown): GoondanError {
+  return new GoondanError(writeCode(cause), `Cannot write ${path}: ${words(cause)}`, { cause });
 }
 
 function writeCode(error: unknown): ErrorCode {
