@@ -351,6 +351,30 @@ describe('a question that expires', () => {
     }
   });
 
+  test('T-09 expires at once when its time ran out during an answer that the disk refused', async () => {
+    const { approvals, ask, disk, clock, endOf } = open();
+    await ask('c1');
+    const id = approvals.pending()[0]?.id ?? '';
+    const slow = Promise.withResolvers<void>();
+    disk.put = () => slow.promise;
+    const refused = rejectionOf(approvals.decide(id, approved));
+    await clock.advance(25 * HOUR);
+    slow.reject(new Error('the disk is gone'));
+    expect(await refused).toMatchObject({ message: 'the disk is gone' });
+    expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
+  });
+
+  test('T-04 goes from the disk with its turn, also when that refused an answer meanwhile', async () => {
+    const { approvals, ask, disk } = open();
+    await ask('c1');
+    disk.fails = true;
+    const refused = rejectionOf(approvals.decide(approvals.pending()[0]?.id ?? '', approved));
+    approvals.turnFinished(at);
+    expect(await refused).toMatchObject({ message: 'the disk is gone' });
+    await Promise.resolve();
+    expect(disk.records).toEqual([]);
+  });
+
   test('expires also while nobody runs the swarm, and so does an answer that nobody fetched', async () => {
     const first = open();
     await first.ask('c1');

@@ -155,6 +155,9 @@ export class Approvals {
       await this.#host.file.put(record);
     } catch (error) {
       entry.stage = 'open';
+      if (!this.#entries.has(id)) this.#removeFromDisk(entry);
+      // Its timer may have rung meanwhile, and rings once.
+      else if (this.#isLate(entry)) this.#expire(id);
       throw error;
     }
     if (!this.#entries.has(id)) {
