@@ -114,7 +114,12 @@ export class Swarm {
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
-    this.#unread = new UnreadInboxes(journal, this.instances, (at) => this.#remember(at));
+    this.#unread = new UnreadInboxes({
+      journal,
+      instances: this.instances,
+      clock,
+      remember: (at) => this.#remember(at),
+    });
     this.approvals = new Approvals({
       clock,
       ids: parts.ids,
@@ -246,6 +251,7 @@ export class Swarm {
     const callersOf = (address: AgentAddress) => this.#calls.callersOf(address);
     await drainInstances(this.instances, { clock: this.#parts.clock, callersOf }, graceMs, hurry);
     this.#calls.close();
+    this.#unread.close();
     this.approvals.close();
   }
 

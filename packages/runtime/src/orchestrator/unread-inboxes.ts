@@ -1,30 +1,41 @@
 /**
  * Instances whose inbox cannot be read: what they had accepted is not known here, so nothing new is accepted before it
  * can be read again. Each of them does not start, says why to whoever asks, and keeps nobody else from running.
+ *
+ * A damaged inbox is read again when somebody asks. One that only could not be read, because the disk failed, is also
+ * read again every `READ_AGAIN_MS`: what it holds was acknowledged, and perhaps nobody asks.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { FrameError } from '../ipc/check/frame-error.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { addressKey } from './address-key.ts';
 import type { Instances } from './instances/instances.ts';
+import { NamedTimers } from './named-timers.ts';
 import { storeProblem } from './read-pending-inputs.ts';
 import { isDamage } from './supervision/start-failure.ts';
 
-export class UnreadInboxes {
-  readonly #journal: Pick<Journal, 'pendingEntries'>;
-  readonly #instances: Pick<Instances, 'post'>;
-  readonly #remember: (at: AgentAddress) => void;
-  /** By key. Bounded by the folders on disk. */
-  readonly #unread = new Set<string>();
+export const READ_AGAIN_MS = 10_000;
 
-  constructor(
-    journal: Pick<Journal, 'pendingEntries'>,
-    instances: Pick<Instances, 'post'>,
-    remember: (at: AgentAddress) => void,
-  ) {
-    this.#journal = journal;
-    this.#instances = instances;
-    this.#remember = remember;
+export interface UnreadInboxesParts {
+  readonly journal: Pick<Journal, 'pendingEntries'>;
+  readonly instances: Pick<Instances, 'post'>;
+  readonly clock: Clock;
+  readonly remember: (at: AgentAddress) => void;
+}
+
+export class UnreadInboxes {
+  readonly #parts: UnreadInboxesParts;
+  /** By key. Bounded by the folders on disk. */
+  readonly #unread = new Map<string, AgentAddress>();
+  readonly #timers: NamedTimers<string>;
+
+  constructor(parts: UnreadInboxesParts) {
+    this.#parts = parts;
+    this.#timers = new NamedTimers(parts.clock, (key) => {
+      const at = this.#unread.get(key);
+      if (at !== undefined) void this.tryAgain(at);
+    });
   }
 
   has(at: AgentAddress): boolean {
@@ -32,13 +43,23 @@ export class UnreadInboxes {
   }
 
   add(at: AgentAddress, error: FrameError): void {
-    this.#unread.add(addressKey(at));
-    this.#remember(at);
-    this.#instances.post(at, { type: 'damaged', error });
+    const { instances, clock, remember } = this.#parts;
+    const key = addressKey(at);
+    this.#unread.set(key, at);
+    remember(at);
+    instances.post(at, { type: 'damaged', error });
+    if (isDamage(error)) this.#timers.clear(key);
+    else this.#timers.set(key, clock.elapsed() + READ_AGAIN_MS);
   }
 
   delete(at: AgentAddress): void {
     this.#unread.delete(addressKey(at));
+    this.#timers.clear(addressKey(at));
+  }
+
+  /** Nothing is read again by itself any more. */
+  close(): void {
+    this.#timers.clearAll();
   }
 
   /** An event for it was refused: the damage may have come while the swarm ran. */
@@ -54,10 +75,11 @@ export class UnreadInboxes {
 
   /** Nothing when it is none of them. **Errors** — why it still cannot be read. */
   async readAgain(at: AgentAddress): Promise<void> {
+    const { journal, instances } = this.#parts;
     if (!this.has(at)) return;
-    const entries = await this.#journal.pendingEntries(at);
+    const entries = await journal.pendingEntries(at);
     this.delete(at);
-    this.#instances.post(at, { type: 'forgive' });
-    for (const entry of entries) this.#instances.post(at, { type: 'work', ...entry });
+    instances.post(at, { type: 'forgive' });
+    for (const entry of entries) instances.post(at, { type: 'work', ...entry });
   }
 }
