@@ -96,6 +96,30 @@ describe('another plan', () => {
     expect(textOf(await next)).not.toBe(first);
   });
 
+  test('L-01 three reloads while one turn runs leave the input that waits in its place', async () => {
+    const gates = { slow: Promise.withResolvers<void>(), other: Promise.withResolvers<void>() };
+    const opened = await open(async ({ event }) => {
+      if (event.input === 'slow' || event.input === 'other') await gates[event.input].promise;
+      return event.input ?? '';
+    });
+    const policy = { ...opened.plan.policy, maxProcesses: 1 };
+    await applyPlan(opened.parts, { ...opened.plan, policy });
+    const slow = opened.send('a', 'slow');
+    await until(() => startsOf(opened, 'a').length === 1);
+    const asked = [opened.send('b', 'other'), opened.send('a', 'next')];
+    await until(() => opened.swarm.instances.waiting === 1);
+    for (let reload = 0; reload < 3; reload++) {
+      await applyPlan(opened.parts, { ...changing(opened, 'a'), policy });
+    }
+    gates.slow.resolve();
+    expect(textOf(await slow)).toBe('slow');
+    // The one slot is taken, so the next input of a is in line when the reloads that waited go on.
+    await until(() => startsOf(opened, 'b').length === 1);
+    await Bun.sleep(20);
+    gates.other.resolve();
+    expect((await Promise.all(asked)).map(textOf)).toEqual(['other', 'next']);
+  });
+
   test('what the swarm says about turns is part of every agent', async () => {
     const opened = await open();
     await opened.send('a', 'hello');
