@@ -8,7 +8,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../ports/spawn.ts';
 import type { AgentChild } from './instances/agent-process.ts';
 import { WarmSpare } from './spare/warm-spare.ts';
-import type { ChildRequest } from './swarm.ts';
 
 export interface AgentChildrenParts {
   readonly spawn: Spawn;
@@ -25,8 +24,17 @@ export interface AgentChildrenParts {
 export interface AgentChildren {
   /** Starts the one that waits. */
   warmUp(): void;
+  /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
   start(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   close(): Promise<void>;
+}
+
+export interface ChildRequest {
+  /** For messages. */
+  readonly name: string;
+  /** The instance's own folder; it need not exist. */
+  readonly cwd: string;
+  readonly onOutput: (output: ChildOutput) => void;
 }
 
 export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenParts): AgentChildren {

@@ -4,7 +4,6 @@
  */
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
-import type { DeclaredAgent } from '../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { AgentDescription } from '../ipc/from-agent.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -16,16 +15,12 @@ import { hasConversation } from '../workspace/has-conversation.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
+import type { AgentChildren } from './agent-children.ts';
 import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
 import { lineOfOutput } from './child/line-of-output.ts';
 import { maskOutput } from './child/mask-output.ts';
-import {
-  type AgentChild,
-  type AgentProcess,
-  type AgentProcessListener,
-  runAgentProcess,
-} from './instances/agent-process.ts';
+import { type AgentProcess, type AgentProcessListener, runAgentProcess } from './instances/agent-process.ts';
 import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
 import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
@@ -48,20 +43,11 @@ export interface SwarmParts {
   readonly clock: Clock;
   readonly store: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
-  /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
-  startChild(agent: DeclaredAgent, request: ChildRequest): AgentChild;
+  readonly startChild: AgentChildren['start'];
   /** Secrets are masked already. Must not throw. */
   log(line: LogLine): void;
   /** An agent got ready, and this is what it loaded. Must not throw. */
   described(agentName: string, description: AgentDescription): void;
-}
-
-export interface ChildRequest {
-  /** For messages. */
-  readonly name: string;
-  /** The instance's own folder; it need not exist. */
-  readonly cwd: string;
-  readonly onOutput: (output: ChildOutput) => void;
 }
 
 export class Swarm {
