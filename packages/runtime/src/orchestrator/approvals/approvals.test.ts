@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, errorCatalogue, type JsonObject } from '@goondan/types';
 import type { ApprovalNotice } from '../../control/swarm-control.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
@@ -395,11 +395,12 @@ describe('a question that expires', () => {
 });
 
 describe('when the disk fails', () => {
-  test('a question that cannot be kept is not asked', async () => {
+  test('a question that cannot be kept is not asked, and its model reads no path', async () => {
     const { approvals, disk, ask, endOf, told } = open();
     disk.fails = true;
     await ask('c1');
-    expect(endOf('c1')).toMatchObject({ status: 'failed', error: { code: 'E_STORE_WRITE' } });
+    const { meaning } = errorCatalogue.E_STORE_WRITE;
+    expect(endOf('c1')).toMatchObject({ status: 'failed', error: { code: 'E_STORE_WRITE', message: meaning } });
     expect([approvals.pending(), told]).toEqual([[], []]);
   });
 

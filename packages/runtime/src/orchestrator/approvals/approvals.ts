@@ -16,6 +16,7 @@ import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm-control.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
@@ -24,6 +25,7 @@ import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import type { ApprovalRecord, ApprovalRecordAnswer } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address-key.ts';
+import { describeProblem } from '../describe-problem.ts';
 import { NamedTimers } from '../named-timers.ts';
 import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
 
@@ -182,7 +184,9 @@ export class Approvals {
     } catch (error) {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
-      for (const callId of entry.frames) this.#refuse(at, callId, failure);
+      this.#host.report('error', 'approval.not_written', describeProblem(failure), at);
+      // The tool call ends with it, and its model reads why.
+      for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
     }
     if (!this.#entries.has(record.id)) return this.#removeFromDisk(entry);
