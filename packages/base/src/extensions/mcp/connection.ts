@@ -172,7 +172,7 @@ export class Connection {
       health.connected();
       if (this.#hasChangedAgain) this.#listAgain('its tools changed while they were listed.');
     } catch (thrown) {
-      const error = this.#toError(nothingAsked(thrown));
+      const error = this.#toError(thrown);
       this.#failures += 1;
       this.#lastFailure = { error, at: clock.elapsed() };
       await this.#client?.close();
@@ -295,12 +295,6 @@ export class Connection {
 
 /** When the background has given up. */
 const LONGEST_REST_MS = 30_000;
-
-/** Nobody had asked for anything yet that may or may not have taken effect. */
-function nothingAsked(thrown: unknown): unknown {
-  if (!(thrown instanceof McpFailure) || thrown.kind !== 'broken') return thrown;
-  return new McpFailure('unreached', thrown.message, thrown.cause);
-}
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;

@@ -36,8 +36,10 @@ export async function openClient({ events, onServerLine }: OpenClientOptions): P
 
 class SupervisedClient implements McpClient {
   readonly #sdk: Sdk;
-  readonly #client: SdkClient;
+  readonly #version: string;
+  readonly #events: ClientEvents;
   readonly #onServerLine: (line: string) => void;
+  #client: SdkClient;
   #process: ServerProcess<never> | undefined;
   /** The one before, when there is none. */
   #lastProcess: ServerProcess<never> | undefined;
@@ -46,31 +48,22 @@ class SupervisedClient implements McpClient {
 
   constructor(sdk: Sdk, version: string, events: ClientEvents, onServerLine: (line: string) => void) {
     this.#sdk = sdk;
+    this.#version = version;
+    this.#events = events;
     this.#onServerLine = onServerLine;
-    const onChanged = () => this.#isOpen && events.onToolsChanged();
-    this.#client = new sdk.Client(
-      { name: 'goondan', version },
-      { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } }, listMaxPages: MOST_PAGES },
-    );
-    this.#client.onclose = () => {
-      if (!this.#isOpen) return;
-      this.#isOpen = false;
-      events.onClosed();
-    };
-    this.#client.onerror = (error) => {
-      if (this.#isOpen) events.onTrouble(error.message);
-    };
+    this.#client = this.#newClient('legacy');
   }
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
-    this.#client.setVersionNegotiation({ mode: target.protocol });
+    // The SDK's client keeps a transport that did not start, and refuses the next one: each attempt has its own client.
+    this.#client = this.#newClient(target.protocol);
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
     } catch (error) {
       // What it says at its end is the reason; it has said everything when it is gone.
       await this.#process?.close();
-      const failure = this.#toFailure(error, options);
+      const failure = nothingBegun(this.#toFailure(error, options));
       await this.close();
       throw failure;
     }
@@ -80,12 +73,14 @@ class SupervisedClient implements McpClient {
     return { tools: tools !== undefined, resources: resources !== undefined, prompts: prompts !== undefined };
   }
 
-  listTools(options: AskOptions): Promise<readonly ListedTool[]> {
-    return this.#ask(options, async (request) => {
-      const { tools } = await this.#client.listTools({}, { ...request, cacheMode: 'refresh' });
+  async listTools(options: AskOptions): Promise<readonly ListedTool[]> {
+    try {
+      const { tools } = await this.#client.listTools({}, { ...toRequest(options), cacheMode: 'refresh' });
       // The SDK has checked its shape; `ListedTool` names what is looked at here.
       return tools as unknown as ListedTool[];
-    });
+    } catch (error) {
+      throw nothingBegun(this.#toFailure(error, options));
+    }
   }
 
   callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply> {
@@ -147,6 +142,27 @@ class SupervisedClient implements McpClient {
 
   lastWords(): LastWords {
     return (this.#process ?? this.#lastProcess)?.end ?? nothingSaid;
+  }
+
+  #newClient(mode: ServerTarget['protocol']): SdkClient {
+    const onChanged = () => this.#isOpen && client === this.#client && this.#events.onToolsChanged();
+    const client = new this.#sdk.Client(
+      { name: 'goondan', version: this.#version },
+      {
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
+        listMaxPages: MOST_PAGES,
+        versionNegotiation: { mode },
+      },
+    );
+    client.onclose = () => {
+      if (!this.#isOpen || client !== this.#client) return;
+      this.#isOpen = false;
+      this.#events.onClosed();
+    };
+    client.onerror = (error) => {
+      if (this.#isOpen && client === this.#client) this.#events.onTrouble(error.message);
+    };
+    return client;
   }
 
   #openTransport(target: ServerTarget) {
@@ -224,6 +240,12 @@ const neverArrived: ReadonlySet<string> = new Set([
   'ENOENT',
   'EACCES',
 ]);
+
+/** For a request that has no effects: a connection that breaks leaves nothing of it in doubt. */
+function nothingBegun(failure: unknown): unknown {
+  if (!(failure instanceof McpFailure) || failure.kind !== 'broken') return failure;
+  return new McpFailure('unreached', failure.message, failure.cause);
+}
 
 function codeOf(thrown: unknown): string {
   const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;

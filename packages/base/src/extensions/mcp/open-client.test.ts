@@ -1,0 +1,59 @@
+// The client of the SDK and real processes; only the clock is the test's.
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExtensionStatus } from '@goondan/types';
+import { manualClock } from '@goondan/runtime/testing';
+import { Connection } from './connection.ts';
+import { openClient } from './open-client.ts';
+import { ServerHealth } from './server-health.ts';
+import { ServerPlace, until } from './testing/server-place.ts';
+
+let place: ServerPlace;
+let connection: Connection | undefined;
+beforeEach(() => {
+  place = new ServerPlace();
+  place.setTools('look');
+});
+afterEach(async () => {
+  await connection?.close();
+  place[Symbol.dispose]();
+});
+
+test.each(['legacy', 'auto'] as const)(
+  'F-10 a command that is missing fails each attempt for that reason, and connects once it is there (%s)',
+  async (protocol) => {
+    const clock = manualClock();
+    const statuses: ExtensionStatus[] = [];
+    const lists: string[][] = [];
+    const quiet = () => undefined;
+    const made = new Connection(
+      { name: 'ghost', timeouts: { connectMs: 10_000, listMs: 10_000, callMs: 10_000 }, isSupervised: true },
+      {
+        clock,
+        logger: { info: quiet, warn: quiet, debug: quiet },
+        health: new ServerHealth((status) => void statuses.push(status)),
+        open: (events) => openClient({ events, onServerLine: quiet }),
+        onListed: async (tools) => void lists.push(tools.map(({ name }) => name)),
+      },
+    );
+    connection = made;
+    const command = join(place.folder, 'late.sh');
+    const environment = { PATH: process.env.PATH ?? '' };
+    await made.aim({ type: 'stdio', command, args: [], environment, cwd: place.folder, protocol });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const problem = await made.need().catch(String);
+      expect(problem).toMatch(/cannot be reached: ENOENT\b.*late\.sh/);
+      expect(statuses.at(-1)).toMatchObject({ state: 'failed', problem: expect.stringMatching(/ENOENT.*late\.sh/) });
+      await clock.advance(30_000);
+    }
+
+    const server = [...(place.transport.command as string[]), ...(place.transport.args as string[])];
+    place.write('late.sh', `#!/bin/sh\nexec ${server.map((word) => `'${word}'`).join(' ')}\n`);
+    chmodSync(command, 0o755);
+    made.wake();
+    await until(() => made.isConnected);
+    expect(lists).toEqual([['look']]);
+    expect(statuses.at(-1)).toEqual({ state: 'connected', target: command });
+  },
+);
