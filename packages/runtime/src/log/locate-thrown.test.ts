@@ -47,6 +47,13 @@ beforeAll(async () => {
     `  throw new TypeError('cannot parse ' + text);`,
     `}`,
   );
+  await write(
+    'node_modules/@goondan/base/index.js',
+    `import { parse } from 'acme-parser';`,
+    `export function start(text) {`,
+    `  parse(text);`,
+    `}`,
+  );
 });
 
 type Run = (...args: unknown[]) => unknown;
@@ -87,6 +94,15 @@ describe('F-03 the place where code of a bundle threw', () => {
     expect(place).toMatchObject({ file: 'extensions/rules.ts', line: 10 });
     expect(stack).toStartWith('TypeError: cannot parse ?\n    at packaged (extensions/rules.ts:10:');
     expect(stack).toContain('    at parse (node_modules/acme-parser/index.js:2:');
+  });
+
+  test('is unknown when a library of goondan called the package that threw', async () => {
+    const { start } = (await import(join(folder, 'node_modules/@goondan/base/index.js'))) as Record<string, Run>;
+    const thrown = await (async () => start?.('?'))().catch((error: unknown) => error);
+    const { place, stack } = locate(thrown);
+    expect(place).toBeUndefined();
+    expect(stack).toContain('    at parse (node_modules/acme-parser/index.js:2:');
+    expect(stack).toContain('    at start (node_modules/@goondan/base/index.js:3:');
   });
 
   test('is where goondan was called, when goondan threw', async () => {

@@ -15,7 +15,10 @@ import type { Mask } from './mask-secrets.ts';
 import { readStack, type StackFrame, toPlace } from './read-stack.ts';
 
 export interface ThrownOrigin {
-  /** The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. */
+  /**
+   * The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. Absent when a
+   * package was called by a library of goondan, or called it: that is not a mistake in the code of the bundle.
+   */
   readonly place?: CodePlace;
   /** A line for each frame. Absent when no code but goondan's is in it. */
   readonly stack?: string;
@@ -101,8 +104,8 @@ function placeFrame({ name, at }: StackFrame, owners: CodeOwners): PlacedFrame[]
 
 function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
   const near = frames.slice(0, endOfNear(frames));
-  const first = (wanted: CodeOwner) => near.find(({ owner }) => owner === wanted);
-  return (first('bundle') ?? first('package'))?.place;
+  const first = (wanted: CodeOwner) => near.find(({ owner }) => owner === wanted)?.place;
+  return first('bundle') ?? (first('library') === undefined ? first('package') : undefined);
 }
 
 /** Whoever threw ends where goondan called it: behind that are outer layers, in which it ran. */
