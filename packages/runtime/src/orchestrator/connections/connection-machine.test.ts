@@ -150,6 +150,17 @@ describe('a connection', () => {
     expect([world.status.status, world.status.crashes]).toEqual(['starting', 1]);
   });
 
+  test('says in whole milliseconds when the next process starts', () => {
+    const world = started();
+    world.now = 77.7;
+    world.say('exited');
+    world.say('exited');
+    const exit = { type: 'exited', process: world.alive ?? 0, code: 0, signal: null } as const;
+    const { actions } = stepConnection(world.state, exit, world.now, policyOfTests);
+    const said = actions.flatMap((action) => (action.type === 'report' ? [action.message] : []));
+    expect(said).toEqual([expect.stringMatching(/; the next one starts in 100 ms\.$/)]);
+  });
+
   test('whose process fails is killed, then replaced', () => {
     for (const world of [started(), listening()]) {
       world.say('failed');

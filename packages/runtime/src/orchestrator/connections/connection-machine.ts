@@ -146,7 +146,7 @@ function loseProcess(
   const problem = phase.name === 'killed' ? state.problem : problemOf(phase, `its process ${how}`);
   const crashed = { ...countCrash(state, moment), ...(problem === undefined ? {} : { problem }) };
   const waitMs = Math.max(0, crashed.restarts.notBefore - moment.now);
-  const message = `Process ${process} ${how}; the next one starts ${waitMs === 0 ? 'now' : `in ${waitMs} ms`}.`;
+  const message = `Process ${process} ${how}; the next one starts ${waitMs === 0 ? 'now' : `in ${Math.round(waitMs)} ms`}.`;
   const next = seekProcess(crashed, moment);
   return {
     state: next.state,
