@@ -263,6 +263,26 @@ describe('gdn mcp test', () => {
     });
   });
 
+  test('F-10 says what to do about a mistyped tool, and about a server that does not start', async () => {
+    await declare(alive());
+    const mistyped = await run('notes', '--trust', '--call', 'lookk');
+    expect(mistyped.stderr).toStartWith(
+      'E_MCP_UNKNOWN: MCP server "notes" has no tool "lookk". Did you mean "look"?\n`gdn mcp test notes` lists its tools.\n',
+    );
+
+    const advice = 'Check its command, arguments and environment (over HTTP its url and headers) in `.mcp.json`.';
+    await declare(['no-such-command-xyz']);
+    const missing = await run('notes', '--trust');
+    expect(missing.exitCode).toBe(1);
+    expect(missing.stderr).toBe(
+      'E_MCP_CONNECT: MCP server "notes" cannot be reached: ' +
+        `Executable not found in $PATH: "no-such-command-xyz".\n${advice}\n`,
+    );
+    await declare(['sh', '-c', 'echo no database >&2; exit 3']);
+    const dead = await run('notes', '--trust');
+    expect(dead.stderr).toEndWith(` Its process ended with code 3. It said: no database\n${advice}\n`);
+  });
+
   test('F-10 Ctrl-C ends a server that says nothing: exit 130, and nothing is left', async () => {
     const mark = join(folder, 'started');
     const silent = `await Bun.write(${JSON.stringify(mark)}, ''); setInterval(() => undefined, 1000);`;

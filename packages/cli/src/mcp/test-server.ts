@@ -1,6 +1,6 @@
 /** `gdn mcp test`: starts a server as an agent would, and shows what it offers. Needs trust, because its command runs. */
-import { cleanText, type ProbedServer, probeServer } from '@goondan/base/mcp';
-import { maskSecrets } from '@goondan/runtime';
+import { cleanText, MCP_FILE, type McpConfig, type ProbedServer, probeServer } from '@goondan/base/mcp';
+import { closestName, maskSecrets } from '@goondan/runtime';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
 import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
@@ -37,7 +37,7 @@ export async function testServer(
   const { agent, secrets, ...found } = await findServer(plan, wanted, { ...places, ...(agentName && { agentName }) });
   const mask = maskSecrets(secrets);
   try {
-    const probed = await probeServer({ ...found, ...calls, signal });
+    const probed = await probeServer({ ...found, ...calls, closestName, signal });
     return { name: found.name, agent: agent ?? null, ...maskAll(probed, mask) };
   } catch (error) {
     if (signal.aborted) {
@@ -45,8 +45,15 @@ export async function testServer(
       throw new GoondanError('E_CANCELLED', message, { suggestion: 'Run the command again to retry.' });
     }
     if (!(error instanceof GoondanError)) throw error;
-    throw new GoondanError(error.code, mask(error.message), { suggestion: error.suggestion, cause: error });
+    const suggestion = error.code === 'E_MCP_CONNECT' ? whatToCheck(found.config) : error.suggestion;
+    throw new GoondanError(error.code, mask(error.message), { suggestion, cause: error });
   }
+}
+
+/** The catalogue speaks of an agent that runs: of its log, and of attempts that follow. */
+function whatToCheck({ transport }: McpConfig): string {
+  const where = transport === undefined ? `\`${MCP_FILE}\`` : '`transport` of its config';
+  return `Check its command, arguments and environment (over HTTP its url and headers) in ${where}.`;
 }
 
 /** A server may say what it was given. */

@@ -120,7 +120,7 @@ export const agentErrors = {
     suggestion: 'Use one of the tools that are offered.',
   },
   E_MCP_UNKNOWN: {
-    meaning: 'There is no MCP server of that name in the bundle.',
+    meaning: 'There is no MCP server of that name in the bundle, or the server has no such tool.',
     suggestion: '`gdn mcp list` shows those there are.',
   },
   E_MCP_VARIABLE: {

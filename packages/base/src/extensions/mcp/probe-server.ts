@@ -13,6 +13,7 @@ import { ToolNames } from './tool-names.ts';
 import { textOf, toOutput } from './tool-result.ts';
 
 const LONGEST_DESCRIPTION = 4_096;
+const LONGEST_NAME = 256;
 
 export interface ProbeOptions extends Surroundings {
   /** The extension, as the agent calls it. */
@@ -20,6 +21,8 @@ export interface ProbeOptions extends Surroundings {
   readonly config: McpConfig;
   /** By the server's name of the tool, or the agent's. */
   readonly call?: { readonly tool: string; readonly args: JsonObject };
+  /** The known name that a mistyped one most likely stands for. */
+  readonly closestName: (name: string, known: readonly string[]) => string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -101,12 +104,17 @@ async function callTool(
   tools: readonly ProbedTool[],
   { timeouts, maxResultCharacters }: McpSettings,
   { tool: wanted, args }: NonNullable<ProbeOptions['call']>,
-  { name, signal }: ProbeOptions,
+  { name, signal, closestName }: ProbeOptions,
 ): Promise<NonNullable<ProbedServer['call']>> {
   const found = tools.find((each) => each.tool === wanted || each.name === wanted);
   if (found === undefined) {
-    const names = tools.map(({ tool }) => tool).join(', ') || 'none';
-    throw new GoondanError('E_MCP_UNKNOWN', `MCP server "${name}" has no tool "${wanted}". It has: ${names}.`);
+    const known = tools.map(({ tool }) => tool);
+    const meant = closestName(wanted, known);
+    const names = known.map((tool) => cleanText(tool, LONGEST_NAME)).join(', ') || 'none';
+    const hint = meant === undefined ? `It has: ${names}.` : `Did you mean "${cleanText(meant, LONGEST_NAME)}"?`;
+    throw new GoondanError('E_MCP_UNKNOWN', `MCP server "${name}" has no tool "${wanted}". ${hint}`, {
+      suggestion: `\`gdn mcp test ${name}\` lists its tools.`,
+    });
   }
   const reply = await client.callTool(found.tool, args, ask(timeouts.callMs, signal));
   if (reply.isError === true) {
