@@ -121,7 +121,12 @@ export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
 export type { MissingRecords, TracedChain, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
-export { type LoadedAgent, readDescription, type RecordedAgent } from './workspace/agent-descriptions.ts';
+export {
+  type LoadedAgent,
+  readDescription,
+  type RecordedAgent,
+  recordDescriptions,
+} from './workspace/agent-descriptions.ts';
 export { keepKnownTools } from './workspace/keep-known-tools.ts';
 export type { ArchivedEvent, ArchivedTurn, EventOrigin } from './workspace/archive/read-archive.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';

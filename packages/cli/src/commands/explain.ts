@@ -14,7 +14,7 @@ interface ExplainCommandOptions extends BundleOptions {
 const description =
   'Shows the onion of an agent: which layers stand around its turns, steps, model calls and tool calls, the outermost ' +
   'first. They are those of its last start; before the first one only what is declared is known. Tools are listed with ' +
-  'where they come from; those of MCP servers are the ones that a turn saw last. Nothing of the bundle is run, except ' +
+  'where they come from; those of MCP servers are the ones that a turn or `gdn mcp test` saw last. Nothing of the bundle is run, except ' +
   'with --load, which loads the agent in a process of its own and ends it: no turn, no conversation.';
 
 const examples = `

@@ -263,6 +263,27 @@ describe('gdn mcp test', () => {
     });
   });
 
+  test('F-11 `gdn explain` knows the tools that a test saw, before the first start of the agent', async () => {
+    await declare(alive());
+    const explain = (...args: string[]) => runCaptured(['explain', folder, '--state-root', place.stateRoot, ...args]);
+    expect((await explain()).stdout).toContain('Tools:      notes: tools unknown: `gdn mcp test notes`\n');
+    expect((await run('tools', '--trust')).exitCode).toBe(0);
+    const listed = /^Tools: {6}notes__look, notes__fail, notes__hang \(notes, seen \d{4}-\S+\)$/m;
+    const explained = await explain();
+    expect(explained.stdout).toMatch(listed);
+    expect(explained.stderr).toContain('It has not been started yet');
+    expect(JSON.parse((await explain('--json')).stdout)).toMatchObject({ source: 'declared', layers: null });
+
+    const loaded = await explain('--load', '--trust');
+    expect(loaded.stdout).toMatch(listed);
+    expect(loaded.stdout).toContain('notes/connect');
+
+    // The next test has other tools.
+    await place.write('bundle', { 'tools.json': '[{ "name": "look", "inputSchema": { "type": "object" } }]' });
+    expect((await run('notes', '--trust')).exitCode).toBe(0);
+    expect((await explain()).stdout).toMatch(/^Tools: {6}notes__look \(notes, seen /m);
+  });
+
   test('F-10 says what to do about a mistyped tool, and about a server that does not start', async () => {
     await declare(alive());
     const mistyped = await run('notes', '--trust', '--call', 'lookk');

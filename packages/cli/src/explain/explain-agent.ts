@@ -73,7 +73,9 @@ export async function explainAgent(
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
     return { agent, source: 'loaded', ...toParts(loaded, declared) };
   }
-  if (recorded === undefined) return { ...explainDeclared(declared), note: NEVER_STARTED };
+  if (recorded === undefined || recorded.neverStarted === true) {
+    return { ...explainDeclared(declared, recorded), note: NEVER_STARTED };
+  }
   const explanation: Explanation = { agent, source: 'last-run', ...toParts(recorded, declared) };
   return recorded.digest === partsDigest(declared) ? explanation : { ...explanation, note: CHANGED };
 }
@@ -95,21 +97,23 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
-/** What is known of an agent that never started. */
-export function explainDeclared(declared: DeclaredAgent): Explanation {
+/** What is known of an agent that never started. `tested`: with the tools that tests of its servers saw. */
+export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Explanation {
   const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
   const tools = [
     ...own.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`)),
     ...(agentTools ? AGENT_TOOL_NAMES : []),
   ];
-  const servers = extensions.filter(isMcpServer).map(({ resource }) => resource.metadata.name);
+  const names = extensions.map(({ resource }) => resource.metadata.name);
+  const unknown = extensions.filter(isMcpServer).map(({ resource }) => resource.metadata.name);
+  const known = keepKnownTools({ extensions: names, layers: [], tools, unknown }, tested);
   return {
     agent: agentName,
     source: 'declared',
-    extensions: extensions.map(({ resource }) => resource.metadata.name),
+    extensions: names,
     layers: null,
-    tools,
-    ...sourcesOf({ tools, unknown: servers }, declared),
+    tools: known.tools,
+    ...sourcesOf(known, declared),
   };
 }
 

@@ -11,6 +11,8 @@ export interface FoundServer {
   readonly config: McpConfig;
   /** Absent while no agent uses it. */
   readonly agent?: string;
+  /** That agent, and others that use the same server in the same way. */
+  readonly users: readonly DeclaredAgent[];
   readonly bundleFolder: string;
   readonly workdir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -36,11 +38,15 @@ export async function findServer(
     .filter((agent) => agentName === undefined || agent.agentName === agentName)
     .flatMap((agent) => (agent.extensions ?? []).filter(isMcpServer).map((each) => ({ agent, ...describe(each) })));
   const found = used.find(({ name }) => name === wanted) ?? used.find(({ server }) => server === wanted);
-  if (found !== undefined) return { ...found, agent: found.agent.agentName, ...placesOf(found.agent, places) };
+  if (found !== undefined) {
+    const { agent, name, config } = found;
+    const users = used.filter((each) => isAlike(each, found)).map((each) => each.agent);
+    return { name, config, agent: agent.agentName, users, ...placesOf(agent, places) };
+  }
   const path = join(places.bundleFolder, MCP_FILE);
   const servers = Object.keys(serversOf((await readMcpFile(path)) ?? {}));
   if (agentName === undefined && servers.includes(wanted)) {
-    return { name: wanted, config: {}, ...places, environment: process.env, secrets: [] };
+    return { name: wanted, config: {}, ...places, environment: process.env, secrets: [], users: [] };
   }
   const names = [...new Set([...used.map(({ name }) => name), ...servers])].join(', ') || 'none';
   throw new GoondanError('E_MCP_UNKNOWN', `There is no MCP server "${wanted}". Servers: ${names}.`);
@@ -55,6 +61,13 @@ export function isMcpServer({ root, resource }: DeclaredExtension): boolean {
   } catch {
     return false;
   }
+}
+
+type UsedServer = Pick<FoundServer, 'name' | 'config'> & { readonly agent: DeclaredAgent };
+
+function isAlike(one: UsedServer, other: UsedServer): boolean {
+  const partsOf = ({ name, config, agent }: UsedServer) => [name, config, agent.environment, agent.workdir];
+  return Bun.deepEquals(partsOf(one), partsOf(other));
 }
 
 function describe({ resource, config }: DeclaredExtension) {

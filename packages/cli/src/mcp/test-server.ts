@@ -6,6 +6,7 @@ import { harmlessLines } from '../harmless-text.ts';
 import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 import { findServer } from './find-server.ts';
+import { recordTools } from './record-tools.ts';
 
 export interface TestRequest extends RunRequest {
   readonly name: string;
@@ -34,11 +35,15 @@ export async function testServer(
   // A key for a model may be missing: no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
-  const { agent, secrets, ...found } = await findServer(plan, wanted, { ...places, ...(agentName && { agentName }) });
+  const { agent, users, secrets, ...found } = await findServer(plan, wanted, {
+    ...places,
+    ...(agentName && { agentName }),
+  });
   const mask = maskSecrets(secrets);
   try {
-    const probed = await probeServer({ ...found, ...calls, closestName, signal });
-    return { name: found.name, agent: agent ?? null, ...maskAll(probed, mask) };
+    const probed = maskAll(await probeServer({ ...found, ...calls, closestName, signal }), mask);
+    await recordTools(run, users, { extension: found.name, offered: probed.offered }, terminal);
+    return { name: found.name, agent: agent ?? null, ...probed };
   } catch (error) {
     if (signal.aborted) {
       const message = `The test of "${wanted}" was ended early. Nothing of the server is left running.`;

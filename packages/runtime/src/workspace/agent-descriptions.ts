@@ -10,7 +10,7 @@
  * 4. Tools that an extension offered before stay until it is known which ones it offers now (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../ipc/from-agent.ts';
-import { type Check, name, object, text } from '../ipc/check/shape.ts';
+import { type Check, flag, name, object, optional, text } from '../ipc/check/shape.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { type Fs, systemFs } from '../ports/fs.ts';
 import type { JournalLocation } from './journal/instance-slots.ts';
@@ -24,6 +24,8 @@ import type { StoreWarning } from './store-ports.ts';
 /** With `partsDigest` of what was declared then. */
 export interface LoadedAgent extends AgentDescription {
   readonly digest: string;
+  /** Nothing is known of it but tools that extensions offer: a server was tested before the agent's first start. */
+  readonly neverStarted?: boolean;
 }
 
 export interface RecordedAgent extends LoadedAgent {
@@ -110,15 +112,17 @@ export async function readDescription(
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const header = fileHeader(value);
     if (header.agent !== agentName) return undefined;
-    return { ...agentDescription(value), digest: header.digest, recordedAt: header.recordedAt };
+    const { digest, recordedAt, neverStarted } = header;
+    return { ...agentDescription(value), digest, recordedAt, ...(neverStarted !== undefined && { neverStarted }) };
   } catch {
     // It is only for show: a damaged one is as good as none.
     return undefined;
   }
 }
 
-const fileHeader: Check<{ agent: string; digest: string; recordedAt: string }> = object({
+const fileHeader: Check<{ agent: string; digest: string; recordedAt: string; neverStarted?: boolean }> = object({
   agent: name,
   digest: text,
   recordedAt: name,
+  neverStarted: optional(flag),
 });

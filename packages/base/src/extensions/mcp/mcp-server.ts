@@ -21,7 +21,7 @@ import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp
 import type { McpSettings } from './mcp-settings.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { Environment } from '../../process-tree/child-environment.ts';
-import { PROMPT_TOOLS, registerSharedTools, RESOURCE_TOOLS } from './shared-tools.ts';
+import { registerSharedTools, sharedNames } from './shared-tools.ts';
 import { ServerHealth } from './server-health.ts';
 import { readSeen, toState } from './tool-memory.ts';
 import { ToolNames } from './tool-names.ts';
@@ -64,11 +64,10 @@ export class McpServer {
         onListed: (listed, abilities) => this.#takeList(listed, abilities),
       },
     );
-    const reserved = [...(settings.resources ? RESOURCE_TOOLS : []), ...(settings.prompts ? PROMPT_TOOLS : [])];
     this.#offer = new ToolOffer({
       extension: name,
       tools,
-      names: new ToolNames(name, reserved),
+      names: new ToolNames(name, sharedNames(settings)),
       logger,
       call: (tool, ctx, input) => this.#call(tool, ctx, input),
     });

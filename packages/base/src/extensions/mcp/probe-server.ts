@@ -9,6 +9,7 @@ import { type McpConfig, type McpSettings, readSettings } from './mcp-settings.t
 import { openClient } from './open-client.ts';
 import { resolveTarget, type Surroundings } from './resolve-target.ts';
 import { describeTarget } from './server-target.ts';
+import { sharedNames } from './shared-tools.ts';
 import { ToolNames } from './tool-names.ts';
 import { textOf, toOutput } from './tool-result.ts';
 
@@ -41,6 +42,8 @@ export interface ProbedServer {
   readonly target: string;
   readonly connectMs: number;
   readonly tools: readonly ProbedTool[];
+  /** Everything that the agent would offer of it, as the agent calls it: also the tools for resources and prompts. */
+  readonly offered: readonly string[];
   readonly call?: { readonly tool: string; readonly output: JsonValue };
   /** The last lines it printed beside messages. */
   readonly lines: readonly string[];
@@ -60,12 +63,17 @@ export async function probeServer(options: ProbeOptions): Promise<ProbedServer> 
   signal.addEventListener('abort', stop, { once: true });
   try {
     const startedAt = performance.now();
-    const { tools: hasTools } = await client.connect(target, ask(settings.timeouts.connectMs, signal));
+    const abilities = await client.connect(target, ask(settings.timeouts.connectMs, signal));
     const connectMs = Math.round(performance.now() - startedAt);
-    const listed = hasTools ? await client.listTools(ask(settings.timeouts.listMs, signal)) : [];
+    const listed = abilities.tools ? await client.listTools(ask(settings.timeouts.listMs, signal)) : [];
     const tools = await judge(listed, settings, options);
     const call = options.call && (await callTool(client, tools, settings, options.call, options));
-    return { target: describeTarget(target), connectMs, tools, ...(call && { call }), lines: client.lastWords().lines };
+    const offered = [
+      ...tools.flatMap((tool) => (tool.withheld === undefined ? [tool.name] : [])),
+      ...sharedNames(settings, abilities).map((shared) => `${name}__${shared}`),
+    ];
+    const { lines } = client.lastWords();
+    return { target: describeTarget(target), connectMs, tools, offered, ...(call && { call }), lines };
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof McpFailure ? toError(name, error) : error;
@@ -83,13 +91,14 @@ function ask(timeoutMs: number, signal: AbortSignal): AskOptions {
 
 async function judge(
   listed: readonly ListedTool[],
-  { trust, tools: filter }: McpSettings,
+  settings: McpSettings,
   { name, bundleFolder }: ProbeOptions,
 ): Promise<ProbedTool[]> {
+  const { trust, tools: filter } = settings;
   const approved = approvedOf(await readApprovalsFile(bundleFolder), name);
   const knowledge = { seen: new Map(), approved, trust, filter: filter === false ? { allow: [] } : filter };
   const { offered, withheld } = judgeTools(listed, knowledge);
-  const names = new ToolNames(name, []);
+  const names = new ToolNames(name, sharedNames(settings));
   names.assign([...offered, ...withheld.map(({ tool }) => tool)].map(({ name: tool }) => tool));
   const describe = ({ name: tool, description = '' }: ListedTool) => ({
     name: names.of(tool),

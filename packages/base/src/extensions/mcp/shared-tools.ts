@@ -5,8 +5,16 @@ import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp
 import type { McpSettings } from './mcp-settings.ts';
 import { asText, Budget, showBlock, showContents } from './tool-result.ts';
 
-export const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
-export const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
+const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
+const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
+
+/** Their names, without the extension before them: all that are asked for, or those of them that a server has. */
+export function sharedNames(
+  { resources, prompts }: Pick<McpSettings, 'resources' | 'prompts'>,
+  server: Pick<ServerAbilities, 'resources' | 'prompts'> = { resources: true, prompts: true },
+): string[] {
+  return [...(resources && server.resources ? RESOURCE_TOOLS : []), ...(prompts && server.prompts ? PROMPT_TOOLS : [])];
+}
 
 export interface SharedParts {
   readonly extension: string;

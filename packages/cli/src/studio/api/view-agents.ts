@@ -26,12 +26,12 @@ function partsOf(
   declared: DeclaredAgent | undefined,
   recorded: RecordedAgent | undefined,
 ): Omit<AgentView, 'name' | 'model' | 'mayAsk'> {
-  if (recorded !== undefined) {
+  if (recorded !== undefined && recorded.neverStarted !== true) {
     const { tools, extensions, layers } = recorded;
     return { tools, ...sourcesOf(recorded, declared ?? {}), extensions, layers };
   }
   if (declared === undefined) return { tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
-  const { tools, toolSources, unknownTools, extensions } = explainDeclared(declared);
+  const { tools, toolSources, unknownTools, extensions } = explainDeclared(declared, recorded);
   return { tools, toolSources, unknownTools, extensions, layers: [] };
 }
 

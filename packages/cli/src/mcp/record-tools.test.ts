@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DeclaredAgent, readDescription, recordDescriptions } from '@goondan/runtime';
+import { viewAgents } from '../studio/api/view-agents.ts';
+import { openTerminal } from '../terminal.ts';
+import { recordTools } from './record-tools.ts';
+
+let place: { stateRoot: string; workspaceId: string };
+let printed: string;
+beforeEach(() => {
+  place = { stateRoot: mkdtempSync(join(tmpdir(), 'goondan-record-')), workspaceId: 'w' };
+  printed = '';
+});
+afterEach(() => rmSync(place.stateRoot, { recursive: true }));
+
+const write = (text: string) => void (printed += text);
+const terminal = openTerminal({ stdout: { write }, stderr: { write }, env: {} });
+const agents = (...names: string[]): DeclaredAgent[] => names.map((agentName) => ({ agentName, models: {} }));
+const seen = { extension: 'files', offered: ['files__look', 'files__list'] };
+
+test('F-11 tools that a test saw take the place of those before, and the last start stays what it was', async () => {
+  const before = {
+    extensions: ['files', 'notes', 'mail'],
+    layers: [],
+    tools: ['clock__now', 'files__old', 'notes__search'],
+    registered: [
+      { name: 'files__old', extension: 'files', seenAt: '2026-01-01' },
+      { name: 'notes__search', extension: 'notes', seenAt: '2026-01-01' },
+    ],
+    unknown: ['mail'],
+    digest: 'abc',
+  };
+  const recorder = recordDescriptions({ ...place, warn: ({ message }) => expect.unreachable(message) });
+  recorder.record('host', before);
+  await recorder.settled();
+  await recordTools(place, agents('host'), seen, terminal);
+  const recorded = await readDescription(place, 'host');
+  expect(recorded).toEqual({
+    ...before,
+    tools: ['clock__now', 'notes__search', 'files__look', 'files__list'],
+    registered: [
+      { name: 'notes__search', extension: 'notes', seenAt: '2026-01-01' },
+      { name: 'files__look', extension: 'files', seenAt: expect.any(String) },
+      { name: 'files__list', extension: 'files', seenAt: expect.any(String) },
+    ],
+    recordedAt: expect.any(String),
+  });
+  expect(printed).toBe('');
+});
+
+test('F-11 of an agent that never started they are kept for each user, and nothing is taken for its layers', async () => {
+  await recordTools(place, agents('host', 'guest'), seen, terminal);
+  for (const name of ['host', 'guest']) {
+    expect(await readDescription(place, name)).toMatchObject({ tools: seen.offered, neverStarted: true });
+  }
+  // An agent that does not declare the server any more does not show its tools.
+  const declared = { entryAgent: 'host', agents: agents('host') };
+  expect(await viewAgents(place, declared, [])).toMatchObject([{ name: 'host', tools: [], layers: [] }]);
+});
+
+test('F-11 a disk that refuses them is told, and fails nothing', async () => {
+  writeFileSync(join(place.stateRoot, 'workspaces'), 'in the way');
+  await recordTools(place, agents('host'), seen, terminal);
+  expect(printed).toStartWith('The tools could not be kept for `gdn explain`: ');
+});

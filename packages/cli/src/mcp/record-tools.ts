@@ -1,0 +1,61 @@
+/** Keeps the tools that a test of a server saw, where `gdn explain` and Studio look for them. */
+import {
+  type DeclaredAgent,
+  type LoadedAgent,
+  partsDigest,
+  readDescription,
+  recordDescriptions,
+} from '@goondan/runtime';
+import { explainDeclared } from '../explain/explain-agent.ts';
+import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface SeenTools {
+  /** The server, as the agents call it. */
+  readonly extension: string;
+  readonly offered: readonly string[];
+}
+
+/** Never rejects: it is only for show. Does nothing while the swarm runs, because its agents record it themselves. */
+export async function recordTools(
+  { stateRoot, workspaceId }: SwarmPlace,
+  agents: readonly DeclaredAgent[],
+  seen: SeenTools,
+  terminal: Terminal,
+): Promise<void> {
+  const place = { stateRoot, workspaceId };
+  const warn = ({ path, message }: { readonly path: string; readonly message: string }) =>
+    terminal.printError(`The tools could not be kept for \`gdn explain\`: ${path}: ${message}\n`);
+  try {
+    if ((await attachSwarm(place)) !== undefined) return;
+    const recorder = recordDescriptions({ ...place, warn });
+    const seenAt = new Date().toISOString();
+    for (const agent of agents) {
+      const before = (await readDescription(place, agent.agentName)) ?? describeDeclared(agent);
+      recorder.record(agent.agentName, withTools(before, seen, seenAt));
+    }
+    await recorder.settled();
+  } catch (error) {
+    warn({ path: stateRoot, message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** What was recorded, with other tools of one extension. */
+function withTools(before: LoadedAgent, { extension, offered }: SeenTools, seenAt: string): LoadedAgent {
+  const { registered = [], unknown = [], ...rest } = before;
+  const isOther = (tool: { readonly extension: string }) => tool.extension !== extension;
+  const gone = new Set(registered.filter((tool) => !isOther(tool)).map(({ name }) => name));
+  const left = unknown.filter((each) => each !== extension);
+  return {
+    ...rest,
+    tools: [...rest.tools.filter((name) => !gone.has(name)), ...offered],
+    registered: [...registered.filter(isOther), ...offered.map((name) => ({ name, extension, seenAt }))],
+    ...(left.length > 0 && { unknown: left }),
+  };
+}
+
+function describeDeclared(agent: DeclaredAgent): LoadedAgent {
+  const { extensions, tools, unknownTools } = explainDeclared(agent);
+  const unknown = unknownTools.map(({ extension }) => extension);
+  return { extensions, layers: [], tools, unknown, digest: partsDigest(agent), neverStarted: true };
+}
