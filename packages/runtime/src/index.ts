@@ -145,6 +145,11 @@ export {
   readHistory,
 } from './workspace/history/read-history.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export {
+  type SalvagedConversation,
+  salvageConversation,
+  describeProblem,
+} from './workspace/journal/salvage-conversation.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
 export type { ForkOrigin } from './workspace/journal/metadata.ts';

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AgentAddress } from '@goondan/types';
 import { addBundleOptions, addFlockOption, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { harmlessLines } from '../harmless-text.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -20,7 +21,8 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
     .summary('go on from a moment of a conversation, in another one')
     .description(
       'Makes another conversation of the same agent that goes on from a moment of this one, with its messages and the ' +
-        'states of its extensions as they were. This one stays as it is. A running swarm does it itself.',
+        'states of its extensions as they were. This one stays as it is. A running swarm does it itself. If a file is damaged, ' +
+        'the messages come from those that are whole, warnings say so, and the exit code is 1.',
     )
     .requiredOption('--as <key>', 'the key of the new conversation')
     .option(
@@ -30,12 +32,16 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
   addBundleOptions(addFlockOption(command))
     .addHelpText('after', '\nExample:\n  $ gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: ForkOptions) => {
-      await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal));
-      finish(exitCodes.ok);
+      finish(await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal)));
     });
 }
 
-async function forkConversation(from: AgentAddress, options: ForkOptions, terminal: Terminal, signal: AbortSignal) {
+async function forkConversation(
+  from: AgentAddress,
+  options: ForkOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
   const [{ placeOfSwarm }, { withInstance }, { forkInstance }, { readMoment }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/read-instances.ts'),
@@ -49,11 +55,18 @@ async function forkConversation(from: AgentAddress, options: ForkOptions, termin
   const moment = at === undefined ? {} : { at: readMoment(at) };
   const forked = await forkInstance({ place, from, as, ...moment, signal });
   const { agentName: agent, instanceKey } = from;
-  if (json === true) return printJson({ forked: true, agent, instanceKey: as, from: instanceKey, ...forked }, terminal);
-  const { seq, messages, unknownStates } = forked;
-  const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
-  terminal.print(`Conversation "${as}" of ${agent} goes on from "${instanceKey}" after event ${seq}: ${count}.\n`);
-  if (unknownStates.length === 0) return;
-  const names = unknownStates.join(', ');
-  terminal.printError(`warn: These extensions begin without a state, it was too long for the archive: ${names}.\n`);
+  const { seq, messages, unknownStates, problems = [] } = forked;
+  if (json === true) {
+    printJson({ forked: true, agent, instanceKey: as, from: instanceKey, ...forked }, terminal);
+  } else {
+    const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
+    const after = seq === undefined ? '' : ` after event ${seq}`;
+    terminal.print(`Conversation "${as}" of ${agent} goes on from "${instanceKey}"${after}: ${count}.\n`);
+    const names = unknownStates.join(', ');
+    if (names !== '')
+      terminal.printError(`warn: The archive has no state for these extensions, they begin without: ${names}.\n`);
+  }
+  for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
+  // A script must notice that not every file was whole.
+  return problems.length === 0 ? exitCodes.ok : exitCodes.failure;
 }

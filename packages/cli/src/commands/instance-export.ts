@@ -21,8 +21,8 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     .summary('write one out as JSON')
     .description(
       'Prints everything of one conversation as JSON: its messages, the states of its extensions, inputs that wait and ' +
-        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter. A part ' +
-        'that is damaged is left out and named; the exit code is 1 then.',
+        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter. A damaged ' +
+        'part is left out, or taken from the history; a warning says so, and the exit code is 1.',
     )
     .option('--output <file>', 'write it into a file that only you can read')
     .option('--force', 'replace that file if it is there')
@@ -60,7 +60,7 @@ async function exportConversation(
     }
     for await (const text of gathered(pieces)) await terminal.write(text);
   });
-  for (const problem of counts.problems ?? []) terminal.printError(`warn: Left out: ${harmlessLines(problem)}\n`);
+  for (const problem of counts.problems ?? []) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
   if (output !== undefined) {
     const turns = history ? ` and ${count(counts.turns, 'turn')}` : '';
     if (json === true) printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);

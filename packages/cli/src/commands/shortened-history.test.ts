@@ -93,6 +93,80 @@ describe('T-03 a shortened conversation', () => {
   });
 });
 
+/** Flips one bit near the beginning, in the middle or near the end. */
+const flips = [0.05, 0.5, 0.95].map((part) => (bytes: Buffer) => {
+  const at = Math.floor(bytes.length * part);
+  return Buffer.concat([bytes.subarray(0, at), Buffer.of((bytes[at] ?? 0) ^ 1), bytes.subarray(at + 1)]);
+});
+
+describe('T-01 T-05 the printed remedies', () => {
+  test('give all messages while one file is damaged, and say what was damaged', async () => {
+    const whole = await showRemedies();
+    expect(whole.fork).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(whole.export).toMatchObject({ exitCode: 0, stderr: '' });
+    const { messages, extensions } = JSON.parse(whole.export.stdout);
+    expect([messages.length, extensions]).toEqual([2, { count: 2 }]);
+    const told = { fork: 0, export: 0 };
+    for (const file of conversationFiles()) {
+      for (const flip of flips) {
+        const shown = await whileDamaged({ [file]: flip }, showRemedies);
+        for (const name of ['fork', 'export'] as const) {
+          const { exitCode, stdout, stderr } = shown[name];
+          const what = `${name}: ${file}: ${stderr}`;
+          if (exitCode === 0) expect(shown[name], what).toEqual(whole[name]);
+          else
+            expect({ exitCode, problems: JSON.parse(stdout).problems.join('\n') }, what).toEqual({
+              exitCode: 1,
+              problems: expect.stringMatching(/^E_STORE_CORRUPT: /),
+            });
+          if (exitCode !== 0) expect(stderr, what).toMatch(/^warn: E_STORE_CORRUPT: /);
+          if (exitCode !== 0) told[name] += 1;
+        }
+        const [exported, copied] = [JSON.parse(shown.export.stdout), JSON.parse(shown.copy.stdout)];
+        expect([exported.messages, exported.extensions], `export: ${file}`).toEqual([messages, extensions]);
+        expect([copied.messages, copied.extensions], `copy: ${file}`).toEqual([messages, extensions]);
+      }
+    }
+    expect(Math.min(told.fork, told.export)).toBeGreaterThan(8);
+  });
+
+  test('are true when two files are damaged: a fork that is refused names an event that `--at` reaches', async () => {
+    const whole = JSON.parse((await showRemedies()).export.stdout);
+    const files = conversationFiles();
+    const pairs = files.flatMap((one, index) => files.slice(index + 1).map((other) => [one, other] as const));
+    const reached: number[] = [];
+    for (const [one, other] of pairs) {
+      const damaged = { [one]: atEnd, [other]: atEnd };
+      const { fork, copy, export: exported } = await whileDamaged(damaged, showRemedies);
+      const what = `${one} ${other}: ${fork.stderr}`;
+      // Written out as far as it can be read, and never as if it were whole.
+      expect([null, whole.messages], what).toContainEqual(JSON.parse(exported.stdout).messages);
+      if (fork.stdout !== '') {
+        expect(JSON.parse(copy.stdout).messages, what).toEqual(whole.messages);
+        continue;
+      }
+      expect(fork.stderr, what).toMatch(/E_STORE_CORRUPT.*`gdn instance export`/s);
+      const [, event] = /`gdn fork --at (\d+)`/.exec(fork.stderr) ?? [];
+      if (event === undefined) continue;
+      reached.push(Number(event));
+      const earlier = await whileDamaged(damaged, () => show(`fork host default --as copy --at ${event} --json`));
+      expect(JSON.parse(earlier.stdout), what).toMatchObject({ seq: Number(event) });
+      removeMade();
+    }
+    expect(reached).toContain(2);
+  });
+});
+
+const [, , atEnd = (bytes: Buffer) => bytes] = flips;
+
+async function showRemedies() {
+  const fork = await show(commands.fork);
+  const copy = await show('instance export host copy');
+  const exported = await show('instance export host default');
+  removeMade();
+  return { fork, copy, export: exported };
+}
+
 /** Every line of it names a commit or an event of a turn, and it holds the last one. */
 function hidesFromHistory(file: string): boolean {
   const lines = readFileSync(join(place.stateRoot, file), 'utf8').trim().split('\n');
@@ -114,26 +188,38 @@ function conversationFiles(): string[] {
   });
 }
 
-async function showDamaged(file: string, bytes: Buffer): Promise<Record<string, Ended>> {
-  const path = join(place.stateRoot, file);
-  const sound = readFileSync(path);
-  writeFileSync(path, bytes);
+function showDamaged(file: string, bytes: Buffer): Promise<Record<string, Ended>> {
+  return whileDamaged({ [file]: () => bytes }, showAll);
+}
+
+async function whileDamaged<Value>(
+  changes: Readonly<Record<string, (bytes: Buffer) => Buffer>>,
+  look: () => Promise<Value>,
+): Promise<Value> {
+  const sound = Object.keys(changes).map((file) => [file, readFileSync(join(place.stateRoot, file))] as const);
+  for (const [file, bytes] of sound) writeFileSync(join(place.stateRoot, file), changes[file]?.(bytes) ?? bytes);
   try {
-    return await showAll();
+    return await look();
   } finally {
-    writeFileSync(path, sound);
+    for (const [file, bytes] of sound) writeFileSync(join(place.stateRoot, file), bytes);
   }
 }
 
-/** What forks and refusals leave is taken away again. */
 async function showAll(): Promise<Record<string, Ended>> {
-  const { stateRoot } = place;
   const shown: Record<string, Ended> = {};
-  for (const [name, line] of Object.entries(commands)) {
-    const ended = await runCaptured([...line.split(' '), '--bundle', bundle, '--state-root', stateRoot]);
-    shown[name] = { ...ended, stdout: ended.stdout.replace(/"exportedAt": "[^"]*"/, '') };
-  }
+  for (const [name, line] of Object.entries(commands)) shown[name] = await show(line);
+  removeMade();
+  return shown;
+}
+
+async function show(line: string): Promise<Ended> {
+  const ended = await runCaptured([...line.split(' '), '--bundle', bundle, '--state-root', place.stateRoot]);
+  return { ...ended, stdout: ended.stdout.replace(/"exportedAt": "[^"]*",/, '') };
+}
+
+/** Takes away what forks and refusals leave. */
+function removeMade(): void {
+  const { stateRoot } = place;
   const made = readdirSync(stateRoot, { recursive: true }).filter((path) => /copy$|\.corrupt-/.test(String(path)));
   for (const path of made) rmSync(join(stateRoot, String(path)), { recursive: true, force: true });
-  return shown;
 }

@@ -59,7 +59,8 @@ function describeEvent({ event, target }: HistoryEvent, longest: number): string
 
 function describeEnd({ result, fork }: HistoryTurn): string {
   if (result === 'reset') return 'started anew';
-  if (result === 'fork') return `forked from "${fork?.instanceKey ?? ''}" at ${fork?.seq ?? ''}`;
+  if (result === 'fork')
+    return `forked from "${fork?.instanceKey ?? ''}"${fork?.seq === undefined ? '' : ` at ${fork.seq}`}`;
   const ending = endingOf(result);
   if (ending === 'failed') return `failed: ${result.error?.code ?? result.error?.message ?? ''}`;
   if (ending === 'cancelled') return ending;

@@ -3,6 +3,7 @@ import { createUserMessage, GoondanError } from '@goondan/types';
 import type { ArchivedTurn, Journal } from '@goondan/runtime';
 import { exportInstance } from './export-instance.ts';
 
+const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
 const at = { agentName: 'host', instanceKey: 'a "b"' };
 const exportedAt = new Date('2026-01-02T03:04:05.678Z');
 
@@ -26,12 +27,15 @@ function source(version: number, archived = version) {
   return {
     read,
     journal: {
-      read: async () => ({
+      readIntact: async () => ({
         version,
         stateVersion: version,
         messages: [createUserMessage('one'), createUserMessage('two')],
         extensionState: {},
+        lostStates: [],
+        problems: [],
       }),
+      history: async () => ({ start: emptyStart, turns: archive() }),
       summary: async () => ({ messages: 2, pending: 0, deadLetters: 0 }),
       pending: async () => [],
       deadLetters: letters as unknown as Journal['deadLetters'], // Only its list is asked for.

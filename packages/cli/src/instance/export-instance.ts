@@ -5,12 +5,12 @@
  *
  * `docs/cli.md` has the fields. They are added, never renamed; what changes its meaning raises `formatVersion`.
  */
-import type { Journal } from '@goondan/runtime';
+import { describeProblem, type Journal, salvageConversation } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 const FORMAT_VERSION = 1;
 
-type Source = Pick<Journal, 'read' | 'summary' | 'pending' | 'deadLetters' | 'archive'>;
+type Source = Pick<Journal, 'readIntact' | 'history' | 'summary' | 'pending' | 'deadLetters' | 'archive'>;
 
 export interface ExportRequest {
   readonly at: AgentAddress;
@@ -23,27 +23,29 @@ export interface ExportRequest {
 export interface ExportCounts {
   messages: number;
   turns: number;
-  /** Why parts of it are missing; absent when none is. */
+  /** Why parts of it are missing, or come from elsewhere; absent when nothing is damaged. */
   problems?: readonly string[];
 }
 
 /**
- * A part besides the messages that cannot be read is `null`, and `problems` says why.
+ * A part that cannot be read is `null`, and `problems` says why. Messages and states come from the history when their own
+ * files are damaged. A damaged history ends before the damage.
  *
- * **Errors** — those of reading the messages; in the history, after giving what comes before the damage.
+ * **Errors** — those of reading the messages other than `E_STORE_CORRUPT`.
  */
 export async function* exportInstance(
   journal: Source,
   { at, history, exportedAt }: ExportRequest,
   counts: ExportCounts = { messages: 0, turns: 0 },
 ): AsyncGenerator<string> {
-  const { version, messages, extensionState } = await journal.read(at);
-  const problems: string[] = [];
+  const left = await salvageConversation(journal, at, false);
+  const { version, messages, extensionState, unknownStates } = left;
+  const problems = new Set(left.problems);
   const { createdAt, updatedAt } = (await readable(journal.summary(at), problems)) ?? {};
   const inputs = await readable(journal.pending(at), problems);
   const deadLetters = await readable(journal.deadLetters.list(at), problems);
-  counts.messages = messages.length;
-  if (problems.length > 0) counts.problems = [...new Set(problems)];
+  const lost = Object.fromEntries(unknownStates.map((name) => [name, null]));
+  counts.messages = messages?.length ?? 0;
   yield* jsonObject({
     formatVersion: FORMAT_VERSION,
     agent: at.agentName,
@@ -51,42 +53,64 @@ export async function* exportInstance(
     exportedAt,
     createdAt: createdAt ?? null,
     updatedAt: updatedAt ?? null,
-    version,
-    messages,
-    extensions: extensionState,
+    version: version ?? null,
+    messages: messages ?? null,
+    extensions: version === undefined ? null : { ...extensionState, ...lost },
     inputs: inputs ?? null,
     deadLetters: deadLetters ?? null,
-    ...(counts.problems === undefined ? {} : { problems: counts.problems }),
-    ...(history ? { history: committedTurns(journal, at, version, counts) } : {}),
+    ...(history ? { history: committedTurns(journal, at, version, counts, problems) } : {}),
+    // Last, because reading the history may add to it.
+    problems: () => {
+      if (problems.size > 0) counts.problems = [...problems];
+      return counts.problems;
+    },
   });
 }
 
 /** `undefined` when it is damaged: what is intact is given all the same. */
-async function readable<Value>(reading: Promise<Value>, problems: string[]): Promise<Value | undefined> {
+async function readable<Value>(reading: Promise<Value>, problems: Set<string>): Promise<Value | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
-    problems.push(`${error.code}: ${error.message}`);
+    addProblem(error, problems);
     return undefined;
   }
 }
 
+function addProblem(error: unknown, problems: Set<string>): void {
+  if (!(error instanceof GoondanError)) throw error;
+  const problem = describeProblem(error);
+  // It may be there with its consequence.
+  if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
+}
+
 /** Up to the version of the messages: the swarm may be at work meanwhile. */
-async function* committedTurns(journal: Source, at: AgentAddress, last: number, counts: ExportCounts) {
-  for await (const turn of journal.archive(at)) {
-    if (turn.version > last) return;
-    counts.turns += 1;
-    yield turn;
+async function* committedTurns(
+  journal: Source,
+  at: AgentAddress,
+  last: number = Number.POSITIVE_INFINITY,
+  counts: ExportCounts,
+  problems: Set<string>,
+) {
+  try {
+    for await (const turn of journal.archive(at)) {
+      if (turn.version > last) return;
+      counts.turns += 1;
+      yield turn;
+    }
+  } catch (error) {
+    addProblem(error, problems);
   }
 }
 
 type Entries = readonly unknown[] | AsyncIterable<unknown>;
 
-/** Lists get a line for each entry, everything else one line. */
+/** Lists get a line for each entry, everything else one line. A function gives its value when its turn comes. */
 async function* jsonObject(fields: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
   let before = '{\n';
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, field] of Object.entries(fields)) {
+    const value: unknown = typeof field === 'function' ? field() : field;
+    if (value === undefined) continue;
     yield `${before}${JSON.stringify(name)}: `;
     if (isList(value)) yield* jsonList(value);
     else yield JSON.stringify(value);

@@ -171,7 +171,13 @@ export const swarmGreeting: Check<SwarmGreeting> = object({
 
 export const instancesAnswer = object({ instances: listOf(instanceStatus) });
 export const deleteAnswer = object({ deleted: yes, inputs: optional(count) });
-export const forkAnswer = object({ forked: yes, seq: count, messages: count, unknownStates: listOf(name) });
+export const forkAnswer = object({
+  forked: yes,
+  seq: optional(count),
+  messages: count,
+  unknownStates: listOf(name),
+  problems: optional(listOf(text)),
+});
 export const deadLettersAnswer = object({ deadLetters: listOf(deadLetter) });
 export const cancelAnswer = object({ cancelled: flag });
 export const retryAnswer = object({ retried: flag });

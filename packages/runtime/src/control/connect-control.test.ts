@@ -26,6 +26,12 @@ afterEach(() => served.close());
 const address = { agentName: 'helper', instanceKey: 'a/b' };
 
 describe('the client of a control socket', () => {
+  test('T-01 tells what was damaged when a conversation was forked', async () => {
+    const made = { messages: 4, unknownStates: [], problems: ['E_STORE_CORRUPT: archive.jsonl is damaged'] };
+    served.swarm.forkInstance = async () => made;
+    expect(await client.forkInstance(address, { as: 'c' })).toEqual(made);
+  });
+
   test('asks what the swarm is asked, and gets what the swarm gives', async () => {
     expect(await client.greet()).toEqual({ protocol: 1, status: fakeStatus });
     expect(await client.status()).toEqual(fakeStatus);

@@ -49,7 +49,8 @@ export const storeErrors = {
     meaning: 'A file of an agent instance is damaged in a way no crash explains. Nothing was changed.',
     suggestion:
       'Restore the file from a backup, then ask again; a copy of it as it is now is beside it. Without a backup, `gdn fork` ' +
-      'goes on with the intact messages in a new conversation, and `gdn instance export` writes out what can be read.',
+      'goes on with the intact messages in a new conversation, and `gdn instance export` writes out what can be read. ' +
+      'Both warn about everything that is missing.',
   },
   E_STORE_FORMAT: {
     meaning: 'The state of an agent instance was written in a format this version does not know.',

@@ -151,7 +151,8 @@ export function localControl(parts: LocalControlParts): SwarmControl {
     // Else the process of the one that is there would be ended first, and refused would be all the same.
     if (await journal.has(to)) throw takenKey(to);
     const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, () => journal.fork(from, options));
-    swarm.report('info', 'instance.forked', `Its conversation is that of "${from.instanceKey}" at ${forked.seq}.`, to);
+    const moment = forked.seq === undefined ? 'as it is now' : `at ${forked.seq}`;
+    swarm.report('info', 'instance.forked', `Its conversation is that of "${from.instanceKey}" ${moment}.`, to);
     return forked;
   }
 

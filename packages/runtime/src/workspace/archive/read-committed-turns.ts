@@ -3,15 +3,15 @@
  * last one may not be in the archive yet, because its process is about to put it there, or died before it could; then
  * it is made from the commit record and the log, as recovery will.
  */
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../journal/committed-log.ts';
 import { refuseLostMetadata } from '../journal/create-instance.ts';
 import { readExtensionFiles } from '../journal/extension-files.ts';
 import { readEventLine, readTurnLine } from '../journal/logged-record.ts';
-import { type CommitRecord, refuseOtherInstance } from '../journal/metadata.ts';
+import { type CommitRecord, type InstanceMetadata, refuseOtherInstance } from '../journal/metadata.ts';
 import { readMetadata } from '../journal/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
-import { corruptStore } from '../lines/corrupt-store.ts';
+import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -21,8 +21,12 @@ import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.
 /** A commit that was seen is in the archive after two more looks at most, however busy its owner is. */
 const ATTEMPTS = 5;
 
+/** Hears that the end of a history cannot be checked, and why. */
+export type UncheckedListener = (error: GoondanError) => void;
+
 /**
- * Those after commit `after`, oldest first; at least up to the commit that was the newest when reading began.
+ * Those after commit `after`, oldest first; at least up to the commit that was the newest when reading began. With
+ * `onUnchecked` a damaged commit record is told, and the turns are those of the archive.
  *
  * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record says more than the
  * archive and the log have, or is gone.
@@ -32,6 +36,7 @@ export async function* readCommittedTurns(
   paths: InstancePaths,
   address: AgentAddress,
   after = 0,
+  onUnchecked?: UncheckedListener,
 ): AsyncGenerator<ArchivedTurn> {
   let last = after;
   let wanted: number | undefined;
@@ -41,8 +46,8 @@ export async function* readCommittedTurns(
       yield turn;
       last = turn.version;
     }
-    const metadata = await readMetadata(ports, paths.metadata);
-    if (!metadata) return refuseLostMetadata(ports, paths);
+    const metadata = await findMetadata(ports, paths, onUnchecked);
+    if (!metadata) return;
     refuseOtherInstance(paths.metadata, address, metadata);
     wanted ??= metadata.commit.version;
     if (last >= wanted) return;
@@ -54,6 +59,22 @@ export async function* readCommittedTurns(
     // It was put into the archive meanwhile.
   }
   throw await corruptStore(ports, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
+}
+
+async function findMetadata(
+  ports: StorePorts,
+  paths: InstancePaths,
+  onUnchecked: UncheckedListener | undefined,
+): Promise<InstanceMetadata | undefined> {
+  try {
+    const metadata = await readMetadata(ports, paths.metadata);
+    if (!metadata) await refuseLostMetadata(ports, paths);
+    return metadata;
+  } catch (error) {
+    if (onUnchecked === undefined || !isCorrupt(error)) throw error;
+    onUnchecked(error);
+    return undefined;
+  }
 }
 
 async function unplacedTurn(

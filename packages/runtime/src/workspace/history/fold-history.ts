@@ -1,6 +1,8 @@
 /** A conversation as it was at one moment of its life. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { typedTurnIds } from '../../ports/ids.ts';
+import type { UncheckedListener } from '../archive/read-committed-turns.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { HistorySource } from './read-history.ts';
 
@@ -9,7 +11,7 @@ export type Moment = number | string;
 
 /**
  * The newest moment when none is named. Reads the archive from its beginning up to there, one file of it at a time, and
- * keeps the conversation.
+ * keeps the conversation. With `onUnchecked` damage after the named event, or in the commit record, is told and not thrown.
  *
  * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
  */
@@ -18,21 +20,27 @@ export async function foldHistory(
   instance: AgentAddress,
   moment?: Moment,
   replacedLimit = 0,
+  onUnchecked?: UncheckedListener,
 ): Promise<HistoryFold> {
   if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
     throw range(`${moment} is no number of an event.`);
   }
-  const turnId = typeof moment === 'string' ? await findTurnId(source, instance, moment) : undefined;
-  const { start, turns } = await source.history(instance);
+  const turnId = typeof moment === 'string' ? await findTurnId(source, instance, moment, onUnchecked) : undefined;
+  const { start, turns } = await source.history(instance, onUnchecked);
   const fold = new HistoryFold(start, replacedLimit);
   const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
   if (until < start.seq) throw range(tooEarly(until, start.seq));
   let isFound = turnId === undefined;
-  for await (const turn of turns) {
-    // Turns without events leave the number as it is: they belong to the moment too.
-    if (!fold.apply(turn, until)) break;
-    isFound ||= turn.turnId === turnId;
-    if (turn.turnId === turnId) break;
+  try {
+    for await (const turn of turns) {
+      // Turns without events leave the number as it is: they belong to the moment too.
+      if (!fold.apply(turn, until)) break;
+      isFound ||= turn.turnId === turnId;
+      if (turn.turnId === turnId) break;
+    }
+  } catch (error) {
+    if (onUnchecked === undefined || fold.seq !== moment || !isCorrupt(error)) throw error;
+    onUnchecked(error);
   }
   // It may have gone since it was found.
   if (!isFound) throw unknownTurn(turnId ?? '');
@@ -43,10 +51,15 @@ export async function foldHistory(
 /** Named in a message. */
 const MOST_NAMED = 5;
 
-async function findTurnId(source: HistorySource, instance: AgentAddress, typed: string): Promise<string> {
+async function findTurnId(
+  source: HistorySource,
+  instance: AgentAddress,
+  typed: string,
+  onUnchecked: UncheckedListener | undefined,
+): Promise<string> {
   const ids = typedTurnIds(typed);
   const begins = new Set<string>();
-  for await (const { turnId } of (await source.history(instance)).turns) {
+  for await (const { turnId } of (await source.history(instance, onUnchecked)).turns) {
     if (turnId === typed) return turnId;
     if (ids.some((id) => turnId.startsWith(id))) begins.add(turnId);
   }

@@ -114,7 +114,7 @@ test('a history whose beginning somebody took away is an error, not another hist
   });
 });
 
-test('T-03 an archive that lost any of its last lines, or its first turn, is an error for every reader', async () => {
+test('T-03 an archive that lost any of its last lines, or its first turn, is told by every reader', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -132,8 +132,11 @@ test('T-03 an archive that lost any of its last lines, or its first turn, is an 
     expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
-    expect(await rejectionOf(reader.fork(coder, { as: 'copy' }))).toMatchObject(corrupt);
-    expect((await reader.read(coder)).messages).toHaveLength(6);
+    // The base has all messages; the fork says that the history is damaged.
+    const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*archive/)];
+    expect(await reader.fork(coder, { as: 'copy' })).toEqual({ messages: 6, unknownStates: [], problems });
+    for (const instance of [coder, { ...coder, instanceKey: 'copy' }])
+      expect((await reader.read(instance)).messages).toHaveLength(6);
   }
 });
 

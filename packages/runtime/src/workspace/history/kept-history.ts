@@ -1,7 +1,7 @@
 /** What is kept of an instance's history: where it begins, and every committed turn from there on. */
 import type { AgentAddress } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
-import { readCommittedTurns } from '../archive/read-committed-turns.ts';
+import { readCommittedTurns, type UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -15,15 +15,20 @@ export interface KeptHistory {
 
 const ATTEMPTS = 5;
 
-/** Takes no lock. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them in `turns`. */
+/**
+ * Takes no lock. `onUnchecked`: see `readCommittedTurns`.
+ *
+ * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them in `turns`.
+ */
 export async function keptHistory(
   ports: StorePorts,
   paths: InstancePaths,
   address: AgentAddress,
+  onUnchecked?: UncheckedListener,
 ): Promise<KeptHistory> {
   for (let attempt = 1; ; attempt += 1) {
     const start = await readStart(ports, paths.historyStart);
-    const turns = readCommittedTurns(ports, paths, address, start.version);
+    const turns = readCommittedTurns(ports, paths, address, start.version, onUnchecked);
     const { value: first } = await turns.next();
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
     // The oldest turns may have been deleted in between.

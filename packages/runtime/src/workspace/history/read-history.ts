@@ -6,13 +6,14 @@
 import type { AgentAddress, MessageEvent } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn, EventOrigin } from '../archive/read-archive.ts';
+import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { KeptHistory } from './kept-history.ts';
 
 /** Whoever keeps histories: a journal. */
 export interface HistorySource {
-  history(instance: AgentAddress): Promise<KeptHistory>;
+  history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
 }
 
 export interface HistoryQuestion {

@@ -16,24 +16,31 @@ export interface ExtensionFiles {
   readonly texts: ReadonlyMap<string, string>;
   /** Those whose `.next` file counts. */
   readonly toRename: readonly string[];
-  /** The path of a file that should match the commit record and does not. */
+  /** The path of the first file that should match the commit record and does not. */
   readonly damaged?: string;
+  /** The names of the extensions whose file is damaged. */
+  readonly lost: readonly string[];
 }
 
 export async function readExtensionFiles(fs: Fs, paths: InstancePaths, commit: CommitRecord): Promise<ExtensionFiles> {
   const texts = new Map<string, string>();
   const toRename: string[] = [];
+  const lost: string[] = [];
   for (const [name, mark] of Object.entries(commit.extensions)) {
     const path = paths.extension(name);
     let bytes = await fs.read(path);
     if (!bytes || !matches(bytes, mark)) {
       bytes = await fs.read(nextOf(path));
-      if (!bytes || !matches(bytes, mark)) return { texts, toRename, damaged: path };
+      if (!bytes || !matches(bytes, mark)) {
+        lost.push(name);
+        continue;
+      }
       toRename.push(name);
     }
     texts.set(name, new TextDecoder().decode(bytes));
   }
-  return { texts, toRename };
+  const [first] = lost;
+  return { texts, toRename, lost, ...(first !== undefined && { damaged: paths.extension(first) }) };
 }
 
 /** Before the commit. The names are durable too, because the commit record counts on them. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { blame } from '../history/blame.ts';
@@ -257,4 +257,78 @@ test('T-01 an inbox that is damaged does not keep its conversation from being fo
   expect(await rejectionOf(journal.pending(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await journal.fork(coder, { as: 'copy' })).toMatchObject({ messages: 6 });
   expect(ids((await journal.read(copy)).messages)).toEqual(ids((await journal.read(coder)).messages));
+});
+
+/** Flips a bit near the end of a file of the conversation. */
+async function damage(disk: SimulatedDisk, path: string): Promise<void> {
+  const full = `${instances}/coder~default/${path}`;
+  const bytes = Buffer.from((await disk.read(full)) ?? []);
+  const at = Math.floor(bytes.length * 0.9);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await disk.remove(full);
+  const file = await disk.openFile(full);
+  await file.append(bytes);
+  await file.close();
+}
+
+describe('T-01 T-05 the fork of a damaged conversation', () => {
+  const long = 'x'.repeat(70_000);
+  /** Two turns, and states that were committed alone after them. */
+  async function damaged(...paths: string[]): Promise<Journal> {
+    const disk = SimulatedDisk.empty();
+    const agent = await open(disk);
+    for (const id of ['a', 'b']) await runSimpleTurn(agent, coder, id, { extensionState: { long, memo: id } });
+    const { stateVersion } = await agent.read(coder);
+    await agent.commitStates(coder, stateVersion, { long, memo: 'alone' });
+    await agent.close();
+    for (const path of paths) await damage(disk, path);
+    return open(disk, 2);
+  }
+  const all = ['input-a', 'answer-a', 'input-b', 'answer-b'];
+
+  test.each([
+    ['messages/base.jsonl', { long, memo: 'alone' }, [], /base.* The messages come from the history\.$/],
+    [
+      'extensions/memo.json',
+      { long, memo: 'b' },
+      [],
+      /memo.* The state of "memo" is the one that the last turn left\.$/,
+    ],
+    ['extensions/long.json', { memo: 'alone' }, ['long'], /long.* The state of "long" is lost\.$/],
+    ['metadata.json', { memo: 'b' }, ['long'], /metadata.* nothing tells whether it has the last turn\.$/],
+    [
+      'messages/archive.jsonl',
+      { long, memo: 'alone' },
+      [],
+      /archive.* come from the last commit, without their history\.$/,
+    ],
+  ])(
+    '%s: has all messages and every state that is whole somewhere',
+    async (path, extensionState, unknownStates, problem) => {
+      const journal = await damaged(path);
+      const forked = await journal.fork(coder, { as: 'copy' });
+      const seq = path.includes('archive') ? {} : { seq: 4 };
+      expect(forked).toEqual({ ...seq, messages: 4, unknownStates, problems: [expect.stringMatching(problem)] });
+      const made = await journal.read(copy);
+      expect([ids(made.messages), made.extensionState]).toEqual([all, extensionState]);
+      const { turns } = await readHistory(journal, copy);
+      expect(turns[0]?.events.map(({ author }) => author.kind)).toEqual(['input', 'model', 'input', 'model']);
+      expect(turns[0]?.fork).toEqual({ instanceKey: 'default', ...seq });
+    },
+  );
+
+  test('is refused when base and archive are damaged, with the last event that can be reached', async () => {
+    const journal = await damaged('messages/base.jsonl', 'messages/archive.jsonl');
+    const refused = await rejectionOf(journal.fork(coder, { as: 'copy' }));
+    expect(refused).toMatchObject({
+      code: 'E_STORE_CORRUPT',
+      suggestion: expect.stringContaining('`gdn fork --at 2`'),
+    });
+    expect(await journal.has(copy)).toBe(false);
+    expect(await journal.fork(coder, { as: 'copy', at: 2 })).toMatchObject({
+      messages: 2,
+      problems: [expect.stringContaining('archive')],
+    });
+    expect(await rejectionOf(journal.fork(coder, { as: 'other', at: 3 }))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  });
 });

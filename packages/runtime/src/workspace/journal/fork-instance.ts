@@ -1,8 +1,13 @@
 /** A new instance that goes on from a moment of another one's conversation. */
-import { type AgentAddress, EPHEMERAL } from '@goondan/types';
+import { type AgentAddress, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
+import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
+import type { BlamedMessage } from '../history/blamed-message.ts';
 import { foldHistory, type Moment } from '../history/fold-history.ts';
+import { HistoryFold } from '../history/history-fold.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import type { Journal } from './journal.ts';
 import type { ConversationToFork } from './plan-fork.ts';
+import { type SalvageSource, salvageConversation, describeProblem } from './salvage-conversation.ts';
 
 export interface ForkOptions {
   /** The key of the new one. */
@@ -12,34 +17,109 @@ export interface ForkOptions {
 }
 
 export interface ForkedInstance {
-  /** The number of the last event of the old one that counts in the new one. */
-  readonly seq: number;
+  /** The number of the last event of the old one that counts in the new one; absent when its history is damaged. */
+  readonly seq?: number;
   readonly messages: number;
-  /** Extensions that begin without the state they had at that moment: it was too long for the archive. */
+  /** Extensions that begin without the state they had at that moment: it was too long for the archive, or is damaged. */
   readonly unknownStates: readonly string[];
+  /** Damage that was met, each with its consequence for the new one. Absent when there is none. */
+  readonly problems?: readonly string[];
+}
+
+interface Fork {
+  readonly conversation: ConversationToFork;
+  readonly forked: ForkedInstance;
 }
 
 /**
- * What the new one begins with. States that are not archived are known at the newest moment alone.
+ * What the new one begins with. States that are not archived are known at the newest moment alone. Damage is told in
+ * `problems` as long as all messages of the moment are whole somewhere.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
 export async function readFork(
-  journal: Pick<Journal, 'history' | 'read'>,
+  journal: Pick<Journal, 'history' | 'readIntact'>,
   from: AgentAddress,
   at: Moment | undefined,
-): Promise<{ readonly conversation: ConversationToFork; readonly forked: ForkedInstance }> {
-  const fold = await foldHistory(journal, from, at);
+): Promise<Fork> {
+  if (at === undefined) return readNewest(journal, from);
+  const problems = new Set<string>();
+  const fold = await foldHistory(journal, from, at, 0, (error) => {
+    problems.add(describeProblem(error, 'Nothing tells what came after this moment.'));
+  });
   const { known, unknown } = fold.states();
+  const now = unknown.length > 0 ? await journal.readIntact(from) : undefined;
+  const isNow = now?.version === fold.version && now.problems.length === 0;
+  const states = isNow ? { known: now.extensionState, unknown: [] } : { known, unknown };
+  return toFork(from, fold.blamed(), states, [...problems], fold.seq);
+}
+
+async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<Fork> {
   // The archive has neither long states nor those that were committed alone since the last turn.
-  const now = at === undefined || unknown.length > 0 ? await journal.read(from) : undefined;
-  const isNow = now?.version === fold.version;
+  const { fold, messages, extensionState, unknownStates, problems } = await salvageConversation(journal, from, true);
+  if (messages === undefined) throw await wholeNowhere(journal, from, problems);
+  const blamed = fold?.blamed() ?? messages.map(blameSource);
+  return toFork(from, blamed, { known: extensionState, unknown: unknownStates }, problems, fold?.seq);
+}
+
+function toFork(
+  { instanceKey }: AgentAddress,
+  blamed: readonly BlamedMessage[],
+  states: { readonly known: ConversationToFork['extensionState']; readonly unknown: readonly string[] },
+  problems: readonly string[],
+  seq: number | undefined,
+): Fork {
   // What was only meant for a step or a turn that is over here.
-  const messages = fold.blamed().filter(({ message }) => message.metadata[EPHEMERAL] === undefined);
-  const { instanceKey } = from;
-  const { seq } = fold;
+  const messages = blamed.filter(({ message }) => message.metadata[EPHEMERAL] === undefined);
+  const moment = seq === undefined ? {} : { seq };
   return {
-    conversation: { from: { instanceKey, seq }, messages, extensionState: isNow ? now.extensionState : known },
-    forked: { seq, messages: messages.length, unknownStates: isNow ? [] : unknown },
+    conversation: { from: { instanceKey, ...moment }, messages, extensionState: states.known },
+    forked: {
+      ...moment,
+      messages: messages.length,
+      unknownStates: states.unknown,
+      ...(problems.length > 0 && { problems }),
+    },
   };
+}
+
+/** Without a history the message itself says best where it came from. */
+function blameSource(message: Message, index: number): BlamedMessage {
+  const { source, createdAt: at } = message;
+  const step = source.type === 'assistant' ? { stepId: source.stepId } : {};
+  return { seq: index + 1, at, turnId: '', ...step, author: authorOf(message), how: 'append', message };
+}
+
+function authorOf({ source }: Message): EventAuthor {
+  if (source.type === 'user') return { kind: 'input' };
+  if (source.type === 'assistant') return { kind: 'model' };
+  if (source.type === 'tool') return { kind: 'tool', name: source.toolName };
+  if (source.type === 'extension') return { kind: 'extension', name: source.extensionName };
+  return { kind: 'runtime' };
+}
+
+/** Says up to where `--at` works. */
+async function wholeNowhere(
+  journal: SalvageSource,
+  from: AgentAddress,
+  [problem = '', ...others]: readonly string[],
+): Promise<GoondanError> {
+  const last = await lastReadable(journal, from);
+  const backup = 'Restore the files from a backup, then ask again. Without a backup,';
+  const fork = `\`gdn fork --at ${last}\` goes on after event ${last}, the last one that can be read, and`;
+  const suggestion = `${backup} ${last === 0 ? '' : `${fork} `}\`gdn instance export\` writes out what can be read.`;
+  const message = [problem.replace('E_STORE_CORRUPT: ', ''), ...others].join('; ');
+  return new GoondanError('E_STORE_CORRUPT', message, { suggestion });
+}
+
+async function lastReadable(journal: SalvageSource, from: AgentAddress): Promise<number> {
+  let fold: HistoryFold | undefined;
+  try {
+    const { start, turns } = await journal.history(from, () => undefined);
+    fold = new HistoryFold(start);
+    for await (const turn of turns) fold.apply(turn);
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+  }
+  return fold?.seq ?? 0;
 }

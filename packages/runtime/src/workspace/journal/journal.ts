@@ -8,6 +8,7 @@
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
+import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
@@ -31,7 +32,7 @@ import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
 import { planFork } from './plan-fork.ts';
-import { readCommitted } from './read-committed.ts';
+import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
@@ -41,6 +42,8 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
+  /** As `read`, but damaged files are named in `problems` and the rest is given. */
+  readIntact(instance: AgentAddress): Promise<IntactConversation>;
   /**
    * Marks an accepted event whose turn is not committed as cancelled, durably: `pendingEntries` and a second delivery tell.
    * False when there is none.
@@ -96,7 +99,7 @@ export interface Journal extends ConversationStore {
   /** Committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when some are missing. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
   /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
-  history(instance: AgentAddress): Promise<KeptHistory>;
+  history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
   /** What was recorded of its turns, layer by layer. For people, like the runtime events. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
@@ -153,6 +156,12 @@ export async function openJournal(
       const writer = await slot.ownedWriter();
       return writer ? writer.snapshot() : readCommitted(ports, slot.paths, instance);
     },
+    async readIntact(instance) {
+      const slot = slots.of(instance);
+      const writer = await slot.ownedWriter();
+      if (!writer) return readIntact(ports, slot.paths, instance);
+      return { ...(await writer.snapshot()), lostStates: [], problems: [] };
+    },
     accept,
     async cancel(instance, eventId, reason) {
       const isMarked = await slots.of(instance).withInbox((inbox) => inbox.cancel(eventId, reason));
@@ -202,7 +211,7 @@ export async function openJournal(
     outbox: openOutbox(ports, slots),
     deadLetters: openDeadLetters(ports, slots, accept),
     archive: (instance) => keptTurns(ports, slots.pathsOf(instance), instance),
-    history: (instance) => keptHistory(ports, slots.pathsOf(instance), instance),
+    history: (instance, onUnchecked) => keptHistory(ports, slots.pathsOf(instance), instance, onUnchecked),
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).paths;
       await makeFolders(ports.fs, stateRoot, messages);

@@ -79,10 +79,13 @@ export interface CommittedTurn {
   readonly replyTo?: ReplyAddress;
 }
 
-/** What a conversation was begun with: that of this key of the same agent, as it was after this event. */
+/**
+ * What a conversation was begun with: that of this key of the same agent, as it was after this event. Its number is absent
+ * when the history was damaged.
+ */
 export interface ForkOrigin {
   readonly instanceKey: string;
-  readonly seq: number;
+  readonly seq?: number;
 }
 
 /** The response message by the number of the record that brought it, or itself when none did. */

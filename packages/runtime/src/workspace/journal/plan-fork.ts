@@ -41,6 +41,7 @@ function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): Log
   const record = { type: 'message', event: { type: 'append', message }, author, ...step } as const;
   const place = { seq, with: 1, turnId: TURN_ID, isFirst: seq === 1, at: at.getTime() };
   const logged = logRecord(record, place);
+  if (from.seq === undefined) return logged;
   return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
 }
 

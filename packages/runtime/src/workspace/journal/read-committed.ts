@@ -2,10 +2,10 @@
  * What is committed, for whoever does not own the instance: changes nothing, takes no lock. The owner may be in the
  * middle of a commit; then the base is worked out as recovery would, or looked at again.
  */
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
 import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
-import { corruptStore } from '../lines/corrupt-store.ts';
+import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { refuseLostMetadata } from './create-instance.ts';
@@ -18,22 +18,55 @@ import { readMetadata } from './read-metadata.ts';
 
 const ATTEMPTS = 5;
 
+/** The newest moment of a conversation, as far as its files are whole. */
+export interface IntactConversation {
+  /** Absent when the commit record is damaged. */
+  readonly version?: number;
+  readonly stateVersion?: number;
+  /** Absent when the base or the commit record is damaged. */
+  readonly messages?: readonly Message[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  /** The extensions whose file is damaged. */
+  readonly lostStates: readonly string[];
+  /** An `E_STORE_CORRUPT` for each damaged file; those of states come last, in the order of `lostStates`. */
+  readonly problems: readonly GoondanError[];
+}
+
 /** An instance that is not there yet is an empty conversation. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, … */
 export async function readCommitted(
   ports: StorePorts,
   paths: InstancePaths,
   address: AgentAddress,
 ): Promise<ConversationSnapshot> {
-  for (let attempt = 1; ; attempt += 1) {
-    const metadata = await readMetadata(ports, paths.metadata);
-    if (!metadata) {
-      await refuseLostMetadata(ports, paths);
-      return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
+  const intact = await readIntact(ports, paths, address);
+  const { version = 0, stateVersion = 0, messages = [], extensionState } = intact;
+  const [problem] = intact.problems;
+  if (problem) throw problem;
+  return { version, stateVersion, messages, extensionState };
+}
+
+/** **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
+export async function readIntact(
+  ports: StorePorts,
+  paths: InstancePaths,
+  address: AgentAddress,
+): Promise<IntactConversation> {
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const metadata = await readMetadata(ports, paths.metadata);
+      if (!metadata) {
+        await refuseLostMetadata(ports, paths);
+        return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
+      }
+      refuseOtherInstance(paths.metadata, address, metadata);
+      const { damaged, ...found } = await readAt(ports, paths, metadata.commit);
+      if (damaged.length > 0 && attempt < ATTEMPTS) continue;
+      const problems = damaged.map((path) => corruptStore(ports, path, 'it does not fit the last commit'));
+      return { ...found, problems: await Promise.all(problems) };
     }
-    refuseOtherInstance(paths.metadata, address, metadata);
-    const snapshot = await readAt(ports, paths, metadata.commit);
-    if (!('damaged' in snapshot)) return snapshot;
-    if (attempt >= ATTEMPTS) throw await corruptStore(ports, snapshot.damaged, 'it does not fit the last commit');
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return { extensionState: {}, lostStates: [], problems: [error] };
   }
 }
 
@@ -41,19 +74,21 @@ async function readAt(
   { fs }: StorePorts,
   paths: InstancePaths,
   commit: CommitRecord,
-): Promise<ConversationSnapshot | { readonly damaged: string }> {
+): Promise<Omit<IntactConversation, 'problems'> & { readonly damaged: readonly string[] }> {
   const base = await fs.read(paths.base);
-  if (!base) return { damaged: paths.base };
   const next = await fs.read(nextOf(paths.base));
   const events = readLines((await fs.read(paths.events)) ?? new Uint8Array()).lines.map(readEventLine);
-  const plan = planBase({ base, next }, commit, events);
-  if (plan.type === 'damaged') return { damaged: paths.base };
+  const plan = base && planBase({ base, next }, commit, events);
   const extensions = await readExtensionFiles(fs, paths, commit);
-  if (extensions.damaged) return { damaged: extensions.damaged };
-
-  const messages = decodeBase(afterwards({ base, next }, plan));
-  const extensionState = parseExtensions(extensions.texts);
-  return { version: commit.version, stateVersion: stateVersionOf(commit), messages, extensionState };
+  const messages = !base || !plan || plan.type === 'damaged' ? undefined : decodeBase(afterwards({ base, next }, plan));
+  return {
+    version: commit.version,
+    stateVersion: stateVersionOf(commit),
+    ...(messages && { messages }),
+    extensionState: parseExtensions(extensions.texts),
+    lostStates: extensions.lost,
+    damaged: [...(messages ? [] : [paths.base]), ...extensions.lost.map((name) => paths.extension(name))],
+  };
 }
 
 /** The base once the plan is carried out. */

@@ -1,0 +1,100 @@
+/**
+ * The newest moment of a conversation from the files that are whole: those of the last commit, and the history. Either of
+ * them has all messages.
+ */
+import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
+import { foldHistory } from '../history/fold-history.ts';
+import type { HistoryFold } from '../history/history-fold.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
+import type { Journal } from './journal.ts';
+import type { IntactConversation } from './read-committed.ts';
+
+export interface SalvagedConversation {
+  /** The commit; absent when nothing tells. */
+  readonly version?: number;
+  /** Absent when they are whole nowhere. */
+  readonly messages?: readonly Message[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  /** Extensions whose state is neither whole on the disk nor in the history. */
+  readonly unknownStates: readonly string[];
+  /** The history up to its end, when it was read and is whole. */
+  readonly fold?: HistoryFold;
+  /** The damage, each with its consequence, beginning with a code. Empty when nothing is damaged. */
+  readonly problems: readonly string[];
+}
+
+export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
+
+/**
+ * Reads the history when `withHistory` says so, or something else is damaged.
+ *
+ * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
+ */
+export async function salvageConversation(
+  source: SalvageSource,
+  instance: AgentAddress,
+  withHistory: boolean,
+): Promise<SalvagedConversation> {
+  const before = withHistory ? await readWholeHistory(source, instance) : {};
+  const intact = await source.readIntact(instance);
+  const isNeeded = !withHistory && intact.problems.length > 0;
+  const { fold, problem } = isNeeded ? await readWholeHistory(source, instance) : before;
+  const isFolded = fold !== undefined && (withHistory || intact.messages === undefined);
+  // The swarm may have committed another turn in between.
+  const isOther = isFolded && fold.version !== intact.version;
+  const states = isOther ? fold.states() : mendStates(intact, fold);
+  const { messages, version } = isFolded ? { messages: fold.messages(), version: fold.version } : intact;
+  const problems = intact.problems.map((each, index) => {
+    const name = intact.lostStates[index - intact.problems.length + intact.lostStates.length];
+    if (name === undefined) return describeProblem(each, consequence(intact, isFolded));
+    const isLost = states.unknown.includes(name);
+    return describeProblem(each, `The state of "${name}" is ${isLost ? 'lost' : 'the one that the last turn left'}.`);
+  });
+  return {
+    ...(version !== undefined && { version }),
+    ...(messages !== undefined && { messages }),
+    extensionState: states.known,
+    unknownStates: states.unknown,
+    ...(fold !== undefined && { fold }),
+    problems: problem === undefined ? problems : [describeProblem(problem, historyConsequence(intact)), ...problems],
+  };
+}
+
+export function describeProblem({ code, message }: GoondanError, then = ''): string {
+  return `${code}: ${message}${then === '' ? '' : `. ${then}`}`;
+}
+
+/** A history without a commit record to check it is whole as far as it goes; one without an event is not taken for that. */
+async function readWholeHistory(
+  source: SalvageSource,
+  instance: AgentAddress,
+): Promise<{ readonly fold?: HistoryFold; readonly problem?: GoondanError }> {
+  let unchecked: GoondanError | undefined;
+  try {
+    const fold = await foldHistory(source, instance, undefined, 0, (error) => void (unchecked = error));
+    return unchecked === undefined || fold.seq > 0 ? { fold } : {};
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return { problem: error };
+  }
+}
+
+/** Those on the disk; in the place of a damaged one that of the history. */
+function mendStates({ extensionState, lostStates }: IntactConversation, fold: HistoryFold | undefined) {
+  const archived = new Map(Object.entries(fold?.states().known ?? {}));
+  const mended = [...archived].filter(([name]) => lostStates.includes(name));
+  return {
+    known: { ...Object.fromEntries(mended), ...extensionState },
+    unknown: lostStates.filter((name) => !archived.has(name)),
+  };
+}
+
+function historyConsequence({ messages }: IntactConversation): string {
+  return messages === undefined ? '' : 'The messages come from the last commit, without their history.';
+}
+
+function consequence({ version }: IntactConversation, isFolded: boolean): string {
+  if (!isFolded) return '';
+  if (version !== undefined) return 'The messages come from the history.';
+  return 'Messages and states come from the history, and nothing tells whether it has the last turn.';
+}
