@@ -44,8 +44,12 @@ export class LeftReplies {
   /** Never rejects. */
   async send(): Promise<void> {
     const { channel, report } = this.#parts;
+    const left = await this.#look().catch((error: unknown) => {
+      report('The conversation cannot be recovered', error);
+      return [];
+    });
     try {
-      for (const { key, value } of await this.#look()) {
+      for (const { key, value } of left) {
         const reply = key.startsWith(PREFIX) ? decodeReply(value) : undefined;
         if (reply === undefined) continue;
         await sendResult(channel, { type: 'reply', eventId: key.slice(PREFIX.length), result: reply.result });
