@@ -148,7 +148,7 @@ export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export {
   type SalvagedConversation,
   salvageConversation,
-  describeProblem,
+  describeDamage,
 } from './workspace/journal/salvage-conversation.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';

@@ -5,7 +5,7 @@
  *
  * `docs/cli.md` has the fields. They are added, never renamed; what changes its meaning raises `formatVersion`.
  */
-import { describeProblem, type Journal, salvageConversation } from '@goondan/runtime';
+import { describeDamage, type Journal, salvageConversation } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 const FORMAT_VERSION = 1;
@@ -79,7 +79,7 @@ async function readable<Value>(reading: Promise<Value>, problems: Set<string>): 
 
 function addProblem(error: unknown, problems: Set<string>): void {
   if (!(error instanceof GoondanError)) throw error;
-  const problem = describeProblem(error);
+  const problem = describeDamage(error);
   // It may be there with its consequence.
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
 }

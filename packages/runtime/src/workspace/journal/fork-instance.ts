@@ -7,7 +7,7 @@ import { HistoryFold } from '../history/history-fold.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import type { Journal } from './journal.ts';
 import type { ConversationToFork } from './plan-fork.ts';
-import { type SalvageSource, salvageConversation, describeProblem } from './salvage-conversation.ts';
+import { type SalvageSource, salvageConversation, describeDamage } from './salvage-conversation.ts';
 
 export interface ForkOptions {
   /** The key of the new one. */
@@ -45,7 +45,7 @@ export async function readFork(
   if (at === undefined) return readNewest(journal, from);
   const problems = new Set<string>();
   const fold = await foldHistory(journal, from, at, 0, (error) => {
-    problems.add(describeProblem(error, 'Nothing tells what came after this moment.'));
+    problems.add(describeDamage(error, 'Nothing tells what came after this moment.'));
   });
   const { known, unknown } = fold.states();
   const now = unknown.length > 0 ? await journal.readIntact(from) : undefined;

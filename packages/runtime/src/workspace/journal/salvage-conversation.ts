@@ -46,9 +46,9 @@ export async function salvageConversation(
   const { messages, version } = isFolded ? { messages: fold.messages(), version: fold.version } : intact;
   const problems = intact.problems.map((each, index) => {
     const name = intact.lostStates[index - intact.problems.length + intact.lostStates.length];
-    if (name === undefined) return describeProblem(each, consequence(intact, isFolded));
+    if (name === undefined) return describeDamage(each, consequence(intact, isFolded));
     const isLost = states.unknown.includes(name);
-    return describeProblem(each, `The state of "${name}" is ${isLost ? 'lost' : 'the one that the last turn left'}.`);
+    return describeDamage(each, `The state of "${name}" is ${isLost ? 'lost' : 'the one that the last turn left'}.`);
   });
   return {
     ...(version !== undefined && { version }),
@@ -56,11 +56,12 @@ export async function salvageConversation(
     extensionState: states.known,
     unknownStates: states.unknown,
     ...(fold !== undefined && { fold }),
-    problems: problem === undefined ? problems : [describeProblem(problem, historyConsequence(intact)), ...problems],
+    problems: problem === undefined ? problems : [describeDamage(problem, historyConsequence(intact)), ...problems],
   };
 }
 
-export function describeProblem({ code, message }: GoondanError, then = ''): string {
+/** In one line: the damage, and the consequence. */
+export function describeDamage({ code, message }: GoondanError, then = ''): string {
   return `${code}: ${message}${then === '' ? '' : `. ${then}`}`;
 }
 
