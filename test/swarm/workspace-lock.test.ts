@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { connectControl, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { hasPart, inPidNamespace, works } from '../parts.ts';
-import { answerOf, foldersIn, makeTestFolder, testPlan, until, workspace } from './start-test-swarm.ts';
+import {
+  answerOf,
+  errand,
+  foldersIn,
+  makeTestFolder,
+  startTestSwarm,
+  testPlan,
+  until,
+  workspace,
+} from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
@@ -108,6 +117,19 @@ describe('a swarm whose workspace is taken from it', () => {
     expect(answerOf(await second.ask({ input: 'hello' }))).toBe('host heard: hello');
     expect(readdirSync(workspaceFolder)).toContain('run');
     await second.stop();
+  });
+
+  test('T-02 starts no process in a place that is gone: what waits is neither run nor written there', async () => {
+    await using running = await startTestSwarm({ agents: ['host'] });
+    const { swarm, workspace: folder } = running;
+    await swarm.deliver({ agent: 'host', input: errand('held', [{ hold: 'gate' }]) });
+    await swarm.deliver({ agent: 'host', input: 'waits' });
+    await until('it is at work', () => swarm.status().instances.some(({ status }) => status === 'working'));
+    renameSync(folder, `${folder}-moved`);
+    process.kill(swarm.status().instances[0]?.pid ?? 0, 'SIGKILL');
+    await swarm.stopped;
+    expect(swarm.failure).toMatchObject({ code: 'E_FENCED' });
+    expect([existsSync(folder), running.ends]).toEqual([false, []]);
   });
 
   test('T-16 ends when its state root is deleted, and does not make it again', async () => {

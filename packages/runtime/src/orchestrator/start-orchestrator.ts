@@ -118,7 +118,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const children = openChildren(starting, spawn, runFolder);
   const approvals = await openApprovals(starting, log);
   const telemetry = await readTelemetry(starting, log);
-  const swarm = openSwarm(starting, { journal, children, approvals, telemetry, log });
+  const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, log });
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
@@ -281,6 +281,7 @@ async function readTelemetry(
 }
 
 interface SwarmPlaces {
+  readonly ownership: Ownership;
   readonly journal: Journal;
   readonly children: AgentChildren;
   readonly approvals: ApprovalFile;
@@ -290,7 +291,7 @@ interface SwarmPlaces {
 
 function openSwarm(
   { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
-  { journal, children, approvals, telemetry, log }: SwarmPlaces,
+  { ownership, journal, children, approvals, telemetry, log }: SwarmPlaces,
 ): Swarm {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
@@ -303,7 +304,11 @@ function openSwarm(
     ids,
     store: { stateRoot, workspaceId },
     ...(telemetry === undefined ? {} : { telemetry }),
-    startChild: (agent, request) => children.start(agent, request),
+    startChild: (agent, request) => {
+      // A process would make the conversation anew in a place that is gone, or another's.
+      ownership.fence();
+      return children.start(agent, request);
+    },
     log: (line) => log.write(line),
     described: (agentName, description) =>
       descriptions.record(agentName, { ...description, digest: inForce.current.partsDigests.get(agentName) ?? '' }),
