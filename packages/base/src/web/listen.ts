@@ -36,6 +36,8 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
     // Ours are smaller, and say so in words.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    // Bun shares the port with others unless it is told not to.
+    reusePort: false,
     async fetch(request) {
       try {
         // A turn may take its time; bodies have a deadline of their own.

@@ -133,6 +133,8 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
       // Ours are smaller, and say so in words.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
+      // Bun shares the port with others unless it is told not to.
+      reusePort: false,
       fetch,
       websocket: {
         open: (socket) => socket.data.opened(socket),

@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test';
+import { listen } from './listen.ts';
+
+test('a port that another server listens on is refused: nobody shares it', async () => {
+  const said: string[] = [];
+  const logger = { ...console, info: (text: string) => void said.push(text) };
+  const server = { answer: () => Promise.resolve(new Response('')), logger };
+  const stop = listen({ port: 0 }, server);
+  const port = Number(said[0]?.match(/:(\d+)\/$/)?.[1]);
+  expect(port).toBeGreaterThan(0);
+  expect(() => listen({ port }, server)).toThrow();
+  await stop();
+});
