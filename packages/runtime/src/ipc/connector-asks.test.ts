@@ -81,15 +81,18 @@ describe("a connector's ask", () => {
     expect(refused).not.toHaveProperty('place');
   });
 
-  test('T-05 is not told where on this machine a damaged file is', async () => {
-    const damaged = () => new GoondanError('E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged');
+  test.each([
+    ['T-05 where on this machine a damaged file is', 'E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged'],
+    ['F-03 lines that a server of the operator printed', 'E_MCP_CONNECT', 'It said: at /home/me/server.mjs:3:9'],
+  ] as const)('is not told: %s', async (_what, code, message) => {
+    const damaged = () => new GoondanError(code, message);
     const { ask, parent, child } = connect(async () => {
       throw damaged();
     });
     acceptConnectorEvents(parent, () => Promise.reject(damaged()));
     const refused = await Promise.all([failure(ask('e-1').answer), failure(connectorEmitter(child)('e-2', event))]);
     for (const each of refused) {
-      expect(each).toMatchObject({ code: 'E_STORE_CORRUPT', message: errorCatalogue.E_STORE_CORRUPT.meaning });
+      expect(each).toMatchObject({ code, message: errorCatalogue[code].meaning });
     }
   });
 
