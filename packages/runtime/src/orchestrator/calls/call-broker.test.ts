@@ -259,6 +259,15 @@ describe('time', () => {
     });
   });
 
+  test('F-01 A-03 a time of the request goes on while the callee’s next process starts', () => {
+    const calls = broker();
+    const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
+    calls.turnStarted(at('b'), id, 1_000);
+    calls.processGone(at('b'), 1_500);
+    expect(calls.processStarting(at('b'), true, 1_600)).toEqual([]);
+    expect(calls.processStarting(at('b'), false, 1_700)).toEqual([]);
+  });
+
   test('F-01 A-03 only the turn of its own event, at the instance it was sent to, starts the time of a request', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
