@@ -54,6 +54,15 @@ test('A-01 a request is answered by the outcome with its callId, whatever comes 
   expect(await one).toEqual(result);
 });
 
+test('F-01 a request says which field sets its time, and says no time when nothing does', async () => {
+  const { engine, said, clock } = setUp();
+  void engine.request(to, event, { ms: 700, field: 'requestTimeoutMs' }, never);
+  void engine.request(to, event, undefined, never);
+  await clock.advance(0);
+  expect(said).toMatchObject([{ timeoutMs: 700, timeoutField: 'requestTimeoutMs' }, { callId: 'request-2' }]);
+  expect(said[1]).not.toContainAnyKeys(['timeoutMs', 'timeoutField']);
+});
+
 test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
   const { parent, engine, said, clock } = setUp();
   const [accepted, refused] = [engine.deliver(to, event), engine.deliver(to, event)];
