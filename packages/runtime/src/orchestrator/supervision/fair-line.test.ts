@@ -44,6 +44,13 @@ describe('the line for processes', () => {
   });
 });
 
+describe('a process that goes', () => {
+  test('T-06 does not count as one that its agent has', () => {
+    const holders = [...hold('stopping', ['x/0']), ...hold('working', ['y/0'])];
+    expect(plan(holders, ['y/1', 'x/1'], { maxProcesses: 3 }).start).toEqual(['x/1']);
+  });
+});
+
 describe('the last process of an agent', () => {
   const helper = hold('idle', ['helper/0']);
 
