@@ -28,6 +28,12 @@ test('R-02 the request of a turn that is over is given up', () => {
   expect(reasons([{ address: at('a'), entries: [] }, input('b', ['a'])])).toMatchObject({ b: expect.any(String) });
 });
 
+test('T-05 the request of a caller whose inbox cannot be read is still wanted: its turn may go on', () => {
+  const problem = { code: 'E_STORE_CORRUPT', message: 'damaged' } as const;
+  const inputs = [{ address: at('a'), entries: [], problem }, input('b', ['a']), input('c', ['a', 'b'])];
+  expect(reasons(inputs)).toEqual({ a: undefined, b: undefined, c: undefined });
+});
+
 test('R-02 another event of the caller that was cancelled, and waits, is not the turn that asked', () => {
   const caller = input('a', []);
   const waiting = { seq: 2, event: simpleEvent('later'), cancelled: 'enough' };
