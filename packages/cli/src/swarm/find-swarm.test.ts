@@ -1,6 +1,6 @@
 // Which swarm of a folder is meant, by what is kept of them. None of them runs here.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workspaceId } from '@goondan/runtime';
@@ -64,6 +64,20 @@ describe('D-05 without a name', () => {
     const id = remember('new');
     declare('new');
     expect(await find()).toEqual({ swarm: 'new', workspaceId: id });
+  });
+
+  test('D-05 no name is left out because of a bundle that is not valid, even if it can be read', async () => {
+    remember('shop');
+    remember('office');
+    declare('shop');
+    appendFileSync(
+      join(folder, 'goondan.yaml'),
+      '\n---\napiVersion: goondan.ai/v1\nkind: Agent\nmetadata: { name: bad }\n',
+    );
+    expect(await find()).toMatchObject({
+      code: 'E_SWARM_UNKNOWN',
+      message: expect.stringMatching(/: (shop, office|office, shop)\.$/),
+    });
   });
 
   test('D-05 a folder from which nothing ran is answered by its bundle', async () => {
