@@ -61,6 +61,14 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(folder).map(([swarm]) => swarm)).toEqual(['My Shop', 'office']);
   });
 
+  test('D-05 a record that names another folder counts more than the id', () => {
+    const folder = join(root, 'bundle');
+    const id = workspaceId({ swarmName: 'shop', bundleRealPath: folder });
+    addWorkspace(id, { swarm: 'shop', folder: join(root, 'moved') });
+    expect(inFolder(folder)).toEqual([]);
+    expect(inFolder(join(root, 'moved'))).toEqual([['shop', id]]);
+  });
+
   test('D-05 that shared a workspace with others are found by their own folder, too', () => {
     const [mine, theirs] = [join(root, 'mine'), join(root, 'theirs')];
     addWorkspace('shared', { swarm: 'b', folder: theirs, earlier: [{ swarm: 'a', folder: mine }] });
