@@ -166,6 +166,19 @@ test('T-03 an archive that is read while its owner commits turn after turn is no
   expect(turn).toBeGreaterThan(6);
 });
 
+test('T-03 a history whose commit record is gone is an error, not a shorter or an empty history', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  for (let turn = 0; turn < 2; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
+  await journal.close();
+  await disk.remove(messages.replace(/messages$/, 'metadata.json'));
+  const reader = await open(disk, 2);
+  expect(await rejectionOf(readHistory(reader, coder))).toMatchObject({
+    code: 'E_STORE_CORRUPT',
+    message: expect.stringContaining('it is gone'),
+  });
+});
+
 test('nothing has happened: a history without events, also where there is no instance', async () => {
   const journal = await open(SimulatedDisk.empty());
   expect(await readHistory(journal, coder)).toEqual({ first: 1, last: 0, turns: [] });
