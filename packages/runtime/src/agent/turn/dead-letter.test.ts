@@ -3,7 +3,7 @@ import { type ConversationStore, memoryStore } from '../../index.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
 /** A process that dies in its first step: what it had recorded stays, and nothing comes after. */
-async function crash(store: ConversationStore): Promise<void> {
+async function crash(store: ConversationStore, isExcused = false): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const dying = await scriptedAgent({
     store,
@@ -16,7 +16,7 @@ async function crash(store: ConversationStore): Promise<void> {
       }),
     ],
   });
-  void dying.say('hello');
+  void dying.say('hello', { isExcused });
   await reached.promise;
 }
 
@@ -44,6 +44,16 @@ describe('an event that crashes its agent again and again', () => {
     expect(ran).toBe(0);
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
     expect((await agent.say('again')).text).toBe('You said: again');
+  });
+
+  test.each([
+    ['of the last try', [false, false, false], true],
+    ['of an earlier one', [false, false, true], false],
+  ])('T-05 a failure of the store %s is not counted as a crash', async (_title, crashes, isExcused) => {
+    const store = memoryStore();
+    for (const isCrashExcused of crashes) await crash(store, isCrashExcused);
+    const agent = await scriptedAgent({ store });
+    expect((await agent.say('hello', { isExcused })).text).toBe('You said: hello');
   });
 
   test('D-04 X-12 keeps the states of the last record of its runs', async () => {
