@@ -156,6 +156,52 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(agent.logs.map(({ level }) => level)).toEqual(['warn']);
   });
 
+  test('is on the disk before the next turn opens', async () => {
+    const { store } = failingStore();
+    const order: string[] = [];
+    const slow: ConversationStore = {
+      ...store,
+      async commitStates(...states) {
+        // Other work gets its turn meanwhile.
+        for (let hop = 0; hop < 50; hop++) await Promise.resolve();
+        const version = await store.commitStates(...states);
+        order.push('states');
+        return version;
+      },
+      open(...turn) {
+        order.push('turn');
+        return store.open(...turn);
+      },
+    };
+    const agent = await scriptedAgent({ store: slow, extensions: [counter] });
+    await agent.agent.parts.states.api('counter').set(7);
+    await agent.say('one');
+    expect(order.slice(0, 2)).toEqual(['states', 'turn']);
+  });
+
+  test('is not warned about while a turn of an earlier process is open, and is tried again soon', async () => {
+    const clock = manualClock();
+    const { store, alone, failing } = failingStore();
+    const agent = await scriptedAgent({ clock, store, extensions: [] });
+    failing.code = 'E_STORE_ORDER';
+    await agent.agent.parts.states.api('counter').set(7);
+    await clock.advance(20_000);
+    failing.code = undefined;
+    await clock.advance(1_000);
+    expect(alone).toEqual([{ counter: 7 }]);
+    expect(agent.logs).toEqual([]);
+  });
+
+  test('is not written any more once the agent is closed', async () => {
+    const { store, alone } = failingStore();
+    const agent = await scriptedAgent({ store, extensions: [] });
+    const { states, saveStates } = agent.agent.parts;
+    await agent.close();
+    await states.api('counter').set(7);
+    expect(await saveStates.flush()).toBe(true);
+    expect(alone).toEqual([]);
+  });
+
   test('that cannot be written before the agent goes is named in the log', async () => {
     const { store, failing } = failingStore();
     const agent = await scriptedAgent({ store, extensions: [counter] });
