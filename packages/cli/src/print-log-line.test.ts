@@ -31,6 +31,13 @@ describe('F-03 a log line about thrown code', () => {
     );
   });
 
+  test('says a code once, also when the message has it', () => {
+    const line = { ...failed, event: 'start.failed', message: 'E_EXT_MIDDLEWARE: x is not defined' };
+    expect(printed(line, () => false)).toBe(
+      'error: host rules: E_EXT_MIDDLEWARE: x is not defined (extensions/rules.ts:14:7)\n',
+    );
+  });
+
   test('about a turn that the command reports itself is not printed', () => {
     expect(printed(failed)).toBe('');
   });
