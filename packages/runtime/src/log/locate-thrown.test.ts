@@ -83,6 +83,11 @@ describe('F-03 the place where code of a bundle threw', () => {
     expect(locate(await thrownBy('own')).place).toEqual(at('extensions/rules.ts', 6, 16));
   });
 
+  test('is masked where the name of its file has a secret', async () => {
+    const hiding = locateIn([folder], maskSecrets(['rules.ts']));
+    expect(hiding(await thrownBy('own')).place).toEqual(at('extensions/***', 6, 16));
+  });
+
   test('is in the file that the entry imports, when that threw', async () => {
     const { place, stack } = locate(await thrownBy('imported'));
     expect(place).toEqual(at('extensions/lib/check.ts', 3, 3));
