@@ -47,6 +47,14 @@ test('nothing of it is left, not even that an event was handled; another one is 
   expect(await journal.read(coder)).toMatchObject({ version: 1, messages: [{ id: 'input-a' }, { id: 'answer-a' }] });
 });
 
+test('T-05 a folder without a file in it is nobody’s conversation yet', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  await disk.makeFolder(`${instances}/coder~begun`);
+  const journal = await open(disk, 2);
+  expect(await journal.instances()).toEqual([coder]);
+});
+
 test('one that has accepted input is not deleted, and keeps it, unless that may go', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
