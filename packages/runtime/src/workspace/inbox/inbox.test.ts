@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { AgentEvent } from '@goondan/types';
+import { type AgentEvent, GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
-import { openJournal } from '../journal/journal.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
@@ -36,6 +36,52 @@ test('an event id is accepted once: at once, after a restart, after its turn', a
   const again = await open(disk, {}, 2);
   expect(await again.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
   expect(await again.pending(coder)).toEqual([]);
+});
+
+/** An inbox whose fence lets through as many questions as `passes` says, and none after that. */
+async function openFenced(disk: SimulatedDisk) {
+  const left = { passes: Infinity };
+  const fence = () => {
+    left.passes -= 1;
+    if (left.passes < 0) throw new GoondanError('E_FENCED', 'the workspace was replaced');
+  };
+  const limits = { ...defaultLimits, inboxCompactionBytes: 1 };
+  const journal = await openJournal({ ...simulatedMachine(disk, 1), fence }, simulatedLocation, limits);
+  return { journal, left };
+}
+
+test.each([
+  ['an event', async () => undefined, (journal: Journal) => journal.accept(coder, simpleEvent('b'))],
+  ['a cancel', async () => undefined, (journal: Journal) => journal.cancel(coder, 'a', 'enough')],
+  [
+    'a shorter inbox',
+    (journal: Journal) => runSimpleTurn(journal, coder, 'a'),
+    (journal: Journal) => journal.accept(coder, simpleEvent('b')),
+  ],
+] as const)('T-02 %s is not written once the workspace is lost', async (_title, prepare, write) => {
+  const disk = SimulatedDisk.empty();
+  const { journal, left } = await openFenced(disk);
+  await journal.accept(coder, simpleEvent('a'));
+  await prepare(journal);
+  const before = await disk.read(inboxPath);
+  left.passes = 0;
+  expect(await rejectionOf(write(journal))).toMatchObject({ code: 'E_FENCED' });
+  expect(await disk.read(inboxPath)).toEqual(before);
+});
+
+test('T-02 an inbox is not made once the workspace is lost', async () => {
+  const disk = SimulatedDisk.empty();
+  const { journal, left } = await openFenced(disk);
+  left.passes = 0;
+  expect(await rejectionOf(journal.accept(coder, simpleEvent('a')))).toMatchObject({ code: 'E_FENCED' });
+  expect(await disk.read(inboxPath)).toBeUndefined();
+});
+
+test('T-02 an event that was written while the workspace was lost is not accepted', async () => {
+  const { journal, left } = await openFenced(SimulatedDisk.empty());
+  await journal.accept(coder, simpleEvent('a'));
+  left.passes = 1;
+  expect(await rejectionOf(journal.accept(coder, simpleEvent('b')))).toMatchObject({ code: 'E_FENCED' });
 });
 
 test('a second delivery gives the event as it was stored while it is pending, and nothing once it is handled', async () => {
