@@ -62,6 +62,18 @@ describe('a body', () => {
     expect(places.size).toBe(0);
   });
 
+  test('T-13 makes room for one other body only: as many as come at once end as many', async () => {
+    const places = new BodyPlaces(2, () => undefined);
+    const given: string[] = [];
+    const hold = (name: string) =>
+      places.hold(
+        () => void given.push(name),
+        () => new Promise<never>(() => undefined),
+      );
+    for (const name of ['first', 'second', 'third', 'fourth']) void hold(name);
+    expect(given).toEqual(['first', 'second']);
+  });
+
   test('T-13 that has come is refused when too many requests are being answered by then', async () => {
     const full = new Error('full');
     const places = new BodyPlaces(2, () => {
