@@ -250,6 +250,13 @@ describe('what is due', () => {
     expect(planDue(often, now, now)).toEqual({ times: [] });
   });
 
+  test('F-17 is a time of exactly a minute ago, and not one before that', () => {
+    const [hourly] = openEntries({ entries: [{ name: 'hourly', every: '1h' }] });
+    if (hourly === undefined) throw new Error('It is not there.');
+    expect(planDue(hourly, now - 1, now + 60_000)).toEqual({ times: [now] });
+    expect(planDue(hourly, now - 1, now + 60_001)).toEqual({ times: [], leftOutUntil: now });
+  });
+
   test('F-17 is the newest of all with catchUp last, and with catchUp all every one, 100 in a round', () => {
     const handled = now - 5_000_000;
     expect(planDue({ ...often, catchUp: 'last' }, handled, now)).toEqual({ times: [now] });
