@@ -22,6 +22,11 @@ test('F-11 tools of a server that is not connected yet are those that were seen 
   );
 });
 
+test('F-11 a tool that is there already is not listed twice', () => {
+  const next = made({ tools: ['files__look'], registered: [registered('files__look')], unknown: ['files'] });
+  expect(keepKnownTools(next, before)).toBe(next);
+});
+
 test('F-11 tools of a server that is connected are its own: one that is gone is gone', () => {
   const next = made({ tools: ['files__new'], registered: [registered('files__new')] });
   expect(keepKnownTools(next, before)).toBe(next);
