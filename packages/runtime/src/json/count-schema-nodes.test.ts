@@ -30,6 +30,11 @@ describe('the nodes of a schema', () => {
     expect(countSchemaNodes(tree)).toBeLessThan(30);
   });
 
+  test('T-07 a reference to a part around it counts as one more', () => {
+    // The root; `items`, its `$ref` and the root once more, in which the reference is not followed again.
+    expect(countSchemaNodes({ items: { $ref: '#' } })).toBe(3 + 3 + 1);
+  });
+
   test('T-07 300 references to 900 properties are too many, and the count ends at the bound', () => {
     const bomb = { $defs: { b: { properties: properties(900) } }, properties: references(300, '#/$defs/b') };
     expect(JSON.stringify(bomb).length).toBeLessThan(44 * 1_024);
