@@ -6,7 +6,7 @@ import { READ_AGAIN_MS, UnreadInboxes } from './unread-inboxes.ts';
 
 const at = { agentName: 'a', instanceKey: 'default' };
 
-function open(code: ErrorCode) {
+function setUp(code: ErrorCode) {
   const clock = manualClock();
   const posted: string[] = [];
   const disk = { fails: true, reads: 0 };
@@ -22,8 +22,14 @@ function open(code: ErrorCode) {
     instances: { post: (_, { type }) => void posted.push(type) },
     remember: () => undefined,
   });
-  unread.add(at, { code, message: 'not now' });
   return { clock, disk, posted, unread };
+}
+
+/** One that could not be read when the swarm started. */
+function open(code: ErrorCode) {
+  const opened = setUp(code);
+  opened.unread.add(at, { code, message: 'not now' });
+  return opened;
 }
 
 test('T-01 an inbox that the disk could not read is read again by itself until its input is there', async () => {
@@ -49,4 +55,28 @@ test('T-01 nothing is read any more once the instance is deleted, or the swarm s
     unread[end](at);
     expect(clock.pending).toBe(0);
   }
+});
+
+test.each([
+  ['E_STORE_CORRUPT', true],
+  ['E_DISK_FULL', false],
+  ['E_STORE_READ', false],
+] as const)(
+  'T-05 an event that is refused with %s makes its instance one that does not start: %p',
+  (code, isDamaged) => {
+    const { unread, posted } = setUp(code);
+    unread.refused(at, new GoondanError(code, 'not now'));
+    expect(unread.has(at)).toBe(isDamaged);
+    expect(posted).toEqual(isDamaged ? ['damaged'] : []);
+  },
+);
+
+test('T-05 a damaged inbox that can be read again is forgiven first, and then gets what it had accepted', async () => {
+  const { unread, posted, disk } = open('E_STORE_CORRUPT');
+  await unread.tryAgain(at);
+  expect(unread.has(at)).toBe(true);
+  disk.fails = false;
+  await unread.tryAgain(at);
+  expect(unread.has(at)).toBe(false);
+  expect(posted).toEqual(['damaged', 'damaged', 'forgive', 'work']);
 });
