@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { ExtensionApi, ExtensionStatusChanged } from '@goondan/types';
-import { extension, scriptedAgent } from '../../testing/index.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { describeAgent } from '../process/describe-agent.ts';
+import { tellChanges } from '../process/tell-changes.ts';
 
 /** An agent with an extension that the test speaks for, and one that hears everything. */
 async function start(secrets: readonly string[] = []) {
@@ -114,4 +118,36 @@ test('F-10 one that refuses to be looked at is refused in the log, and does not 
   tell({ state: 'failed', lines: proxy });
   expect(heard).toEqual([]);
   expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
+});
+
+test('F-10 a status is as old as its state, however often it is told', async () => {
+  const clock = manualClock();
+  let api: ExtensionApi | undefined;
+  const agent = await scriptedAgent({ clock, extensions: [extension('files', (given) => void (api = given))] });
+  const sinceAfter = async (state: string) => {
+    await clock.advance(1_000);
+    api?.events.emit('extension.status', { state });
+    return agent.agent.parts.statuses.of('files')?.since;
+  };
+  const first = await sinceAfter('connected');
+  expect(await sinceAfter('connected')).toBe(first);
+  expect(await sinceAfter('failed')).not.toBe(first);
+});
+
+test('F-10 a status that changed in a turn is told before the end of the turn is, without waiting', async () => {
+  const [parent, child] = connectInMemory(agentLanguage);
+  const told: FromAgent[] = [];
+  parent.onMessage((message) => void told.push(message));
+  const saying = extension('files', ({ pipeline, events }) => {
+    pipeline.register('turn', (ctx) => {
+      events.emit('extension.status', { state: 'connecting' });
+      return ctx.next();
+    });
+  });
+  const clock = manualClock();
+  const agent = await scriptedAgent({ extensions: [saying] });
+  tellChanges(agent.agent, child, clock);
+  await agent.say('hello');
+  await clock.advance(0);
+  expect(told).toMatchObject([{ type: 'described', statuses: [{ state: 'connecting' }] }]);
 });
