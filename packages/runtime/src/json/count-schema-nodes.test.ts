@@ -35,6 +35,12 @@ describe('the nodes of a schema', () => {
     expect(countSchemaNodes({ items: { $ref: '#' } })).toBe(3 + 3 + 1);
   });
 
+  test('T-07 a reference to a name that two parts have cannot be counted', () => {
+    const part = { $id: 'same', type: 'string' };
+    expect(countSchemaNodes({ $ref: 'same', $defs: { a: part } })).toBeLessThan(20);
+    expect(countSchemaNodes({ $ref: 'same', $defs: { a: part, b: { ...part } } })).toBe(Infinity);
+  });
+
   test('T-07 300 references to 900 properties are too many, and the count ends at the bound', () => {
     const bomb = { $defs: { b: { properties: properties(900) } }, properties: references(300, '#/$defs/b') };
     expect(JSON.stringify(bomb).length).toBeLessThan(44 * 1_024);
