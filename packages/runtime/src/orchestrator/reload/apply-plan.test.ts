@@ -263,6 +263,17 @@ describe('a reload', () => {
     ]);
   });
 
+  test('D-06 changes nothing when the swarm ends with the last trial, even if that was a success', async () => {
+    const opened = await open();
+    const before = opened.inForce.current;
+    let end = (): unknown => undefined;
+    const trials: Trials = { ...opened.parts.trials, agent: async () => void end() };
+    const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
+    end = () => void reloader.close();
+    expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(opened.inForce.current).toBe(before);
+  });
+
   test('D-06 is given up when the swarm ends, while it reads or tries', async () => {
     const opened = await open();
     const reading = Promise.withResolvers<SwarmPlan>();
