@@ -98,6 +98,18 @@ describe('descriptions of agents', () => {
     expect(renames()).toBe(2);
   });
 
+  test('F-11 tools that were seen in this run stay when their server is lost', async () => {
+    const place = newPlace();
+    const recorder = recordDescriptions({ ...place, warn: noWarning });
+    const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
+    const unknown = { ...loaded('clock__now'), unknown: ['files'] };
+    for (const described of [unknown, { ...loaded('files__look'), registered: seen }, unknown]) {
+      recorder.record('host', described);
+      await recorder.settled();
+    }
+    expect(await readDescription(place, 'host')).toMatchObject({ registered: seen });
+  });
+
   test('a disk that fails is warned about, and the next start is written', async () => {
     const place = newPlace();
     const warnings: StoreWarning[] = [];
