@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ExtensionStatusChanged } from '@goondan/types';
+import type { ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { ExtensionStatuses } from '../../../../runtime/src/agent/extension/extension-statuses.ts';
 import { maskSecrets } from '../../../../runtime/src/log/mask-secrets.ts';
 import { ServerHealth } from './server-health.ts';
@@ -22,4 +22,24 @@ test('F-10 a secret at the place where a line is cut is masked as a whole', () =
   }
   expect(told).toHaveLength(31);
   expect(JSON.stringify(told)).not.toContain('tok-');
+});
+
+test('F-10 a server that is lost again and again is counted, and told once for each change', () => {
+  const told: ExtensionStatus[] = [];
+  const health = new ServerHealth((status) => told.push(status));
+  health.connecting();
+  for (const exit of ['first', 'second']) {
+    health.connected();
+    health.connected();
+    health.lost('It ended.', { exit, lines: [] }, true);
+    health.connecting();
+  }
+  expect(told.map(({ state, lost = 0 }) => `${state} ${lost}`)).toEqual([
+    'connecting 0',
+    'connected 0',
+    'reconnecting 1',
+    'connected 1',
+    'reconnecting 2',
+  ]);
+  expect(told.at(-1)?.problem).toBe('It ended. second');
 });
