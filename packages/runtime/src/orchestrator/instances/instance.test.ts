@@ -1,0 +1,62 @@
+// What the log says of an instance whose process does not start, on agents that are no processes.
+import { afterEach, expect, test } from 'bun:test';
+import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { until } from '../../testing/serve-fake-swarm.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const at = { agentName: 'a', instanceKey: 'default' };
+
+async function openBroken() {
+  const opened = await openFakeSwarm(async () => 'hello');
+  const { agents, swarm, lines } = opened;
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const line = {
+    time: '2026-01-01T00:00:00.000Z',
+    level: 'error',
+    event: 'start.failed',
+    message: 'The same.',
+  } as const;
+  const fail: typeof agents.onStart = (child) => {
+    void child.channel.send({ type: 'log', line });
+    void child.channel.send({ type: 'start.failed', error: { code: 'E_EXT_INIT', message: 'Extension/x throws.' } });
+  };
+  agents.onStart = fail;
+  let tries = 0;
+  /** Waits for the end of one more try. */
+  const tried = async () => {
+    tries += 1;
+    await until(() => agents.started.length === tries && swarm.instances.find(at)?.status === 'does not start');
+  };
+  return { ...opened, fail, tried, said: () => lines.filter(({ message }) => message === line.message).length };
+}
+
+test('T-05 an instance that does not start says why once, and again when somebody has forgiven it', async () => {
+  const { swarm, tried, said } = await openBroken();
+  await swarm.accept(at, fakeEvent('one'), false);
+  await tried();
+  await swarm.accept(at, fakeEvent('two'), false);
+  await tried();
+  expect(said()).toBe(1);
+  await swarm.forgive(at);
+  await tried();
+  expect(said()).toBe(2);
+});
+
+test('T-05 an instance that has answered meanwhile says again why it does not start', async () => {
+  const { swarm, agents, tried, said, fail, send } = await openBroken();
+  await swarm.accept(at, fakeEvent('one'), false);
+  await tried();
+  agents.onStart = undefined;
+  await send('a', 'two');
+  agents.onStart = fail;
+  agents.started.at(-1)?.child.exit({ code: 1 });
+  await until(() => swarm.instances.find(at)?.status === 'asleep');
+  await swarm.accept(at, fakeEvent('three'), false);
+  await until(() => swarm.instances.find(at)?.status === 'does not start');
+  expect(said()).toBe(2);
+});
