@@ -387,6 +387,34 @@ describe('a swarm in which one agent writes to many', () => {
   });
 });
 
+describe('a swarm with one process', () => {
+  test('T-06 starts eight for people in a row, and then the one that an agent wrote to', async () => {
+    const gate = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const { send, swarm, agents } = await openSwarm(
+      async (turn) => {
+        if (turn.at.agentName !== 'a') return echo(turn);
+        await turn.call('send', { agentName: 'b' });
+        sent.resolve();
+        await gate.promise;
+        return 'sent';
+      },
+      { maxProcesses: 1 },
+    );
+    const first = send('a', 'go');
+    await sent.promise;
+    for (let number = 0; number < 10; number++) {
+      const instanceKey = `person-${number}`;
+      await swarm.accept({ agentName: 'c', instanceKey }, eventOf('hello', { instanceKey }), false);
+    }
+    gate.resolve();
+    await first;
+    await until(() => agents.started.length === 12);
+    // The first of the eight is the person who asked agent a.
+    expect(agents.started.findIndex(({ at }) => at.agentName === 'b')).toBe(8);
+  });
+});
+
 describe('a swarm that is stopped', () => {
   test('R-07 lets turns finish, whoever is waited for last, and starts nothing new', async () => {
     const asked = Promise.withResolvers<void>();
