@@ -1,9 +1,11 @@
-// Which swarm of a folder is meant, by what is kept of them. None of them runs here.
+// Which swarm of a folder is meant, by what is kept of them. None of them runs here, but for one that is a fake.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { workspaceId } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment, workspaceId } from '@goondan/runtime';
+import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
+import { fakeControl } from '../../../runtime/src/testing/fake-control.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { findSwarm } from './find-swarm.ts';
 
@@ -109,6 +111,20 @@ describe('D-05 with a name', () => {
       code: 'E_SWARM_UNKNOWN',
       message: expect.stringContaining(': shop.'),
     });
+  });
+
+  test('D-05 that ran in two workspaces, the one that runs is meant, though the other logged last', async () => {
+    const running = remember('shop', 'first');
+    const id = remember('shop', 'second');
+    mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));
+    writeFileSync(join(stateRoot, 'workspaces', id, 'logs', 'swarm.jsonl'), '');
+    const path = controlSocketPath(join(stateRoot, 'workspaces', running), running, systemSocketEnvironment());
+    const server = await serveControl(fakeControl(), { path });
+    try {
+      expect(await find('shop')).toEqual({ swarm: 'shop', workspaceId: running });
+    } finally {
+      await server.close();
+    }
   });
 
   test('D-05 that ran in two workspaces, the one that logged last is meant while neither runs', async () => {
