@@ -1,4 +1,4 @@
-// What the log says of an instance whose process does not start, on agents that are no processes.
+// What is known and said of an instance and its processes, on agents that are no processes.
 import { afterEach, expect, test } from 'bun:test';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
@@ -59,4 +59,20 @@ test('T-05 an instance that has answered meanwhile says again why it does not st
   await swarm.accept(at, fakeEvent('three'), false);
   await until(() => swarm.instances.find(at)?.status === 'does not start');
   expect(said()).toBe(2);
+});
+
+test('F-10 how the servers of an instance are is known for as long as it has its process', async () => {
+  const opened = await openFakeSwarm(async () => 'hello');
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const { agents, swarm, send } = opened;
+  await send('a', 'one');
+  const status = { ...at, extension: 'files', state: 'connected', timestamp: 'now', since: 'then' } as const;
+  const child = agents.started[0]?.child;
+  void child?.channel.send({ type: 'described', extensions: [], layers: [], tools: [], statuses: [status] });
+  await until(() => swarm.instances.find(at)?.extensionStatuses !== undefined);
+  expect(swarm.instances.find(at)?.extensionStatuses).toEqual([status]);
+  child?.exit({ code: 0 });
+  await until(() => swarm.instances.find(at)?.status === 'asleep');
+  expect(swarm.instances.find(at)?.extensionStatuses).toBeUndefined();
 });
