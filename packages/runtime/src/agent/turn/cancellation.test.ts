@@ -47,6 +47,20 @@ async function expectEndAfter(clock: ManualClock, ms: number, turn: Promise<Test
 }
 
 describe('a cancelled turn', () => {
+  test('F-30 does not report a tool as failed that ends because it was told', async () => {
+    const cancel = new AbortController();
+    const tool = toolOf(({ signal }) => {
+      queueMicrotask(() => cancel.abort());
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    });
+    const agent = await scriptedAgent({ script: callThenSay, tools: [tool], clock: manualClock() });
+    const { result } = await agent.say('go', { signal: cancel.signal });
+    expect(result.error?.code).toBe('E_CANCELLED');
+    expect(agent.logs.map(({ event }) => event)).not.toContain('tool.failed');
+  });
+
   test('ends at once when a model ignores it, with E_CANCELLED; the model was told', async () => {
     const cancel = new AbortController();
     let told: unknown;
