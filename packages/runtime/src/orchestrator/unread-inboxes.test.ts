@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ErrorCode, GoondanError } from '@goondan/types';
-import { fakeEvent } from '../testing/fake-swarm.ts';
+import { systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../testing/fake-swarm.ts';
 import { manualClock } from '../testing/manual-clock.ts';
+import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { READ_AGAIN_MS, UnreadInboxes } from './unread-inboxes.ts';
 
 const at = { agentName: 'a', instanceKey: 'default' };
@@ -79,4 +85,28 @@ test('T-05 a damaged inbox that can be read again is forgiven first, and then ge
   await unread.tryAgain(at);
   expect(unread.has(at)).toBe(false);
   expect(posted).toEqual(['damaged', 'damaged', 'forgive', 'work']);
+});
+
+test('T-05 a question of an instance whose inbox cannot be read is kept: its turn may go on', async () => {
+  const first = await openFakeSwarm(async () => undefined);
+  const { stateRoot } = first;
+  await first.swarm.accept(at, fakeEvent('delete it'), false);
+  await first.close();
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
+  const whose = { agent: 'a', instanceKey: 'default', eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c' };
+  const asked = { toolName: 'rm', args: {}, digest: 'd', reason: 'it deletes' };
+  const times = { askedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 600_000).toISOString() };
+  for (const agent of ['a', 'b']) await file.put({ ...whose, ...asked, ...times, id: `of-${agent}`, agent });
+  await file.close();
+  writeFileSync(join(stateRoot, 'workspaces/test/instances/a~default/inbox.jsonl'), 'damaged\n{}\n');
+  const second = await openFakeSwarm(async () => undefined, { stateRoot });
+  try {
+    await second.swarm.wake();
+    expect(second.swarm.instances.find(at)?.status).toBe('does not start');
+    expect(second.swarm.approvals.pending().map(({ id }) => id)).toEqual(['of-a']);
+  } finally {
+    await second.close();
+    removeFakeSwarm(second);
+  }
 });
