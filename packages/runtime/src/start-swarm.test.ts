@@ -54,6 +54,13 @@ const failure = (work: Promise<unknown>) =>
 const place = (stateRoot: string) => ({ stateRoot, workspaceId: 'shop' });
 
 describe('a swarm that runs', () => {
+  test('D-06 gives up a reload that is under way when it is stopped', async () => {
+    const swarm = await start({ readPlan: () => new Promise(() => undefined) });
+    const reload = failure(swarm.reload());
+    await swarm.stop({ graceMs: 0 });
+    expect(await Promise.race([reload, Bun.sleep(1_000)])).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  });
+
   test('R-01 answers, here and over its control socket', async () => {
     const swarm = await start();
     const end = await swarm.ask({ input: 'hello' });
