@@ -1,0 +1,6 @@
+import { expect, test } from 'bun:test';
+import { countCrashes } from './dead-letter.ts';
+
+test('T-04 a turn that the store interrupted did not crash', () => {
+  expect(countCrashes([{ type: 'resumed' }, { type: 'resumed', isExcused: true }, { type: 'resumed' }])).toBe(2);
+});
