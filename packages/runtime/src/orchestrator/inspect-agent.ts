@@ -50,6 +50,13 @@ export async function describeLoneAgent(
     }
     const { type: _, statuses: _statuses, ...description } = message;
     process.say({ type: 'drain', graceMs: CLEAN_UP_MS });
-    return waitAtMost(clock, CLEAN_UP_MS, child.exited).then(() => description);
+    let code: number | null = 0;
+    const exited = child.exited.then((end) => void (code = end.code));
+    return waitAtMost(clock, CLEAN_UP_MS, exited).then(() => {
+      if (code === 0 || code === null) return description;
+      // A promise that nobody awaits, for instance: the next agent would end in its first turn.
+      const problem = `The process of agent "${options.agent.agentName}" ended with code ${code} as soon as it was ready.`;
+      throw new GoondanError('E_PROCESS_START', problem, { suggestion: 'The log says what it threw.' });
+    });
   });
 }
