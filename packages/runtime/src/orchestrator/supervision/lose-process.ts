@@ -91,7 +91,16 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
   }
   if (!hasTurn(state.phase)) return stay(state);
   const queue = countCrash(state.queue);
-  return { state: { ...state, queue }, actions: announceDeadLetter(queue, moment) };
+  return {
+    state: { ...state, queue },
+    actions: [...announceDeadLetter(queue, moment), ...tellHopeless(queue, how, moment)],
+  };
+}
+
+/** Invariant 6: its process ended though the event was only to be put aside, so the event is not what ends it. */
+function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
+  if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
+  return [{ type: 'requests.fail', error: startError(`it ends ${how} before it can put an input aside`) }];
 }
 
 function countCrash([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {

@@ -69,6 +69,18 @@ class Driven {
 }
 
 describe('an instance that does not start', () => {
+  test('F-12 tells who waits when its process ends as soon as it is ready, whatever it is sent', () => {
+    const instance = new Driven();
+    instance.work('a');
+    const crash = () => {
+      const sent = instance.start();
+      const { spawned: process } = instance.state;
+      return [...sent, ...instance.tells({ type: 'exited', process, code: 1, signal: null })];
+    };
+    for (const _ of [1, 2, 3]) expect(crash()).toEqual(['send a', 'warn process.exited']);
+    expect(crash()).toEqual(['send a as a dead letter', 'warn process.exited', 'fail E_AGENT_START']);
+  });
+
   test('F-12 is tried once, tells who waits at once, logs nothing twice, keeps its events and tries no more', () => {
     const instance = new Driven();
     instance.work('a');
