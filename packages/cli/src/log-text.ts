@@ -1,7 +1,7 @@
 import type { LogLine } from '@goondan/runtime';
 import { placeText } from '@goondan/types';
 
-/** What a log line says: with the code of an error, and the place where code of the bundle threw. */
+/** The text of a log line, with the code of an error, and the place where code of the bundle threw. */
 export function logText({ message, place, data }: LogLine): string {
   if (place === undefined) return message;
   const code = fieldIn(data, 'code');

@@ -11,7 +11,7 @@ export type IsReported = (line: LogLine) => boolean;
 export function printLogLine(line: LogLine, terminal: Terminal, isReported: IsReported = isAboutTurn): void {
   const { level, agent, connection, extension } = line;
   if ((level !== 'warn' && level !== 'error') || isReported(line)) return;
-  // Of what code threw it says whose it is; what an extension logs by itself is as it was written.
+  // A line about thrown code names the extension; lines that an extension logs stay as they were written.
   const who = [agent ?? connection, line.place === undefined ? undefined : extension].filter(Boolean).join(' ');
   terminal.printError(`${level}: ${who === '' ? '' : `${who}: `}${harmlessLines(logText(line))}\n`);
 }

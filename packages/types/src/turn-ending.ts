@@ -16,7 +16,7 @@ export function endingOf({ finishReason, error }: EndedTurn): TurnEnding {
   return isCancellation(error) ? 'cancelled' : 'failed';
 }
 
-/** Of an error, thrown or recorded: somebody cancelled the turn. */
+/** Tells whether an error, thrown or recorded, means that somebody cancelled the turn. */
 export function isCancellation(error: unknown): boolean {
   if (typeof error === 'string') return /^E_CANCELLED\b/.test(error);
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'E_CANCELLED';

@@ -15,7 +15,7 @@ import type { BodyBounds } from './read-body.ts';
 import { Refusal, refuse } from './refusal.ts';
 
 export interface WebServer {
-  /** What answers; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
+  /** Answers a request; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
   readonly answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>;
   /** How a refusal looks here. */
   readonly refuse?: (error: GoondanError) => Response;

@@ -8,7 +8,7 @@ const SLOWEST_MS = 30_000;
 export interface BodyBounds {
   readonly longest?: number;
   readonly withinMs?: number;
-  /** Of the server; a request without a server needs none. */
+  /** The places of the server; a request without a server needs none. */
   readonly places?: BodyPlaces;
 }
 

@@ -33,7 +33,7 @@ export interface ChatSwarm extends Omit<ApprovalSwarm, 'watch'> {
 }
 
 /**
- * What the swarm logs, and the chat does not report, goes to `terminal`, wherever it runs.
+ * Log lines that the chat does not report go to `terminal`, wherever it runs.
  *
  * **Errors** — those of `startRun` and `attachSwarm`, `E_CANCELLED`.
  */

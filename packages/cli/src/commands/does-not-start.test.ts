@@ -37,7 +37,7 @@ describe('an extension that cannot be loaded', () => {
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 
-    // What was accepted is tried when the swarm starts, and whenever somebody asks.
+    // An accepted input is tried when the swarm starts, and whenever somebody asks.
     const foreground = place.start('run', 'bundle', '--trust');
     const printed = new Response(foreground.stderr).text();
     await until(async () => (await agents())[0]?.status === 'does not start');

@@ -71,7 +71,7 @@ describe('the .npmrc of the bundle', () => {
       const npmrc = [
         `@acme:registry=${theirs.url}`,
         `${theirs.host}:_authToken=\${ANTHROPIC_API_KEY}`,
-        // What the operator's own file refers to is there for it.
+        // The variable that the operator's own file refers to is there for it.
         `${mine.host}:_authToken=\${ANTHROPIC_API_KEY}`,
       ];
       await place.write('bundle', { '.npmrc': npmrc.join('\n') });

@@ -51,7 +51,7 @@ async function ask(input: string) {
   return { exitCode, stdout };
 }
 
-/** What the log says about reloads that were refused. */
+/** The log lines about reloads that were refused. */
 async function refusals(): Promise<{ readonly code: string; readonly reason: string; readonly place?: object }[]> {
   const { stdout } = await about('logs', '--json');
   return stdout

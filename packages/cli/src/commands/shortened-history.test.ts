@@ -173,7 +173,7 @@ function hidesFromHistory(file: string): boolean {
   return lines.length > 4 && lines.every((line) => line.includes('"turn":'));
 }
 
-/** Those of the one conversation that have anything in them, relative to the state root. */
+/** Files of the one conversation that are not empty, relative to the state root. */
 function conversationFiles(): string[] {
   const all = readdirSync(place.stateRoot, { recursive: true }).map(String);
   const own = all.filter((path) =>

@@ -23,7 +23,7 @@ export function describeOnion({ agent, source, extensions, layers, ...offer }: E
 
 type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools'>;
 
-/** Those of an extension stand on a line of their own, with when they were seen. */
+/** Tools of an extension are on a line of their own, with the time they were seen. */
 function describeTools({ toolSources, unknownTools }: Offer): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {

@@ -49,7 +49,7 @@ export interface ToolSource {
 
 export interface UnknownTools {
   readonly extension: string;
-  /** What to type; null when it is not an MCP server: then a turn shows them. */
+  /** The command to type; null when it is not an MCP server: then a turn shows them. */
   readonly test: string | null;
 }
 
@@ -97,7 +97,7 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
-/** What is known of an agent that never started. `tested`: with the tools that tests of its servers saw. */
+/** The description of an agent that never started. `tested`: with the tools that tests of its servers saw. */
 export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Explanation {
   const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
   const tools = [

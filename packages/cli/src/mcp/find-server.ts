@@ -1,4 +1,4 @@
-/** Which server a name means, and what an agent that uses it would start it with. Nothing of the bundle is run. */
+/** Finds the server of a name, and the settings an agent would start it with. Nothing of the bundle is run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MCP_FILE, type McpConfig, readMcpFile, serversOf } from '@goondan/base/mcp';
@@ -11,12 +11,12 @@ export interface FoundServer {
   readonly config: McpConfig;
   /** Absent while no agent uses it. */
   readonly agent?: string;
-  /** That agent, and others that use the same server in the same way. */
+  /** The agent, and others that use the same server in the same way. */
   readonly users: readonly DeclaredAgent[];
   readonly bundleFolder: string;
   readonly workdir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What must not be shown. */
+  /** Secrets that must not be shown. */
   readonly secrets: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export async function recordTools(
   }
 }
 
-/** What was recorded, with other tools of one extension. */
+/** The recorded description, with other tools of one extension. */
 function withTools(before: LoadedAgent, { extension, offered }: SeenTools, seenAt: string): LoadedAgent {
   const { registered = [], unknown = [], ...rest } = before;
   const isOther = (tool: { readonly extension: string }) => tool.extension !== extension;

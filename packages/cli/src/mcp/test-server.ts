@@ -94,7 +94,7 @@ function readArguments(args = '{}'): JsonObject {
   } catch {
     // Said below, like a value that is not an object.
   }
-  // What was parsed from JSON and is an object is a JSON object.
+  // An object that was parsed from JSON is a JSON object.
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new GoondanError('E_USAGE', '--args is not a JSON object.', {
     suggestion: `For example: --args '{"word": "flour"}'`,

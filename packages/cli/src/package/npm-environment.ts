@@ -1,5 +1,5 @@
 /**
- * What npm finds in its environment: the short list that children of a swarm get too, the operator's own settings of npm, and
+ * The environment of npm: the short list that children of a swarm get too, the operator's own settings of npm, and
  * what the operator's own `.npmrc` refers to. A `.npmrc` can put any variable into an address or a header.
  */
 import { join } from 'node:path';

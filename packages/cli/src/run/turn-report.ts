@@ -57,7 +57,7 @@ export function reportWithoutEnd(
   };
 }
 
-/** Whoever corrects the agent and asks again gets both answers: they should know. */
+/** A person who corrects the agent and asks again gets both answers, and should know. */
 function withFate(code: ErrorCode, suggestion: string): string {
   return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
 }

@@ -1,4 +1,4 @@
-// Which swarm of a folder is meant, by what is kept of them. None of them runs here, but for one that is a fake.
+// Finding the swarm of a folder by the records in the state root. None of them runs here, but for one that is a fake.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What is said when code of a bundle throws: where, to people; a short message, to models.
+// Code of a bundle that throws: people are told the place, models a short message.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -234,7 +234,7 @@ export interface SwarmControl {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Resolves when the swarm is stopped, whoever asked for it. */
   readonly stopped: Promise<void>;
-  /** Why the swarm stopped by itself: `E_FENCED` when its workspace was removed or replaced. Of a swarm of this process. */
+  /** Why the swarm stopped by itself: `E_FENCED` when its workspace was removed or replaced. Only for a swarm of this process. */
   readonly failure?: GoondanError | undefined;
 }
 

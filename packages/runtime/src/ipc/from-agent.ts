@@ -65,9 +65,9 @@ export interface AgentDescription {
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind. */
   readonly layers: readonly LayerSummary[];
-  /** Of all its tools, in the order of the catalog. */
+  /** Names of all its tools, in the order of the catalog. */
   readonly tools: readonly string[];
-  /** Of these, the ones that extensions registered; absent when there is none. */
+  /** The tools that extensions registered; absent when there is none. */
   readonly registered?: readonly RegisteredToolSummary[];
   /** Extensions whose tools nobody knows yet, because what they need was not connected; absent when there is none. */
   readonly unknown?: readonly string[];
@@ -80,9 +80,9 @@ export interface RegisteredToolSummary {
   readonly seenAt: string;
 }
 
-/** What an agent says of itself: what it is made of, and how things are that its extensions need. */
+/** An agent about itself: its parts, and the statuses of things its extensions need. */
 export interface AgentSelf extends AgentDescription {
-  /** Of the extensions that say so; absent when none does. */
+  /** Statuses of extensions that have one; absent when none has. */
   readonly statuses?: readonly ExtensionStatusChanged[];
 }
 
@@ -113,7 +113,7 @@ export type FromAgent =
       readonly kind: 'request' | 'send';
       readonly to: AgentAddress;
       readonly event: AgentEvent;
-      /** Of a request: how long it waits; as long as the callee's turn may run when absent. */
+      /** How long a request waits; as long as the callee's turn may run when absent. */
       readonly timeoutMs?: number;
       readonly timeoutField?: RequestTimeoutField;
     }

@@ -1,4 +1,4 @@
-/** Whose a source file is, and how to name it without saying where on the machine it is. */
+/** Finds the owner of a source file, and a name for it that does not tell where on the machine it is. */
 import { readStack } from './read-stack.ts';
 
 /** When something was thrown: loaded earlier, they cost every process that starts. */

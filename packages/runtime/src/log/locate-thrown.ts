@@ -108,7 +108,7 @@ function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
   return first('bundle') ?? (first('library') === undefined ? first('package') : undefined);
 }
 
-/** Whoever threw ends where goondan called it: behind that are outer layers, in which it ran. */
+/** The code that threw ends where goondan called it: behind that are outer layers, in which it ran. */
 function endOfNear(frames: readonly PlacedFrame[]): number {
   const start = frames.findIndex(({ owner }) => owner !== 'goondan');
   const length = frames.slice(start).findIndex(({ owner }) => owner === 'goondan');

@@ -3,7 +3,7 @@ import type { CodePlace } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
 
 export interface StackFrame {
-  /** Of the function; empty when it has none. */
+  /** The name of the function; empty when it has none. */
   readonly name: string;
   /** With an absolute path. Undefined when it is in no file: `(native)`, `(unknown)`. */
   readonly at: CodePlace | undefined;

@@ -34,7 +34,7 @@ export interface LoneAgentOptions {
   readonly clock?: Clock | undefined;
   /** How long it may take; what is usual for a start when absent. */
   readonly timeoutMs?: number;
-  /** Of a swarm that runs already; a run of its own, with a guardian, when absent. */
+  /** The run of a swarm that runs already; a run of its own, with a guardian, when absent. */
   readonly host?: LoneAgentHost;
 }
 

@@ -42,7 +42,7 @@ export class PlanInForce {
     return this.#current;
   }
 
-  /** What would be in force with this plan. */
+  /** Shows what would be in force with this plan. */
   preview(plan: SwarmPlan): Plan {
     return readPlan(plan, this.#override);
   }

@@ -3,7 +3,7 @@ import type { Journal } from '../workspace/journal/journal.ts';
 import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
 
 /**
- * What was accepted and not handled, of every instance on the disk, also of those that have nothing; `only` of these
+ * Reads the inputs that were accepted and not handled, of every instance on the disk, also of those that have nothing; `only` of these
  * agents. One whose inbox cannot be read comes with its problem, and keeps nobody else from being read.
  */
 export async function readPendingInputs(

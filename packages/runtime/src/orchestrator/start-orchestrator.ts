@@ -262,7 +262,7 @@ function rememberSwarm({ stateRoot, workspaceId, bundleFolder, inForce, endings 
   return written;
 }
 
-/** What is wrong with the operator's wishes is said, and never keeps a swarm from running. */
+/** Wrong settings of the operator are reported, and never keep a swarm from running. */
 async function readTelemetry(
   { environment = process.env, inForce }: Starting,
   log: StartLog,

@@ -38,15 +38,15 @@ export interface FakeSwarm {
 
 export interface FakeSwarmOptions {
   readonly policy?: SwarmPolicy;
-  /** Of every agent. */
+  /** The secrets of every agent. */
   readonly secrets?: readonly string[];
   /** Of an earlier one: this one goes on where that was. */
   readonly stateRoot?: string;
-  /** Of the swarm and its agents; the disk has its own. */
+  /** The clock of the swarm and its agents; the disk has its own. */
   readonly clock?: Clock;
   /** Starts other children in place of those that `answer`. */
   readonly spawn?: Spawn;
-  /** Of every agent. */
+  /** The models of every agent. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
 

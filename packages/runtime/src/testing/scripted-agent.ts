@@ -51,7 +51,7 @@ export interface TestedTurn extends TurnOutcome {
   readonly trace: ChainRecord | undefined;
 }
 
-/** Those about turns, steps and calls, each of which is a span. */
+/** Events about turns, steps and calls, each of which is a span. */
 type SpanEventName = Exclude<RuntimeEventName, 'extension.status'>;
 
 /** A runtime event as it was told. */

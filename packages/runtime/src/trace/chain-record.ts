@@ -86,7 +86,7 @@ export interface ChainRecord {
   readonly isCancelled?: true;
   /** Where code of the bundle threw: of a layer, or the handler of the tool. */
   readonly place?: CodePlace;
-  /** Of a tool whose handler threw: as of a layer. */
+  /** The stack of a tool whose handler threw, as of a layer. */
   readonly stack?: string;
   /** It failed, and was tried again after so long. */
   readonly retryMs?: number;

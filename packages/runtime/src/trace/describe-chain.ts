@@ -165,12 +165,12 @@ class ChangeWriter {
     return this.#shorten(errorText(thrown), LONGEST_ERROR);
   }
 
-  /** Of what the code of this extension threw; others only passed it on. */
+  /** The origin of an error that the code of this extension threw; others only passed it on. */
   origin(thrown: unknown, extension: string): ThrownOrigin {
     return readField(thrown, 'extensionName') === extension ? this.locate(thrown) : {};
   }
 
-  /** Of what a layer threw, wherever that was. */
+  /** The origin of an error that a layer threw, wherever that was. */
   place(thrown: unknown): Pick<ThrownOrigin, 'place'> {
     const { place } = readField(thrown, 'extensionName') === undefined ? nowhere() : this.locate(thrown);
     return place === undefined ? {} : { place };

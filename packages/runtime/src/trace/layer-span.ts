@@ -33,7 +33,7 @@ export interface WatchedChain {
   readonly shared?: unknown;
   /** What was asked for, in short; masked. */
   input?(): string;
-  /** Of a tool call: what its handler threw, which the result tells of in short. */
+  /** The error that the handler of a tool call threw; the result tells of it in short. */
   thrown?(): unknown;
 }
 
@@ -56,7 +56,7 @@ export interface WatchedEnd {
   readonly result: TurnResult;
   readonly stepCount: number;
   readonly usage: TokenUsage;
-  /** What made it fail. */
+  /** The error that made it fail. */
   readonly thrown?: unknown;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What each agent last turned out to be made of, for whoever asks without running it (`gdn explain`). Kept in
+ * The newest description of each agent, for commands that do not run it (`gdn explain`). Kept in
  * `<workspace>/layers`, one file for each agent; nothing reads it to run an agent.
  *
  * Invariants:

@@ -1,5 +1,5 @@
 /**
- * Which swarm last ran in a workspace, and from which folder: commands find a swarm by it, whatever its bundle looks like
+ * The swarm that last ran in a workspace, and its folder: commands find a swarm by it, whatever its bundle looks like
  * by now. Kept in `<workspace>/swarm.json`. Nothing reads it to run a swarm, so a problem with it is only a warning.
  */
 import { readFileSync, statSync } from 'node:fs';

@@ -6,11 +6,11 @@ interface ProblemProps {
   readonly error: Pick<Error, 'message'> & {
     readonly code?: string | undefined;
     readonly suggestion?: string | undefined;
-    /** Whose layer threw. */
+    /** The extension whose layer threw. */
     readonly extension?: string | undefined;
     readonly place?: CodePlace | undefined;
   };
-  /** Of what was thrown. */
+  /** The stack of the error. */
   readonly stack?: string | undefined;
   /** It stands where the conversation would. */
   readonly isWhole?: boolean;
@@ -18,7 +18,7 @@ interface ProblemProps {
   readonly isPast?: boolean;
 }
 
-/** What went wrong, its code, where it was thrown, and what to do. */
+/** An error: its code, where it was thrown, and what to do. */
 export function Problem({ error, stack, isWhole = false, isPast = false }: ProblemProps) {
   const { code, extension, place } = error;
   const text = (

@@ -55,7 +55,7 @@ export interface ClientEvents {
   onTrouble(problem: string): void;
 }
 
-/** What is known of a server's process when it is gone. */
+/** Exit and last lines of a server's process that is gone. */
 export interface LastWords {
   /** How it ended; empty when it has not, or is not a process of ours. */
   readonly exit: string;
@@ -74,7 +74,7 @@ export interface McpClient {
   readResource(uri: string, options: AskOptions): Promise<JsonObject>;
   listPrompts(options: AskOptions): Promise<JsonObject>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject>;
-  /** Of the server that is connected, or was connected last. */
+  /** The last words of the server that is connected, or was connected last. */
   lastWords(): LastWords;
   /** Never rejects. Nothing of the server is left afterwards. */
   close(): Promise<void>;

@@ -192,7 +192,7 @@ export class McpServer {
   }
 }
 
-/** What is declared about the server is wrong, so that nothing was tried. */
+/** The declaration of the server is wrong, so nothing was tried. */
 function isDeclaration({ code }: GoondanError): boolean {
   return code === 'E_MCP_FILE' || code === 'E_MCP_VARIABLE';
 }

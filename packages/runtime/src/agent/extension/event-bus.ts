@@ -53,7 +53,7 @@ export class EventBus {
   }
 }
 
-/** What an extension gets of the bus. Its own status is told by the runtime, which knows whose it is. */
+/** The side of the bus that an extension gets. Its own status is told by the runtime, which knows whose it is. */
 export function eventsApi(
   bus: EventBus,
   extension: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * What extensions say about things outside of the agent that they need. The newest of each extension is kept, and told on
- * the bus. What they say is foreign: it is checked, secrets are masked, and all of it is bounded.
+ * Statuses of things outside of the agent that extensions need. The newest of each extension is kept, and told on
+ * the bus. A status is foreign: it is checked, secrets are masked, and all of it is bounded.
  */
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';

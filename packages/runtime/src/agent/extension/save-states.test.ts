@@ -122,7 +122,7 @@ describe('D-03 a state that is set outside a turn', () => {
     await agent.say('one');
     await clock.advance(100_000);
     expect((await agent.say('two')).text).toBe('You said: two');
-    // What the handler of the first turn had set went with the second.
+    // The state that the handler of the first turn set went with the second.
     expect(await agent.stateOf('counter')).toBe(1);
     failing.code = undefined;
     await clock.advance(60_000);

@@ -5,7 +5,7 @@ import type { RunningAgent } from '../start-agent.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
-/** What an agent turned out to be made of, and how things are that it needs. `now`: when its tools were looked at. */
+/** Describes an agent: its parts, and the statuses of things it needs. `now`: when its tools were looked at. */
 export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
   const { tools: registry, statuses } = agent.parts;
   // A tool cannot be taken back: an extension that says which of its tools are there has no others.

@@ -80,7 +80,7 @@ const LONGEST_ERROR = 1_000;
 /** Characters of what a run goes on from; when it is more, the turn cannot be replayed. */
 const LONGEST_TAKEN_UP = 2_000_000;
 
-/** Of one run; a server that comes and goes all the time fills no file. */
+/** Statuses written in one run: a server that comes and goes all the time fills no file. */
 const MOST_STATUSES = 200;
 
 type MakeLine = () => TraceLine | undefined;

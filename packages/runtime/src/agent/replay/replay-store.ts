@@ -28,7 +28,7 @@ export function replayStore({ messages: stored, extensionState }: ReplayStart): 
     async commit(_instance, _epoch, _turnId, _delta, state) {
       stateAfter = { ...state };
     },
-    // What is set after the turn is none of its.
+    // A state that is set after the turn is not part of it.
     commitStates: async (_instance, stateVersion) => stateVersion,
     read: async () => ({ version: 1, stateVersion: 1, messages, extensionState }),
   };

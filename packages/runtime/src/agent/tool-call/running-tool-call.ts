@@ -36,7 +36,7 @@ export interface RunningToolCall {
   readonly stepIndex: number;
   readonly approvals: CallApprovals;
   args: JsonObject;
-  /** What the handler threw. */
+  /** The error that the handler threw. */
   thrown?: unknown;
   /** What the handler would get now; foreign until it is checked. */
   finalArguments(): JsonValue;

@@ -12,7 +12,7 @@ export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly exports: readonly ToolExport[];
   /** The functions themselves, when they need not be loaded from a file. */
   readonly handlers?: Readonly<Record<string, ToolHandler>>;
-  /** See `Asker`. Of the runtime's own tools only. */
+  /** See `Asker`. Only tools of the runtime itself have it. */
   readonly isPatient?: boolean;
 }
 

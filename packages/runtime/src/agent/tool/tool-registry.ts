@@ -16,7 +16,7 @@ export interface RegisteredTool {
   /** `ctx.config` of its handler. */
   readonly config: JsonObject;
   readonly errorMessageLimit: number | undefined;
-  /** Of its requests to other agents: see `Asker`. */
+  /** For its requests to other agents: see `Asker`. */
   readonly isPatient: boolean;
   /** The extension that registered it; undefined for a declared tool. */
   readonly extension: string | undefined;

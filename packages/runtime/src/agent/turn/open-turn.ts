@@ -128,7 +128,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
 }
 
 /**
- * What a turn that cannot be committed goes back to: the states in memory, which what is set between turns is part of,
+ * The states that a turn which cannot be committed goes back to: those in memory, with all that was set between turns,
  * unless there was a commit this process does not know of.
  */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {

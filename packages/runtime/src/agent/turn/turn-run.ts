@@ -47,7 +47,7 @@ export interface TurnRun {
   readonly warn: (warning: LayerWarning, thrown?: unknown) => void;
   /** Shared by all contexts of the turn; a layer may also put another object in its place. */
   metadata: Record<string, JsonValue>;
-  /** What made it fail. */
+  /** The error that made it fail. */
   thrown?: unknown;
   /** Completed steps. */
   stepCount: number;

@@ -9,7 +9,7 @@ export interface OpenCall {
   readonly id: string;
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
-  /** Of a request: first the callee's turn must begin, then end. */
+  /** The stage of a request: first the callee's turn must begin, then end. */
   waitsFor: 'turn' | 'answer';
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
   /** Of a request: when its time is up, on the clock that only grows; or what was left of it when it was stopped. */

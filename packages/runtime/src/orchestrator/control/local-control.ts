@@ -225,7 +225,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    // Who asks for it may have mended what made it crash.
+    // The person who asks for it may have mended the cause of the crash.
     await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => swarm.forgive(at));
     return true;
   }

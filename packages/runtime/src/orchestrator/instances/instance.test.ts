@@ -1,4 +1,4 @@
-// What is known and said of an instance and its processes, on agents that are no processes.
+// The status and the log of an instance, with agents that are not processes.
 import { afterEach, expect, test } from 'bun:test';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';

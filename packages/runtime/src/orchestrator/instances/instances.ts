@@ -132,7 +132,7 @@ export class Instances {
     action: () => Promise<Value>,
   ): Promise<Value> {
     const key = addressKey(address);
-    // Of several that wait, the first holds it again before the others go on.
+    // The first of several that wait holds it again before the others go on.
     while (this.#held.has(key)) await this.until(() => !this.#held.has(key));
     this.#held.set(key, { asked: this.#line.delete(key) || this.#undeclared.delete(key) });
     try {

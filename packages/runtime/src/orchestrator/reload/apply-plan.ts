@@ -44,7 +44,7 @@ export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promis
   return changes;
 }
 
-/** What has to change to get from one to the other. */
+/** Lists the changes from one plan to the other. */
 export function comparePlans(before: Plan, after: Plan): PlanReconcile {
   return planReconcile(asRun(before), asRun(after));
 }
@@ -66,7 +66,7 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
 
 /** Invariant 2. */
 async function renew({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
-  // What made it crash may be what was changed.
+  // The change may have mended the cause of its crashes.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 

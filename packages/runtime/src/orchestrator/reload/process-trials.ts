@@ -47,7 +47,7 @@ export function processTrials({ spawn, clock, folder, swarm }: TrialHost): Trial
 /** Else it would look as if the part that runs had said it. */
 const MARK = 'On trial: ';
 
-/** Whose line it is, the channel says. */
+/** The channel says whose line it is. */
 function markLine(line: LogLine, whose: Pick<LogLine, 'agent' | 'connection'>): LogLine {
   const { agent: _agent, instance: _instance, connection: _connection, ...rest } = line;
   return { ...rest, ...whose, message: `${MARK}${line.message}` };

@@ -14,7 +14,7 @@ import { type Trials, tryChanges } from './try-changes.ts';
 /** Reads the plan as it is now. What it throws is why nothing changes. */
 export type ReadPlan = () => Promise<SwarmPlan>;
 
-/** What takes part in a reload. */
+/** The parts of a reload. */
 export interface ReloadParts extends ReloadedParts {
   readonly trials: Trials;
 }

@@ -46,7 +46,7 @@ async function openSwarm(
     if (isClosed) return;
     isClosed = true;
     const closed = opened.close();
-    // What it waits for falls due.
+    // The timer it waits for falls due.
     for (let isOver = false; !isOver; await clock.advance(1_000)) {
       isOver = await Promise.race([closed.then(() => true), Bun.sleep(1).then(() => false)]);
     }

@@ -6,7 +6,7 @@
  *    people the next one is for an agent's input, if there is any: nobody waits for ever.
  * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another one.
  *    Instances of agents with equally many are served in the order in which they came.
- * 3. Those that wait for people come last.
+ * 3. Instances that wait for people come last.
  */
 
 export interface LineDemand {

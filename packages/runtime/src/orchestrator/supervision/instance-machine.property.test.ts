@@ -50,9 +50,9 @@ class World {
   spawns = 0;
   /** The last start failed for good, and nobody has asked since. */
   isBarred = false;
-  /** Whose last turn the store ended. */
+  /** Events whose last turn the store ended. */
   readonly excused = new Set<string>();
-  /** Those that nobody has answered yet, and whom nobody has told that no answer comes. */
+  /** Events without an answer whose senders were not told that none comes. */
   readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {

@@ -10,8 +10,8 @@
  * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
  *    Somebody who asks an instance that does not start is no exception either: they are told at once, and the one try
  *    that they get comes when the backoff is over.
- * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done. Who waits is
- *    told when a process ends even then.
+ * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done. Clients
+ *    and agents that wait are told when a process ends even then.
  * 7. What an earlier process says is not heard: frames carry the number of their process.
  * 8. A process that was killed or asked to go ends: every way there sets a deadline or kills.
  * 9. Killed by us for being late is no crash; hung, or gone by itself, is one, and the running event's if a turn ran.

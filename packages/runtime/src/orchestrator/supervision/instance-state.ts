@@ -91,7 +91,7 @@ export type InstanceInput =
   /** The same, of one whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
-  /** Also when the spawn itself failed; then followed by `exited`. Whoever posts it has logged it. */
+  /** Also when the spawn itself failed; then followed by `exited`. It was logged before it is posted. */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   /** The running turn gave no result, and its process ends. */
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }

@@ -71,7 +71,7 @@ function canGiveWay({ condition }: SlotHolder): boolean {
   return condition === 'idle' || condition === 'held';
 }
 
-/** Those that stay, by agent. */
+/** Counts the processes that stay, by agent. */
 function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, number> {
   const processes = new Map<string, number>();
   for (const { key, condition } of holders) {

@@ -49,7 +49,7 @@ class Driven {
     );
   }
 
-  /** What it does once it is ready. */
+  /** Starts its process and lists what it does once that is ready. */
   start(): string[] {
     this.do({ type: 'slot.granted' });
     return this.tells({ type: 'ready', process: this.state.spawned });

@@ -1,4 +1,4 @@
-/** What the code of a failure says about the next start, and about whose fault it was. */
+/** The meaning of the code of a failure for the next start, and for the event that ran. */
 import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
@@ -15,7 +15,7 @@ const TROUBLE: readonly ErrorCode[] = [
   'E_STORE_WRITE',
 ];
 
-/** What the agent is made of is wrong: the same files and the same environment fail the same way. */
+/** The parts of the agent are wrong: the same files and the same environment fail the same way. */
 const WRONG_PARTS: readonly ErrorCode[] = [
   'E_CASSETTE_FILE',
   'E_ENV_MISSING',

@@ -25,7 +25,7 @@ const ATTEMPTS = 5;
 export type UncheckedListener = (error: GoondanError) => void;
 
 /**
- * Those after commit `after`, oldest first; at least up to the commit that was the newest when reading began. With
+ * Reads the turns after commit `after`, oldest first; at least up to the commit that was the newest when reading began. With
  * `onUnchecked` a damaged commit record is told, and the turns are those of the archive.
  *
  * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record says more than the

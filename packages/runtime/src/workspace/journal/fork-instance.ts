@@ -32,7 +32,7 @@ interface Fork {
 }
 
 /**
- * What the new one begins with. States that are not archived are known at the newest moment alone. Damage is told in
+ * Reads the beginning of the new one. States that are not archived are known at the newest moment alone. Damage is told in
  * `problems` as long as all messages of the moment are whole somewhere.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.

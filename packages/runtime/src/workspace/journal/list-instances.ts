@@ -44,7 +44,7 @@ async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Prom
   return head && readHead(head);
 }
 
-/** Whose it must be, where the name is not shortened to a hash. A folder without a file in it is nobody's yet. */
+/** The owner of a folder, where the name is not shortened to a hash. A folder without a file in it is nobody's yet. */
 async function addressOfName(
   { fs }: StorePorts,
   { metadata, inbox }: InstancePaths,

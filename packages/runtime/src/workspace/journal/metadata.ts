@@ -80,7 +80,7 @@ export interface CommittedTurn {
 }
 
 /**
- * What a conversation was begun with: that of this key of the same agent, as it was after this event. Its number is absent
+ * The origin of a forked conversation: that of this key of the same agent, as it was after this event. Its number is absent
  * when the history was damaged.
  */
 export interface ForkOrigin {

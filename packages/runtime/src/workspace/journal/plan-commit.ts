@@ -85,7 +85,7 @@ export function planCommit(
   };
 }
 
-/** Those of states alone that came before it included. Absent when there are none. */
+/** Changes of states, with those of commits of states alone before it. Absent when there are none. */
 function archivedStates(
   { statesAlone }: InstanceMetadata['commit'],
   { extensions, changed, removed }: ExtensionsPlan,

@@ -6,13 +6,13 @@ import type { JsonValue } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
 import type { FileMark, InstanceMetadata } from './metadata.ts';
 
-/** What becomes of the files of extension states. */
+/** The changes to the files of extension states. */
 export interface ExtensionsPlan {
   /** The whole new state, by extension name. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** Those of them that differ from what is committed. */
+  /** Names of states that differ from the committed ones. */
   readonly changed: readonly string[];
-  /** Those that have no state any more. */
+  /** Names of extensions that have no state any more. */
   readonly removed: readonly string[];
 }
 

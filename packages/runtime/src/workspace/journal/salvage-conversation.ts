@@ -80,7 +80,7 @@ async function readWholeHistory(
   }
 }
 
-/** Those on the disk; in the place of a damaged one that of the history. */
+/** States on the disk; a damaged one is replaced by that of the history. */
 function mendStates({ extensionState, lostStates }: IntactConversation, fold: HistoryFold | undefined) {
   const archived = new Map(Object.entries(fold?.states().known ?? {}));
   const mended = [...archived].filter(([name]) => lostStates.includes(name));

@@ -20,7 +20,7 @@ export interface LockRequest {
   readonly path: string;
   /** Without it the file is only watched: `--no-flock`. */
   readonly flock: Flock | undefined;
-  /** Who wants it, for those who are refused. */
+  /** Names the owner, for starts that are refused. */
   readonly text: string;
   /** The error for those who are refused. `readHolder`: the text of the holder, empty when it has not written it yet. */
   readonly refusal: (readHolder: () => string) => Promise<GoondanError>;
@@ -127,6 +127,6 @@ function writeText(descriptor: number, text: string): void {
     ftruncateSync(descriptor, 0);
     writeSync(descriptor, text, 0);
   } catch {
-    // Those who are refused are not told who holds it.
+    // A start that is refused is not told who holds it.
   }
 }

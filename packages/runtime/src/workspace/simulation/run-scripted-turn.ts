@@ -137,7 +137,7 @@ class ScriptedTurn {
     return reply;
   }
 
-  /** Those of the last record; without one, those that were committed. */
+  /** States of the last record; without one, the committed states. */
   get #states(): Record<string, JsonValue> {
     const sealed = this.#log.findLast((each) => each.type === 'entered' || each.type === 'step');
     return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };

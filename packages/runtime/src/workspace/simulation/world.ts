@@ -19,7 +19,7 @@ export interface World {
   readonly resets: string[];
   /** Turns before or after which somebody tried to commit states alone. */
   readonly stateTries: string[];
-  /** Those of them after which it was acknowledged. */
+  /** Tries that were acknowledged. */
   readonly statesKept: string[];
 }
 
@@ -83,7 +83,7 @@ export function resetAfter(turnId: string): string {
   return `reset after ${turnId}`;
 }
 
-/** What a commit of states alone is called, by the turn that it comes before or after. */
+/** Names a commit of states alone by the turn that it comes before or after. */
 export function statesBefore(turnId: string): string {
   return `states before ${turnId}`;
 }

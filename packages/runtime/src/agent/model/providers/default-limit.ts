@@ -1,7 +1,7 @@
 import type { ModelParams } from '@goondan/types';
 import type { Provider } from './provider-table.ts';
 
-/** Of a model that the provider's package does not know. */
+/** The limit for a model that the provider's package does not know. */
 const UNKNOWN_MODEL_TOKENS = 8_192;
 
 /** For messages to people, and where they go. */
