@@ -13,9 +13,8 @@ import { findBun } from '../packages/cli/bin/find-bun.mjs';
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 // What a developer has in `.env` or lacks in `node_modules` must not decide what passes; nothing outlives the run.
-// Four files at a time: many tests wait for processes, and with three a sixth of two cores is idle. More would make those
-// late that promise to be in time.
-const flags = ['--no-env-file', '--no-install', '--no-orphans', '--isolate', '--parallel=4', '--timeout=30000'];
+// Three files at a time: many tests wait for processes. More would make those late that promise to be in time.
+const flags = ['--no-env-file', '--no-install', '--no-orphans', '--isolate', '--parallel=3', '--timeout=30000'];
 // The scratch folder of this checkout, which git ignores too. Bun leaves out `node_modules` by itself.
 const notOurs = '--path-ignore-patterns=tmp/**';
 

@@ -28,6 +28,9 @@ type Outcomes = Partial<Record<Way, string>>;
 
 /** Two crashes are as good as three, and sooner over. */
 const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
+
+/** A process that only works hard answers late on a busy machine. It is not killed for that where nothing hangs. */
+const patientPolicy = { ...policy, heartbeat: { everyMs: 250, missedPings: 100 } };
 const agents = [scriptedAgent('good'), scriptedAgent('bad', { extensions: [extensionOf('misbehaving')] })];
 
 /** The call is told to the model as interrupted; what may be repeated, and what is no tool call, ends the process again. */
@@ -67,7 +70,8 @@ describe('R-03 what one agent does hurts nobody else', () => {
     async (deed, sign, expected) => {
       await using folder = await temporaryFolder();
       {
-        await using swarm = await openSwarm(folder.path, { agents, policy });
+        const hangs = sign === 'process.hung';
+        await using swarm = await openSwarm(folder.path, { agents, policy: hangs ? policy : patientPolicy });
         expect(await misbehave(swarm, deed, ['once', 'again', 'layer'])).toEqual(expected);
         expect(swarm.told(sign)).not.toBeEmpty();
         await expectService(swarm, expected);
@@ -83,7 +87,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
       await using folder = await temporaryFolder();
       let outcomes: Outcomes;
       {
-        await using swarm = await openSwarm(folder.path, { agents, policy });
+        await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
         outcomes = await misbehave(swarm, deed, ['once', 'again', 'layer']);
         for (const outcome of Object.values(outcomes)) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
         expect(swarm.told(sign)).not.toBeEmpty();
@@ -99,7 +103,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
     'R-03 fill-memory, %s: the same, and the memory is its own',
     async (way) => {
       await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents, policy });
+      await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
       expect(await misbehave(swarm, 'fill-memory', [way])).toEqual({ [way]: 'answered' });
       const status = readFileSync(`/proc/${pidOf(swarm, 'bad', way)}/status`, 'utf8');
       expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(500_000);
@@ -126,7 +130,7 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
   expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
   expect(await healthy).toBe('You said: hello');
   expect(pidOf(swarm, 'good')).toBe(before);
-  expect(loop.longestMs).toBeLessThan(1_000);
+  expect(loop.longestWorkMs).toBeLessThan(1_000);
   // What it floods with is several times this.
   expect((process.memoryUsage.rss() - memory) / 1e6).toBeLessThan(200);
   return Object.fromEntries(await done);
@@ -159,7 +163,7 @@ describe('a tool that logs without end', () => {
     'R-03 is cut short: what is too much is let go, and counted',
     async () => {
       await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents, policy });
+      await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
       const done = ask(swarm, 'bad', 'default', 'once log:10000');
       expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(1);
       expect(await done).toBe('You said: once log:10000');
@@ -218,7 +222,7 @@ describe('an extension that misbehaves while it starts', () => {
         );
         expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
         expect(await told).toEqual(fails.map(([, code]) => code));
-        expect(loop.longestMs).toBeLessThan(1_000);
+        expect(loop.longestWorkMs).toBeLessThan(1_000);
         // Whoever asks later need not wait for another three starts.
         const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
         expect(await codeOf(later)).toBe('E_AGENT_START');

@@ -104,8 +104,13 @@ function leavePrograms(): void {
   }
 }
 
+/** Until the orchestrator has heard enough and closes the channel. */
 function writeFrames(frame: string, times: number): void {
-  for (let count = 0; count < times; count++) writeAll(CHANNEL, Buffer.from(frame));
+  try {
+    for (let count = 0; count < times; count++) writeAll(CHANNEL, Buffer.from(frame));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+  }
 }
 
 /** Well-formed, and none of its business. */
