@@ -5,7 +5,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../control/swarm-control.ts';
 import { turnIdOf } from '../ports/ids.ts';
-import type { Swarm } from './swarm.ts';
+import type { SwarmAgents } from './swarm.ts';
 
 export interface AskAgentOptions {
   /** Aborting it cancels the turn, whose end is still waited for. */
@@ -24,9 +24,9 @@ export interface AskAgentOptions {
   readonly types?: WatchFilter['types'] | undefined;
 }
 
-/** **Errors** — those of `Swarm.accept`, `E_CALLS_FULL`, and why nobody will tell how the turn ended. */
+/** **Errors** — those of `SwarmAgents.accept`, `E_CALLS_FULL`, and why nobody will tell how the turn ended. */
 export async function askAgent(
-  swarm: Swarm,
+  swarm: SwarmAgents,
   to: AgentAddress,
   event: AgentEvent,
   { cancel, reason, left, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,

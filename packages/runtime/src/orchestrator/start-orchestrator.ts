@@ -49,7 +49,7 @@ import { agentRunner, connectorRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './operator-policy.ts';
-import { Swarm } from './swarm.ts';
+import { SwarmAgents } from './swarm.ts';
 import { type Ownership, watchOwnership } from './watch-ownership.ts';
 
 export interface OrchestratorOptions {
@@ -178,7 +178,7 @@ interface StartLog {
   write(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
   /** From now on through the swarm, which writes here itself. */
-  handOver(swarm: Swarm): void;
+  handOver(swarm: SwarmAgents): void;
 }
 
 function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefined }: Starting): StartLog {
@@ -292,11 +292,11 @@ interface SwarmPlaces {
 function openSwarm(
   { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
   { ownership, journal, children, approvals, telemetry, log }: SwarmPlaces,
-): Swarm {
+): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
   endings.add(() => descriptions.settled());
-  const swarm = new Swarm({
+  const swarm = new SwarmAgents({
     inForce,
     journal,
     approvals,
@@ -318,7 +318,7 @@ function openSwarm(
 }
 
 interface ConnectionPlaces {
-  readonly swarm: Swarm;
+  readonly swarm: SwarmAgents;
   readonly spawn: Spawn;
   readonly folder: string;
   readonly runFolder: string;
@@ -353,7 +353,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
 }
 
 interface Drained {
-  readonly swarm: Swarm;
+  readonly swarm: SwarmAgents;
   readonly connections: Connections;
   readonly clock: Clock;
   readonly name: string;

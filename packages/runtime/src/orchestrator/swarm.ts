@@ -50,7 +50,7 @@ export interface SwarmParts {
   described(agentName: string, description: AgentDescription): void;
 }
 
-export class Swarm {
+export class SwarmAgents {
   readonly instances: Instances;
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();

@@ -8,7 +8,7 @@ import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/agent-children.ts';
 import type { TurnEnd } from '../control/swarm-control.ts';
 import { PlanInForce } from '../orchestrator/plan-in-force.ts';
-import { Swarm } from '../orchestrator/swarm.ts';
+import { SwarmAgents } from '../orchestrator/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { randomIds } from '../ports/ids.ts';
@@ -23,7 +23,7 @@ import { makeFolders } from '../workspace/layout/make-folders.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
-  readonly swarm: Swarm;
+  readonly swarm: SwarmAgents;
   readonly inForce: PlanInForce;
   readonly journal: Journal;
   readonly agents: FakeAgents;
@@ -78,7 +78,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     spares: settings.spares,
   });
   const lines: LogLine[] = [];
-  const swarm = new Swarm({
+  const swarm = new SwarmAgents({
     inForce,
     journal,
     approvals,

@@ -12,7 +12,7 @@ import { acceptanceOf, askAgent } from '../ask-agent.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import { refuseKey } from '../find-key-problem.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Swarm } from '../swarm.ts';
+import type { SwarmAgents } from '../swarm.ts';
 import { makeEvent } from './make-event.ts';
 import type {
   Acceptance,
@@ -29,7 +29,7 @@ import type {
 import { describeProblem } from '../describe-problem.ts';
 
 export interface LocalControlParts {
-  readonly swarm: Swarm;
+  readonly swarm: SwarmAgents;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;

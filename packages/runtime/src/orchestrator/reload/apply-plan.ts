@@ -14,11 +14,11 @@ import type { Connections } from '../connections/connections.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Plan, PlanInForce } from '../plan-in-force.ts';
-import type { Swarm } from '../swarm.ts';
+import type { SwarmAgents } from '../swarm.ts';
 
 export interface ReloadedParts {
   readonly inForce: PlanInForce;
-  readonly swarm: Swarm;
+  readonly swarm: SwarmAgents;
   readonly connections: Connections;
 }
 
@@ -65,13 +65,13 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
 }
 
 /** Invariant 2. */
-async function renew({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
+async function renew({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   // The change may have mended the cause of its crashes.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
 /** Invariant 3. Who waits for an answer is told that none will come. */
-async function retire({ address }: Instance, before: Plan, swarm: Swarm): Promise<void> {
+async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;
     const message = `Agent "${address.agentName}" was removed from the swarm.`;

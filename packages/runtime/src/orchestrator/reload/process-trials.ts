@@ -5,7 +5,7 @@ import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
 import { tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../inspect-agent.ts';
 import type { LoneAgentHost } from '../lone-agent.ts';
-import type { Swarm } from '../swarm.ts';
+import type { SwarmAgents } from '../swarm.ts';
 import type { Trials } from './try-changes.ts';
 
 export interface TrialHost {
@@ -14,7 +14,7 @@ export interface TrialHost {
   /** Its contents go with the run. */
   readonly folder: string;
   /** Where lines of the log go. */
-  readonly swarm: Pick<Swarm, 'log' | 'printed'>;
+  readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }
 
 export function processTrials({ spawn, clock, folder, swarm }: TrialHost): Trials {
