@@ -1,7 +1,7 @@
 /** What embedders use: start an agent or a swarm, give it events, watch it, keep its conversations where you like. */
-export type { AgentPlan } from './agent/agent-plan.ts';
-export type { Engine } from './agent/agents-api/engine.ts';
-export type { ApprovalAnswer, ApprovalQuestion, Approver } from './agent/approval/approver.ts';
+export type { AgentPlan } from './agent/start/agent-plan.ts';
+export type { Engine } from './agent/seams/engine.ts';
+export type { ApprovalAnswer, ApprovalQuestion, Approver } from './agent/seams/approver.ts';
 export type {
   BaseDelta,
   ConversationSnapshot,
@@ -18,13 +18,13 @@ export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export { type LogLevel, type LogLine, type LogSink, stderrSink } from './log/log-sink.ts';
 export type { Mask } from './log/mask-secrets.ts';
 export type { Model, ModelRequest } from './agent/model/model-port.ts';
-export type { ModelEntry } from './agent/model/model-source.ts';
+export type { ModelEntry } from './agent/model-call/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';
 export type { Layer } from './agent/pipeline/layer.ts';
 export { defaultPolicy, type TurnPolicy } from './config/turn-policy.ts';
-export { type AgentPorts, type RunningAgent, startAgent } from './agent/start-agent.ts';
+export { type AgentPorts, type RunningAgent, startAgent } from './agent/start/start-agent.ts';
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
-export type { DeltaListener } from './agent/turn/delta-gate.ts';
+export type { DeltaListener } from './agent/turn-state/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';

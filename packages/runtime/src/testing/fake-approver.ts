@@ -1,6 +1,6 @@
 /** A person who is asked about tool calls, played by a test. What was answered is known until it is taken, as in a swarm. */
 import type { ApprovalOutcome } from '@goondan/types';
-import type { ApprovalQuestion, Approver } from '../agent/approval/approver.ts';
+import type { ApprovalQuestion, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 
 export interface FakeApprover extends Approver {

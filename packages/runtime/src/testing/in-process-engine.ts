@@ -3,7 +3,7 @@
  * agents. Nothing here survives the process.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
-import type { Engine } from '../agent/agents-api/engine.ts';
+import type { Engine } from '../agent/seams/engine.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
 import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';

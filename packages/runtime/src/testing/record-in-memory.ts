@@ -7,12 +7,12 @@ import type { ReplayStart } from '../trace/replay.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
-import type { AgentPlan } from '../agent/agent-plan.ts';
+import type { AgentPlan } from '../agent/start/agent-plan.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
-import { type AgentPorts, startAgent } from '../agent/start-agent.ts';
+import { type AgentPorts, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RecordedTurn {
   readonly result: TurnResult;

@@ -6,13 +6,13 @@ import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
-import type { AgentPlan } from '../agent/agent-plan.ts';
+import type { AgentPlan } from '../agent/start/agent-plan.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { readTurnLog } from '../agent/conversation/turn-log.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
-import { type AgentPorts, startAgent } from '../agent/start-agent.ts';
+import { type AgentPorts, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RunOfTurn {
   readonly plan: AgentPlan;

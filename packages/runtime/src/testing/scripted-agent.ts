@@ -12,9 +12,9 @@ import {
   type TurnDelta,
   textOf,
 } from '@goondan/types';
-import type { AgentPlan } from '../agent/agent-plan.ts';
-import type { Engine } from '../agent/agents-api/engine.ts';
-import type { Approver } from '../agent/approval/approver.ts';
+import type { AgentPlan } from '../agent/start/agent-plan.ts';
+import type { Engine } from '../agent/seams/engine.ts';
+import type { Approver } from '../agent/seams/approver.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
@@ -23,7 +23,7 @@ import type { Model } from '../agent/model/model-port.ts';
 import type { ScriptedRule } from '../config/script/script.ts';
 import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';
 import type { Tier } from '../config/declared-extension.ts';
-import { type RunningAgent, startAgent } from '../agent/start-agent.ts';
+import { type RunningAgent, startAgent } from '../agent/start/start-agent.ts';
 import type { TurnOptions, TurnOutcome } from '../agent/turn/run-turn.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { ChainRecord } from '../trace/chain-record.ts';

@@ -16,8 +16,8 @@ import {
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
 import { systemClock } from '../../ports/clock.ts';
-import type { Engine } from './engine.ts';
-import { noEngine } from './no-engine.ts';
+import type { Engine } from '../seams/engine.ts';
+import { noEngine } from '../seams/no-engine.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',

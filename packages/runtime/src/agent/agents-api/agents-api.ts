@@ -19,8 +19,8 @@ import { defined } from '../../json/defined.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { type Effect, valueOf } from '../effects.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import { type Effect, valueOf } from '../turn-state/effects.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /** The layer or the tool call that asks. */
 export interface Asker {

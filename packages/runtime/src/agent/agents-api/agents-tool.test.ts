@@ -19,7 +19,7 @@ import {
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../seams/engine.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',

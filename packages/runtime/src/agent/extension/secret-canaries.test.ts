@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import type { Engine } from '../agents-api/engine.ts';
+import type { Engine } from '../seams/engine.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';

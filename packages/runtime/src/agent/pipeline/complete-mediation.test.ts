@@ -21,9 +21,9 @@ import {
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
-import type { AgentPlan } from '../agent-plan.ts';
-import type { Engine } from '../agents-api/engine.ts';
-import { noEngine } from '../agents-api/no-engine.ts';
+import type { AgentPlan } from '../start/agent-plan.ts';
+import type { Engine } from '../seams/engine.ts';
+import { noEngine } from '../seams/no-engine.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -546,10 +546,10 @@ describe('P-19 the sources', () => {
     .map(({ path, text }) => ({ path, code: text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }));
 
   test.each([
-    ['a model', /\.generate\??\.?\(/, 'agent/model/call-model.ts'],
-    ['a tool’s handler', /\.handler\??\.?\(/, 'agent/tool/invoke-tool.ts'],
+    ['a model', /\.generate\??\.?\(/, 'agent/model-call/call-model.ts'],
+    ['a tool’s handler', /\.handler\??\.?\(/, 'agent/tool-call/invoke-tool.ts'],
     ['the engine', /\bengine\.(?:request|deliver)\(/, 'agent/agents-api/agents-api.ts'],
-    ['a person', /\bapprover\.ask\(/, 'agent/approval/ask-for-approval.ts'],
+    ['a person', /\bapprover\.ask\(/, 'agent/tool-call/ask-for-approval.ts'],
   ])('P-19 call %s from one file only', (_, call, only) => {
     const callers = sources.filter(({ code }) => call.test(code)).map(({ path }) => path);
     expect(callers).toEqual([`packages/runtime/src/${only}`]);

@@ -6,14 +6,14 @@
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../turn/run-turn.ts';
-import { TurnClock } from '../turn/turn-clock.ts';
+import { TurnClock } from '../turn-state/turn-clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { waitAtMost } from '../../ports/clock.ts';
-import type { RunningAgent } from '../start-agent.ts';
+import type { RunningAgent } from '../start/start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 

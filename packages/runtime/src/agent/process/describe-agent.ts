@@ -1,7 +1,7 @@
 import type { MiddlewareKind } from '@goondan/types';
 import type { AgentSelf, LayerSummary } from '../../ipc/from-agent.ts';
 import type { Layer } from '../pipeline/layer.ts';
-import type { RunningAgent } from '../start-agent.ts';
+import type { RunningAgent } from '../start/start-agent.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 

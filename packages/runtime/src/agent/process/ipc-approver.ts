@@ -9,7 +9,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import { PendingAnswers } from '../../ipc/pending-answers.ts';
 import type { ApprovalEnd, ToAgent } from '../../ipc/to-agent.ts';
 import { type Ids, randomIds } from '../../ports/ids.ts';
-import type { ApprovalAnswer, ApprovalQuestion, Approver } from '../approval/approver.ts';
+import type { ApprovalAnswer, ApprovalQuestion, Approver } from '../seams/approver.ts';
 
 export class IpcApprover implements Approver {
   readonly #channel: Channel<FromAgent, ToAgent>;

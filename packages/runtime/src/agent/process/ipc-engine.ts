@@ -22,7 +22,7 @@ import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import type { CallOutcome, ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Ids, randomIds } from '../../ports/ids.ts';
-import type { Engine } from '../agents-api/engine.ts';
+import type { Engine } from '../seams/engine.ts';
 
 export interface IpcEngineParts {
   readonly channel: Channel<FromAgent, ToAgent>;

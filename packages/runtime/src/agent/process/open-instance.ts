@@ -17,7 +17,7 @@ import type { RecordedExtension } from '../../trace/recording.ts';
 import { RegisterDraws } from '../draws/register-draws.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { STATUS_EVENT } from '../extension/extension-statuses.ts';
-import { type RunningAgent, startAgent } from '../start-agent.ts';
+import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import { AskedTurns } from './asked-turns.ts';
 import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';

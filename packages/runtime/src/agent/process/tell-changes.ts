@@ -7,7 +7,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { STATUS_EVENT } from '../extension/extension-statuses.ts';
-import type { RunningAgent } from '../start-agent.ts';
+import type { RunningAgent } from '../start/start-agent.ts';
 import { describeAgent } from './describe-agent.ts';
 
 const GAP_MS = 50;

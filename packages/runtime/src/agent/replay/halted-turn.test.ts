@@ -4,7 +4,7 @@ import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goon
 import { extension, fakeApprover } from '../../testing/index.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
 import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
-import type { AgentPlan } from '../agent-plan.ts';
+import type { AgentPlan } from '../start/agent-plan.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { replayTurn } from './replay-turn.ts';

@@ -3,7 +3,7 @@ import { createSystemMessage, EPHEMERAL, type ExtensionApi, type ExtensionRegist
 import { extension, fakeApprover, manualClock } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
-import type { AgentPlan } from '../agent-plan.ts';
+import type { AgentPlan } from '../start/agent-plan.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { replayTurn } from './replay-turn.ts';

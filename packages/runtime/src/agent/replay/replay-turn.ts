@@ -8,15 +8,15 @@ import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { StoredEvent } from '../../trace/recording.ts';
 import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
-import type { AgentPlan } from '../agent-plan.ts';
-import type { Engine } from '../agents-api/engine.ts';
-import { noEngine } from '../agents-api/no-engine.ts';
+import type { AgentPlan } from '../start/agent-plan.ts';
+import type { Engine } from '../seams/engine.ts';
+import { noEngine } from '../seams/no-engine.ts';
 import { reviveEvent } from '../../workspace/journal/logged-record.ts';
 import { fromTakenUp } from '../conversation/take-up.ts';
-import { startAgent } from '../start-agent.ts';
+import { startAgent } from '../start/start-agent.ts';
 import { type ReplayStore, replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
-import type { TurnReplay } from './turn-replay.ts';
+import type { TurnReplay } from '../turn-state/turn-replay.ts';
 
 export interface ReplayPorts {
   readonly clock?: Clock;

@@ -19,12 +19,12 @@ import type { Recording } from '../../trace/recording.ts';
 import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
-import type { RunningAgent } from '../start-agent.ts';
+import type { RunningAgent } from '../start/start-agent.ts';
 import type { LayerDifference } from './compare-layer.ts';
 import { Halting } from './halting.ts';
 import { type Doer, ReplayedChain, whom } from './replayed-chain.ts';
 import { ServedDraws } from './served-draws.ts';
-import type { AskedEffect } from './turn-replay.ts';
+import type { AskedEffect } from '../turn-state/turn-replay.ts';
 
 /** How it ended then; or that nothing comes before the run is cancelled as it was then, which may be never. */
 export type Served = RecordedOutcome | 'when cancelled';

@@ -1,13 +1,13 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
 import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
-import { callModel } from '../model/call-model.ts';
+import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
-import { runChain } from '../turn/run-chain.ts';
-import { addUsage, type TurnRun, watch } from '../turn/turn-run.ts';
+import { runChain } from '../pipeline/run-chain.ts';
+import { addUsage, type TurnRun, watch } from '../turn-state/turn-run.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
-import type { RunningStep } from './running-step.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './step-context.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 

@@ -3,8 +3,8 @@ import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } f
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
 import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
-import type { RunningStep } from './running-step.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** The reply that asks for them. */
 export interface AskingReply {

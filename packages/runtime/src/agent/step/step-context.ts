@@ -1,9 +1,9 @@
 import type { ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { type Next, runOf } from '../turn/execution-context.ts';
-import { PowerfulContext } from '../turn/powerful-context.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
-import type { RunningStep } from './running-step.ts';
+import { type Next, runOf } from '../turn-state/execution-context.ts';
+import { PowerfulContext } from './powerful-context.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 
 const stepKey = Symbol('runningStep');
 

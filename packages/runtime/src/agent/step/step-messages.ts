@@ -7,8 +7,8 @@ import {
   type ToolResultOutput,
   TRUNCATED,
 } from '@goondan/types';
-import type { TurnRun } from '../turn/turn-run.ts';
-import type { RunningStep } from './running-step.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** Appends the reply and gives it as it stands in the conversation; nothing when the model said nothing. */
 export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply): Message | undefined {

@@ -1,6 +1,6 @@
 import type { ToolCallResult } from '@goondan/types';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /** What went wrong with a call, as the model gets to read it: with a code, secrets masked, cut to the tool's limit. */
 export function errorResult(

@@ -1,7 +1,7 @@
 import { GoondanError } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /**
  * The line about a tool call whose handler, or a layer around it, threw. The model gets the message alone. An error with a

@@ -1,13 +1,13 @@
 /** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
 import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
-import { CallApprovals } from '../approval/call-approvals.ts';
+import { CallApprovals } from './call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
-import { invokeTool } from '../tool/invoke-tool.ts';
+import { invokeTool } from './invoke-tool.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
-import { runChain } from '../turn/run-chain.ts';
-import { type TurnRun, watch } from '../turn/turn-run.ts';
+import { runChain } from '../pipeline/run-chain.ts';
+import { type TurnRun, watch } from '../turn-state/turn-run.ts';
 import { errorResult } from './error-result.ts';
 import { logFailedCall } from './log-failed-call.ts';
 import { previewArguments, previewError } from './preview-call.ts';

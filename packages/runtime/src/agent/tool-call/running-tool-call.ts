@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import type { CallApprovals } from '../approval/call-approvals.ts';
+import type { CallApprovals } from './call-approvals.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 
 export interface ToolCallAsk {

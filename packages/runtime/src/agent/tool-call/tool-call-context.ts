@@ -1,10 +1,10 @@
 import type { ApprovalApi, JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { copyArguments } from '../tool/check-tool-call.ts';
-import { askForApproval } from '../approval/ask-for-approval.ts';
-import { ExecutionChainContext, type Next, runOf } from '../turn/execution-context.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import { copyArguments } from './check-tool-call.ts';
+import { askForApproval } from './ask-for-approval.ts';
+import { ExecutionChainContext, type Next, runOf } from '../turn-state/execution-context.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');

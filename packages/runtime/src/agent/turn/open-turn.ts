@@ -2,18 +2,18 @@
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
-import type { AgentParts } from '../agent-parts.ts';
+import type { AgentParts } from '../turn-state/agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { LlmView } from '../conversation/llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
-import { Effects } from '../effects.ts';
+import { Effects } from '../turn-state/effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
-import { DeltaGate } from './delta-gate.ts';
+import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
-import type { TurnClock } from './turn-clock.ts';
-import type { TurnRun } from './turn-run.ts';
+import type { TurnClock } from '../turn-state/turn-clock.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 type OpenOptions = TurnOptions & { readonly clock: TurnClock };

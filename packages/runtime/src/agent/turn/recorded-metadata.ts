@@ -1,7 +1,7 @@
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
-import type { TurnRun } from './turn-run.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /** A copy of a turn's metadata, as it is recorded: without secrets. Throws `E_METADATA_NOT_JSON` naming the key. */
 export function recordedMetadata({ metadata, agent }: Pick<TurnRun, 'metadata' | 'agent'>): JsonObject {

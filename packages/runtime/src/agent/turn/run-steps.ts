@@ -7,11 +7,11 @@ import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
-import type { RunningStep } from '../step/running-step.ts';
-import { refuseWhenOver } from './refuse-when-over.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
+import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
-import { addUsage, type TurnRun } from './turn-run.ts';
+import { addUsage, type TurnRun } from '../turn-state/turn-run.ts';
 
 export async function runSteps(run: TurnRun): Promise<TurnResult> {
   const { policy } = run.agent;

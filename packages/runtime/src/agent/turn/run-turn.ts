@@ -11,25 +11,25 @@ import {
 import { aboutThrown } from '../../log/about-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
-import type { AgentParts } from '../agent-parts.ts';
+import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { InputOrigin } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toTakenUp } from '../conversation/take-up.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
-import type { TurnReplay } from '../replay/turn-replay.ts';
+import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
-import type { DeltaListener } from './delta-gate.ts';
+import type { DeltaListener } from '../turn-state/delta-gate.ts';
 import { openTurn } from './open-turn.ts';
-import { refuseWhenOver } from './refuse-when-over.ts';
+import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { stepIdOf } from '../step/run-step.ts';
-import { runChain } from './run-chain.ts';
+import { runChain } from '../pipeline/run-chain.ts';
 import { runSteps } from './run-steps.ts';
-import { TurnClock } from './turn-clock.ts';
+import { TurnClock } from '../turn-state/turn-clock.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
-import { type TurnRun, watch } from './turn-run.ts';
+import { type TurnRun, watch } from '../turn-state/turn-run.ts';
 
 export interface TurnOptions {
   /** Cancels the turn. */

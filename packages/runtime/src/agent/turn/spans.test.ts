@@ -13,7 +13,7 @@ import {
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { startAgent } from '../start-agent.ts';
+import { startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const traceId = newTraceId();

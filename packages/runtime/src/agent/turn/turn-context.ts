@@ -1,7 +1,7 @@
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { type Next, runOf } from './execution-context.ts';
-import { PowerfulContext } from './powerful-context.ts';
-import type { TurnRun } from './turn-run.ts';
+import { type Next, runOf } from '../turn-state/execution-context.ts';
+import { PowerfulContext } from '../step/powerful-context.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /** What a turn layer is given. */
 export class TurnContext extends PowerfulContext {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GoondanError, type JsonObject, type ModelMessage, type ModelReply } from '@goondan/types';
 import { systemClock } from '../../../ports/clock.ts';
 import type { Model } from '../model-port.ts';
-import { openModel } from '../open-model.ts';
+import { openModel } from '../../model-call/open-model.ts';
 import { ask, failureOf } from '../providers/wire/ask-model.ts';
 import { openaiCase } from '../providers/wire/provider-cases.ts';
 import { startWireServer } from '../providers/wire/wire-server.ts';

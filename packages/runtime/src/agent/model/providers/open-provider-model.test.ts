@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { GoondanError, JsonObject } from '@goondan/types';
 import { systemClock } from '../../../ports/clock.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
-import { openModel } from '../open-model.ts';
+import { openModel } from '../../model-call/open-model.ts';
 import { ask, failureOf } from './wire/ask-model.ts';
 import { anthropicCase, compatibleCase, providerCases, type ProviderCase } from './wire/provider-cases.ts';
 import { startWireServer } from './wire/wire-server.ts';

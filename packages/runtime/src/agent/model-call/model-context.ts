@@ -1,8 +1,8 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { ExecutionChainContext, type Next } from '../turn/execution-context.ts';
+import { ExecutionChainContext, type Next } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 /** One model call on its way through the model chain. Layers may change all but the last two. */
 export interface ModelCall {

@@ -2,9 +2,9 @@
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
-import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
-import type { RegisteredTool } from './tool-registry.ts';
+import type { ToolCallAsk } from './running-tool-call.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export interface CheckedToolCall {
   readonly tool: RegisteredTool;

@@ -5,12 +5,12 @@
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
-import { valueOf } from '../effects.ts';
-import { previewArguments } from '../tool-call/preview-call.ts';
-import type { RunningToolCall } from '../tool-call/running-tool-call.ts';
-import { checkToolCall } from '../tool/check-tool-call.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
-import type { ApprovalAnswer, ApprovalQuestion } from './approver.ts';
+import { valueOf } from '../turn-state/effects.ts';
+import { previewArguments } from './preview-call.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
+import { checkToolCall } from './check-tool-call.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { ApprovalAnswer, ApprovalQuestion } from '../seams/approver.ts';
 
 const LONGEST_REASON = 1_000;
 const DAY_MS = 86_400_000;

@@ -1,12 +1,12 @@
 /** What turn and step layers may do beside passing on: change the conversation, call models, tools and agents. */
 import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
-import { generateForLayer } from '../model/generate-for-layer.ts';
+import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
-import type { RunningStep } from '../step/running-step.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { ExecutionChainContext, type Next, runOf } from './execution-context.ts';
-import type { TurnRun } from './turn-run.ts';
+import { ExecutionChainContext, type Next, runOf } from '../turn-state/execution-context.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 const stepOf = Symbol('step');
 

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import type { AgentEvent, ToolHandler } from '@goondan/types';
-import { extension, manualClock, scriptedAgent } from '../testing/index.ts';
-import { defaultPolicy } from '../config/turn-policy.ts';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { defaultPolicy } from '../../config/turn-policy.ts';
 import { startAgent } from './start-agent.ts';
 
 const event = (id: string, input = 'hello'): AgentEvent => ({

@@ -12,16 +12,16 @@ import {
 } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
-import { valueOf } from '../effects.ts';
+import { valueOf } from '../turn-state/effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
-import { errorResult } from '../tool-call/error-result.ts';
-import { logFailedCall } from '../tool-call/log-failed-call.ts';
-import type { RunningToolCall, ToolCallAsk } from '../tool-call/running-tool-call.ts';
-import type { TurnRun } from '../turn/turn-run.ts';
+import { errorResult } from './error-result.ts';
+import { logFailedCall } from './log-failed-call.ts';
+import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
 import { checkToolCall } from './check-tool-call.ts';
-import type { RegisteredTool } from './tool-registry.ts';
+import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<ToolCallResult> {
   const { ask } = call;

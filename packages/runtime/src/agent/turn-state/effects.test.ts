@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
-import type { EffectOutcome, TurnRecord } from './conversation/conversation-store.ts';
-import { TurnLogWriter } from './conversation/turn-log.ts';
+import type { EffectOutcome, TurnRecord } from '../conversation/conversation-store.ts';
+import { TurnLogWriter } from '../conversation/turn-log.ts';
 import { Effects, valueOf } from './effects.ts';
 
 function open(before: { effects?: [string, EffectOutcome][]; intents?: string[] } = {}) {

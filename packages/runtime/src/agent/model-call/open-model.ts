@@ -3,24 +3,24 @@
  * runtime knows which kinds there are. Each is imported when one of it is first opened.
  */
 import { GoondanError } from '@goondan/types';
-import type { Model } from './model-port.ts';
+import type { Model } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import type { ModelPorts } from './model-ports.ts';
-import type { ProviderName } from './providers/provider-table.ts';
+import type { ModelPorts } from '../model/model-ports.ts';
+import type { ProviderName } from '../model/providers/provider-table.ts';
 
 type Opener = (spec: ModelSpec, ports: ModelPorts) => Promise<Model>;
 
 const openers: Readonly<Record<string, Opener>> = {
   anthropic: provider('anthropic'),
   cassette: async (spec, ports) => {
-    const { openCassetteModel } = await import('./cassette/open-cassette-model.ts');
+    const { openCassetteModel } = await import('../model/cassette/open-cassette-model.ts');
     return openCassetteModel(spec, ports);
   },
   google: provider('google'),
   openai: provider('openai'),
   'openai-compatible': provider('openai-compatible'),
   scripted: async (spec, ports) => {
-    const { openScriptedModel } = await import('./scripted/open-scripted-model.ts');
+    const { openScriptedModel } = await import('../model/scripted/open-scripted-model.ts');
     return openScriptedModel(spec.options ?? {}, ports.clock);
   },
 };
@@ -37,7 +37,7 @@ export async function openModel(modelRef: string, spec: ModelSpec, ports: ModelP
 
 function provider(name: ProviderName): Opener {
   return async (spec, ports) => {
-    const { openProviderModel } = await import('./providers/open-provider-model.ts');
+    const { openProviderModel } = await import('../model/providers/open-provider-model.ts');
     return openProviderModel(name, spec, ports);
   };
 }

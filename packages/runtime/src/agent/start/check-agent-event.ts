@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type ReplyAddress,
 } from '@goondan/types';
-import { copyJsonObject, NotJson } from '../json/copy-json.ts';
+import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 
 const sourceKinds: readonly unknown[] = ['agent', 'connector', 'cli'] satisfies AgentEventSource['kind'][];
 

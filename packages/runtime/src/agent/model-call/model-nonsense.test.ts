@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ModelReply } from '@goondan/types';
 import { scriptedAgent } from '../../testing/index.ts';
-import type { Model } from './model-port.ts';
+import type { Model } from '../model/model-port.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const reply = (content: unknown) => ({ content, finishReason: 'stop', usage });

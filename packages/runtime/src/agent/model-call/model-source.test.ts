@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { manualClock, scriptedAgent } from '../../testing/index.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { startAgent } from '../start-agent.ts';
-import type { Model } from './model-port.ts';
+import { startAgent } from '../start/start-agent.ts';
+import type { Model } from '../model/model-port.ts';
 import { modelSource } from './model-source.ts';
 
 const model: Model = { generate: () => Promise.reject(new Error('not asked here')) };

@@ -3,14 +3,14 @@ import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { valueOf } from '../effects.ts';
+import { valueOf } from '../turn-state/effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
-import { refuseWhenOver } from '../turn/refuse-when-over.ts';
-import { runChain } from '../turn/run-chain.ts';
-import { type TurnRun, watch } from '../turn/turn-run.ts';
+import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
+import { runChain } from '../pipeline/run-chain.ts';
+import { type TurnRun, watch } from '../turn-state/turn-run.ts';
 import { within } from '../within.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 

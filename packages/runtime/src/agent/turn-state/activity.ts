@@ -2,7 +2,7 @@
  * What the running turn of an agent is doing, in so far as it matters whether the turn can be left where it stands. A turn
  * that only waits for people can: what it did is recorded, and the next process goes on with the same question.
  */
-import type { TurnLogWriter } from './conversation/turn-log.ts';
+import type { TurnLogWriter } from '../conversation/turn-log.ts';
 
 export class Activity {
   /** Questions to people. */

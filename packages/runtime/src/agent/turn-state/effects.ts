@@ -7,14 +7,14 @@
  * which nothing reaches the outside, has no other place to see to.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
-import { copyJson } from '../json/copy-json.ts';
-import { snapshotJson } from '../json/snapshot-json.ts';
-import { outsideLayers } from '../trace/draw-scope.ts';
-import type { EffectKind } from '../trace/effect-record.ts';
-import type { TurnObserver } from '../trace/layer-span.ts';
-import type { EffectOutcome } from './conversation/conversation-store.ts';
-import type { TurnLog, TurnLogWriter } from './conversation/turn-log.ts';
-import type { TurnReplay } from './replay/turn-replay.ts';
+import { copyJson } from '../../json/copy-json.ts';
+import { snapshotJson } from '../../json/snapshot-json.ts';
+import { outsideLayers } from '../../trace/draw-scope.ts';
+import type { EffectKind } from '../../trace/effect-record.ts';
+import type { TurnObserver } from '../../trace/layer-span.ts';
+import type { EffectOutcome } from '../conversation/conversation-store.ts';
+import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import type { TurnReplay } from './turn-replay.ts';
 
 /** An effect that is about to happen. */
 export interface Effect {

@@ -2,12 +2,12 @@
 import type { AgentEvent, JsonValue, TokenUsage, ToolCallResult, Turn } from '@goondan/types';
 import type { ChainSpan, TurnObserver, WatchedChain } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import type { AgentParts } from '../agent-parts.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
-import type { Effects } from '../effects.ts';
+import type { Effects } from './effects.ts';
 import type { LayerWarning } from '../pipeline/onion.ts';
-import type { TurnReplay } from '../replay/turn-replay.ts';
+import type { TurnReplay } from './turn-replay.ts';
 import type { DeltaGate } from './delta-gate.ts';
 import type { TurnClock } from './turn-clock.ts';
 

@@ -1,23 +1,23 @@
 /** Everything a turn needs, put together once when the agent starts. */
 import type { AgentAddress, ModelParams } from '@goondan/types';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
-import type { Engine } from './agents-api/engine.ts';
-import type { Approver } from './approval/approver.ts';
-import type { ConversationStore } from './conversation/conversation-store.ts';
-import type { WarmConversation } from './conversation/conversation.ts';
-import type { EventBus } from './extension/event-bus.ts';
-import type { ExtensionStates } from './extension/extension-states.ts';
-import type { ExtensionStatuses } from './extension/extension-statuses.ts';
-import type { SaveStates } from './extension/save-states.ts';
-import type { LocateThrown } from '../log/locate-thrown.ts';
-import type { LogLevel, LogLine } from '../log/log-sink.ts';
-import type { SecretMask } from '../log/mask-secrets.ts';
-import type { Model } from './model/model-port.ts';
-import type { CleanMessages } from './secrets/mask-model-call.ts';
-import type { LayerRegistry } from './pipeline/layer-registry.ts';
-import type { TurnPolicy } from '../config/turn-policy.ts';
-import type { ToolRegistry } from './tool/tool-registry.ts';
+import type { Engine } from '../seams/engine.ts';
+import type { Approver } from '../seams/approver.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { WarmConversation } from '../conversation/conversation.ts';
+import type { EventBus } from '../extension/event-bus.ts';
+import type { ExtensionStates } from '../extension/extension-states.ts';
+import type { ExtensionStatuses } from '../extension/extension-statuses.ts';
+import type { SaveStates } from '../extension/save-states.ts';
+import type { LocateThrown } from '../../log/locate-thrown.ts';
+import type { LogLevel, LogLine } from '../../log/log-sink.ts';
+import type { SecretMask } from '../../log/mask-secrets.ts';
+import type { Model } from '../model/model-port.ts';
+import type { CleanMessages } from '../secrets/mask-model-call.ts';
+import type { LayerRegistry } from '../pipeline/layer-registry.ts';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
+import type { ToolRegistry } from '../tool/tool-registry.ts';
 
 /** Finds a model by its reference; opens it when it is first used. */
 export interface ModelSource {

@@ -1,9 +1,9 @@
 /** Every chain of a turn: the onion, with the layers the agent has, watched from its start to its end. */
 import type { MiddlewareKind } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
-import { type Chain, type LayerWarning, runOnion } from '../pipeline/onion.ts';
+import { type Chain, type LayerWarning, runOnion } from './onion.ts';
 import { noteThrown } from './note-thrown.ts';
-import type { TurnRun } from './turn-run.ts';
+import type { TurnRun } from '../turn-state/turn-run.ts';
 
 export interface TurnChain<Result> extends Pick<Chain<Result>, 'contextFor' | 'core' | 'problemWith' | 'answered'> {
   readonly kind: MiddlewareKind;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
-import { scriptedAgent } from '../testing/index.ts';
+import { scriptedAgent } from '../../testing/index.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 
 const whole: AgentEvent = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { scriptedAgent } from '../testing/index.ts';
+import { scriptedAgent } from '../../testing/index.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 describe('the queue of turns', () => {

@@ -4,8 +4,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MiddlewareKind } from '@goondan/types';
-import { extensionFile, type ScriptedAgentOptions, scriptedAgent, type TestedTurn } from '../testing/index.ts';
-import type { LayerRecord } from '../trace/chain-record.ts';
+import { extensionFile, type ScriptedAgentOptions, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
+import type { LayerRecord } from '../../trace/chain-record.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-places-')));
 afterAll(() => rmSync(root, { recursive: true }));

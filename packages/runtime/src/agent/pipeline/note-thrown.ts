@@ -1,5 +1,5 @@
 /** Notes what layers that may be skipped throw: the chain goes on without them, and its warning has the message alone. */
-import type { Layer } from '../pipeline/layer.ts';
+import type { Layer } from './layer.ts';
 
 export interface NotedLayers {
   readonly layers: readonly Layer[];
