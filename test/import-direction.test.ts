@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import { posix } from 'node:path';
 import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
-import { processRooms, sharedRooms } from './runtime-rooms.ts';
+import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
 
 /** Those that call models; each costs tens of milliseconds to import. */
 const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
@@ -62,6 +62,10 @@ describe('the sources of this repository', () => {
 
   test('import yaml and zod where bundles are read, and nowhere else', () => {
     expect(findStrayImports(sources)).toEqual([]);
+  });
+
+  test.each(Object.entries(floors))('import downwards only inside %s/', (parent, order) => {
+    expect(findUpwardImports(sources, parent, order)).toEqual([]);
   });
 
   test(`are no longer than ${longest} lines`, () => {
@@ -158,6 +162,49 @@ describe('the walker', () => {
     expect(findStrayImports([home])).toEqual([]);
   });
 
+  describe('on the floors of a room', () => {
+    const order = ['.', 'low', 'high', 'high/inside', 'top.ts'];
+    const all = ['a.ts', 'low/a.ts', 'high/a.ts', 'high/inside/a.ts', 'top.ts'].map((path) => put(path, ''));
+
+    function put(path: string, text: string): RepositoryFile {
+      return { path: `packages/runtime/src/agent/${path}`, text };
+    }
+
+    function look(path: string, text: string): string[] {
+      return findUpwardImports([...all, put(path, text)], 'agent', order);
+    }
+
+    test.each([
+      ['low/b.ts', `import { x } from '../high/a.ts';`, '../high/a.ts', 'low is below high'],
+      ['low/b.ts', `import type { X } from '../high/a.ts';`, '../high/a.ts', 'low is below high'],
+      ['low/b.ts', `export { type X } from '../high/a.ts';`, '../high/a.ts', 'low is below high'],
+      ['low/b.ts', `const x = await import('../high/a.ts');`, '../high/a.ts', 'low is below high'],
+      ['low/b.ts', `let x: import('../high/a.ts').X;`, '../high/a.ts', 'low is below high'],
+      ['high/b.ts', `import { x } from './inside/a.ts';`, './inside/a.ts', 'high is below high/inside'],
+      ['b.ts', `import type { X } from './low/a.ts';`, './low/a.ts', '. is below low'],
+      ['b.ts', `import './top.ts';`, './top.ts', '. is below top.ts'],
+    ])('forbids: %s says %s', (path, text, specifier, problem) => {
+      expect(look(path, text)).toEqual([`packages/runtime/src/agent/${path} imports '${specifier}': ${problem}`]);
+    });
+
+    test.each([
+      ['high/b.ts', `import { x } from '../low/a.ts';`],
+      ['high/b.ts', `import type { X } from './a.ts';`],
+      ['high/inside/b.ts', `const x = await import('../a.ts');`],
+      ['low/b.ts', `import { x } from '../a.ts';\nimport { y } from '../../json/high/a.ts';`],
+      ['top.ts', `import { x } from './high/inside/a.ts';`],
+      ['low/b.ts', `// import { x } from '../high/a.ts';`],
+    ])('allows: %s says %s', (path, text) => {
+      expect(look(path, text)).toEqual([]);
+    });
+
+    test('sees a room that is not listed, not there, or listed twice', () => {
+      expect(look('low/new/a.ts', '')).toEqual(['agent/low/new is not in the list of test/runtime-rooms.ts']);
+      expect(findUpwardImports(all.slice(1), 'agent', order)).toEqual(['agent/. is listed, but has no files']);
+      expect(findUpwardImports(all, 'agent', [...order, 'low'])).toEqual(['agent/low is listed twice']);
+    });
+  });
+
   test('counts lines', () => {
     const path = 'packages/runtime/src/agent/a.ts';
     expect(findLongFiles([{ path, text: 'line\n'.repeat(longest) }])).toEqual([]);
@@ -247,6 +294,33 @@ function findStrayImports(files: readonly RepositoryFile[]): string[] {
       names.has(name) && !path.startsWith(folder) ? [`${path} imports ${name}`] : [],
     );
   });
+}
+
+/** Imports that go up inside a room of the runtime, and rooms that its list does not have once. */
+function findUpwardImports(files: readonly RepositoryFile[], parent: string, order: readonly string[]): string[] {
+  const folder = `packages/runtime/src/${parent}/`;
+  const floorOf = (path: string) => (order.includes(path) ? path : posix.dirname(path));
+  const found = new Set<string>();
+  const upward = files.flatMap(({ path, text }) => {
+    if (!path.startsWith(folder)) return [];
+    const inside = path.slice(folder.length);
+    const from = floorOf(inside);
+    found.add(from);
+    return readImports(text).flatMap(({ specifier }) => {
+      const target = posix.join(posix.dirname(inside), specifier);
+      if (!specifier.startsWith('.') || target.startsWith('..')) return [];
+      const to = floorOf(target);
+      return order.indexOf(from) >= order.indexOf(to) ? [] : [`${path} imports '${specifier}': ${from} is below ${to}`];
+    });
+  });
+  return [
+    ...[...found]
+      .filter((room) => !order.includes(room))
+      .map((room) => `${parent}/${room} is not in the list of test/runtime-rooms.ts`),
+    ...order.filter((room) => !found.has(room)).map((room) => `${parent}/${room} is listed, but has no files`),
+    ...order.filter((room, index) => order.indexOf(room) < index).map((room) => `${parent}/${room} is listed twice`),
+    ...upward,
+  ];
 }
 
 function findLongFiles(files: readonly RepositoryFile[]): string[] {

@@ -17,3 +17,36 @@ export const sharedRooms: readonly string[] = [
   'trace',
   'workspace',
 ];
+
+/**
+ * The rooms inside a room, lowest floor first: a file imports from its own room and from those before it, types
+ * included. Each folder is a room, also one inside another. `.` is the parent's own folder; a file in it that belongs
+ * higher up is listed by its name.
+ */
+export const floors: Readonly<Record<string, readonly string[]>> = {
+  agent: [
+    '.',
+    'secrets',
+    'conversation',
+    'pipeline',
+    'tool',
+    'model',
+    'model/providers',
+    'model/providers/wire',
+    'model/cassette',
+    'model/scripted',
+    'draws',
+    'extension',
+    'seams',
+    'turn-state',
+    'agents-api',
+    'tool-call',
+    'model-call',
+    'step',
+    'turn',
+    'start',
+    'replay',
+    'process',
+    'main.ts',
+  ],
+};

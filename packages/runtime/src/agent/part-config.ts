@@ -3,7 +3,6 @@ import { type ErrorCode, GoondanError, type JsonObject, type JsonSchema } from '
 import { mergeConfig } from '../config/merge-config.ts';
 import { copyJsonObject, isPlainObject, NotJson } from '../json/copy-json.ts';
 import { compileSchema, type SchemaCheck } from '../json/json-schema.ts';
-import { toTurnError } from './pipeline/turn-error.ts';
 
 /** Whose config it is, and what is thrown when it does not fit. */
 export interface ConfiguredPart {
@@ -51,7 +50,7 @@ async function compileConfigSchema({ identity, code }: ConfiguredPart, schema: u
     // An object is all the validator asks for; what is in it is the validator's to judge.
     return await compileSchema(schema as JsonSchema, `the config of ${identity}`);
   } catch (error) {
-    const suggestion = 'Correct configSchema.';
-    throw new GoondanError(code, toTurnError(error).message, { suggestion, cause: error });
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new GoondanError(code, problem, { suggestion: 'Correct configSchema.', cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** Where log lines go. */
-import type { LogLine } from '../ports/log-line.ts';
+import type { LogLevel, LogLine } from '../ports/log-line.ts';
 
 export type { LogLevel, LogLine } from '../ports/log-line.ts';
 
@@ -11,6 +11,13 @@ export function cutMessage(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   return `${message.slice(0, LONGEST_MESSAGE)}… (${message.length} characters)`;
 }
+
+/** Writes one line, about an extension or an event where one is named. */
+export type Log = (
+  level: LogLevel,
+  message: string,
+  about?: Pick<LogLine, 'extension' | 'event' | 'place' | 'data'>,
+) => void;
 
 /** Takes finished lines, secrets already masked. Must not throw. */
 export type LogSink = (line: LogLine) => void;

@@ -1,7 +1,7 @@
 /** `ctx.model.generate`: a layer's own model call. It takes the one road, and never streams to the user. */
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { LayerAsk } from '../step/powerful-context.ts';
+import type { LayerAsk } from '../turn-state/running-step.ts';
 import { addUsage } from '../turn-state/turn-run.ts';
 import { callModel } from './call-model.ts';
 

@@ -5,7 +5,7 @@
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
-import type { AgentParts, Log } from '../turn-state/agent-parts.ts';
+import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import type { Engine } from '../seams/engine.ts';
@@ -23,7 +23,7 @@ import { SaveStates } from '../extension/save-states.ts';
 import { statesCommitter } from '../extension/states-committer.ts';
 import type { LoadedExtensions } from '../extension/load-extensions.ts';
 import { locateIn } from '../../log/locate-thrown.ts';
-import { cutMessage, type LogSink, stderrSink } from '../../log/log-sink.ts';
+import { cutMessage, type Log, type LogSink, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { modelSource } from '../model-call/model-source.ts';
 import type { Fetch } from '../model/model-ports.ts';

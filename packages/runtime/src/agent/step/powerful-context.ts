@@ -3,7 +3,7 @@ import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
+import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { ExecutionChainContext, type Next, runOf } from '../turn-state/execution-context.ts';
 import type { TurnRun } from '../turn-state/turn-run.ts';
@@ -41,14 +41,6 @@ export abstract class PowerfulContext extends ExecutionChainContext {
     const ask = askOf(this);
     return (event: MessageEvent): void => emitFromLayer(ask, event);
   }
-}
-
-/** A layer asking for an effect of its own. */
-export interface LayerAsk {
-  readonly run: TurnRun;
-  readonly step: RunningStep | undefined;
-  readonly scope: string;
-  readonly layer: AskingLayer;
 }
 
 /** Effects are keyed by where they happen and who asked, so that a resumed turn finds them again. */

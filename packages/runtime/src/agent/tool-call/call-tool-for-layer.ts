@@ -1,6 +1,6 @@
 /** `ctx.tools.call`: a layer's own tool call. It takes the one road; the conversation does not hear of it. */
 import type { JsonObject, ToolCallResult } from '@goondan/types';
-import type { LayerAsk } from '../step/powerful-context.ts';
+import type { LayerAsk } from '../turn-state/running-step.ts';
 import { runToolCall } from './run-tool-call.ts';
 
 export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject): Promise<ToolCallResult> {

@@ -11,7 +11,7 @@ import type { ExtensionStates } from '../extension/extension-states.ts';
 import type { ExtensionStatuses } from '../extension/extension-statuses.ts';
 import type { SaveStates } from '../extension/save-states.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
-import type { LogLevel, LogLine } from '../../log/log-sink.ts';
+import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 import type { Model } from '../model/model-port.ts';
 import type { CleanMessages } from '../secrets/mask-model-call.ts';
@@ -57,9 +57,3 @@ export interface AgentParts {
   /** What the last turn left, while this process is the only writer. */
   warm: { readonly version: number; readonly conversation: WarmConversation } | undefined;
 }
-
-export type Log = (
-  level: LogLevel,
-  message: string,
-  about?: Pick<LogLine, 'extension' | 'event' | 'place' | 'data'>,
-) => void;

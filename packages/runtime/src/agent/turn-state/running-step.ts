@@ -1,7 +1,9 @@
 import type { ModelFinishReason } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
+import type { TurnRun } from './turn-run.ts';
 
 /** One step while it runs. */
 export interface RunningStep {
@@ -23,4 +25,12 @@ export interface RunningStep {
   replyId: string | undefined;
   /** A tool's handler has begun: what it did cannot be dropped with the step. */
   toolStarted: boolean;
+}
+
+/** A layer that asks for an effect of its own. `step` is undefined for a turn layer. */
+export interface LayerAsk {
+  readonly run: TurnRun;
+  readonly step: RunningStep | undefined;
+  readonly scope: string;
+  readonly layer: AskingLayer;
 }

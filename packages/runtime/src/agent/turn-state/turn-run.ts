@@ -6,7 +6,6 @@ import type { AgentParts } from './agent-parts.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { Effects } from './effects.ts';
-import type { LayerWarning } from '../pipeline/onion.ts';
 import type { TurnReplay } from './turn-replay.ts';
 import type { DeltaGate } from './delta-gate.ts';
 import type { TurnClock } from './turn-clock.ts';
@@ -43,8 +42,6 @@ export interface TurnRun {
   readonly replay: TurnReplay | undefined;
   /** The turn's own chain, when somebody watches and it has started. */
   span: ChainSpan | undefined;
-  /** `thrown`: by the layer that it is about. */
-  readonly warn: (warning: LayerWarning, thrown?: unknown) => void;
   /** Shared by all contexts of the turn; a layer may also put another object in its place. */
   metadata: Record<string, JsonValue>;
   /** The error that made it fail. */

@@ -1,7 +1,6 @@
 /** Opens a turn: loads the conversation unless it is warm, and puts back what an interrupted run had recorded. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
-import { aboutThrown } from '../../log/about-thrown.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
@@ -9,7 +8,6 @@ import { LlmView } from '../conversation/llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import { Effects } from '../turn-state/effects.ts';
-import type { LayerWarning } from '../pipeline/onion.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
 import type { TurnClock } from '../turn-state/turn-clock.ts';
@@ -110,7 +108,6 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     observer: options.observer,
     replay: options.replay,
     span: undefined,
-    warn: (warning, thrown) => warn(agent, warning, thrown),
     metadata: {},
     stepCount: 0,
     phase: 'pre',
@@ -141,10 +138,6 @@ function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonV
   }
   agent.stateVersion = opened.stateVersion;
   return states.snapshot();
-}
-
-function warn(agent: AgentParts, { event, layer, message }: LayerWarning, thrown: unknown): void {
-  agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrown)) });
 }
 
 function noUsage() {
