@@ -20,7 +20,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { type Effect, valueOf } from '../turn-state/effects.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that asks. */
 export interface Asker {
@@ -32,34 +32,34 @@ export interface Asker {
   readonly isPatient?: boolean;
 }
 
-export function agentsApi(run: TurnRun, asker: Asker): AgentsApi {
-  const { engine } = run.agent;
+export function agentsApi(turn: RunningTurn, asker: Asker): AgentsApi {
+  const { engine } = turn.agent;
   return {
-    request: async (params) => request(run, asker, check(params)),
-    send: async (params) => send(run, asker, check(params)),
+    request: async (params) => request(turn, asker, check(params)),
+    send: async (params) => send(turn, asker, check(params)),
     catalog: () => engine.catalog().map((card) => ({ ...card })),
-    list: () => list(run, asker),
+    list: () => list(turn, asker),
   };
 }
 
-async function request(run: TurnRun, asker: Asker, params: AgentRequest): Promise<AgentResponse> {
-  const { agent, signal } = run;
-  const key = run.effects.nextKey(asker.scope, 'agent');
-  const recorded = run.effects.recorded(key);
+async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): Promise<AgentResponse> {
+  const { agent, signal } = turn;
+  const key = turn.effects.nextKey(asker.scope, 'agent');
+  const recorded = turn.effects.recorded(key);
   if (recorded !== undefined) return toResponse(params.target, valueOf(recorded));
   const timeout = timeoutOf(params, asker, agent.policy);
-  run.effects.intend(key, 'agent');
+  turn.effects.intend(key, 'agent');
   try {
-    const event = eventOf(run, asker, key, params);
-    const response = await run.effects.perform(effectOf(run, key, 'request', params), async () => {
-      const result = await agent.engine.request(addressOf(run, params), event, timeout, signal);
+    const event = eventOf(turn, asker, key, params);
+    const response = await turn.effects.perform(effectOf(turn, key, 'request', params), async () => {
+      const result = await agent.engine.request(addressOf(turn, params), event, timeout, signal);
       return responseOf(params.target, result);
     });
-    run.effects.record(key, 'agent', { ok: true, value: response });
+    turn.effects.record(key, 'agent', { ok: true, value: response });
     return toResponse(params.target, response);
   } catch (error) {
     if (error instanceof GoondanError && !signal.aborted) {
-      run.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
+      turn.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
     }
     throw error;
   }
@@ -84,43 +84,43 @@ function toResponse(target: string, answered: JsonValue): AgentResponse {
   return { target, response: JSON.stringify(answered) };
 }
 
-async function send(run: TurnRun, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
-  const key = run.effects.nextKey(asker.scope, 'agent');
-  const recorded = run.effects.recorded(key);
+async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
+  const key = turn.effects.nextKey(asker.scope, 'agent');
+  const recorded = turn.effects.recorded(key);
   if (recorded !== undefined) return { accepted: valueOf(recorded) === true };
-  const event = eventOf(run, asker, key, params);
-  const accepted = await run.effects.perform(effectOf(run, key, 'send', params), async () => {
-    const delivered = await run.agent.engine.deliver(addressOf(run, params), event);
+  const event = eventOf(turn, asker, key, params);
+  const accepted = await turn.effects.perform(effectOf(turn, key, 'send', params), async () => {
+    const delivered = await turn.agent.engine.deliver(addressOf(turn, params), event);
     return delivered.accepted;
   });
-  run.effects.record(key, 'agent', { ok: true, value: accepted });
+  turn.effects.record(key, 'agent', { ok: true, value: accepted });
   return { accepted };
 }
 
 /** Not kept for a resumed turn, which is told how it is now. */
-function list(run: TurnRun, asker: Asker): Promise<readonly AgentInstance[]> {
-  const key = run.effects.nextKey(`${asker.scope}/list`, 'agent');
-  return run.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => run.agent.engine.list());
+function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]> {
+  const key = turn.effects.nextKey(`${asker.scope}/list`, 'agent');
+  return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
 }
 
 function effectOf(
-  run: TurnRun,
+  turn: RunningTurn,
   key: string,
   call: 'request' | 'send',
   { input, metadata, ...params }: AgentSend,
 ): Effect {
-  const to = addressOf(run, params);
+  const to = addressOf(turn, params);
   const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata) }) });
   return { key, kind: 'agent', asked };
 }
 
-function addressOf(run: TurnRun, params: AgentSend) {
-  return { agentName: params.target, instanceKey: params.instanceKey ?? run.agent.address.instanceKey };
+function addressOf(turn: RunningTurn, params: AgentSend) {
+  return { agentName: params.target, instanceKey: params.instanceKey ?? turn.agent.address.instanceKey };
 }
 
 /** The id is made of turn and effect, so that the same call after a crash is the same event. */
-function eventOf(run: TurnRun, asker: Asker, key: string, params: AgentSend): AgentEvent {
-  const { agent, event, traceId, turnId } = run;
+function eventOf(turn: RunningTurn, asker: Asker, key: string, params: AgentSend): AgentEvent {
+  const { agent, event, traceId, turnId } = turn;
   return {
     id: `${turnId}:${key}`,
     type: 'agent.message',

@@ -10,7 +10,7 @@ import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { type TurnRun, watch } from '../turn-state/turn-run.ts';
+import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
 import { within } from '../within.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 
@@ -26,50 +26,52 @@ export interface ModelAsk {
   readonly onAnswered?: (extension: string) => void;
 }
 
-export async function callModel(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
-  refuseWhenOver(run);
+export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
+  refuseWhenOver(turn);
   const { call, key } = ask;
   const span = watch(
-    run,
+    turn,
     {
       kind: 'model',
       label: call.modelRef,
       id: key,
-      mask: run.agent.mask,
+      mask: turn.agent.mask,
       spanIds: ask.spanIds,
-      isRepeated: run.effects.isRecorded(key),
+      isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
       // What a step asks is the conversation.
       ...(call.extensionName === undefined
         ? {}
-        : { input: () => previewArguments(call.messages.at(-1)?.content, run.agent.mask) }),
+        : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),
     },
     ask.parent,
   );
-  return runChain<ModelReply>(run, {
+  return runChain<ModelReply>(turn, {
     kind: 'model',
     span,
-    contextFor: (asking, next) => new ModelContext(run, call, asking, next),
-    core: () => recordedOrAsked(run, ask),
+    contextFor: (asking, next) => new ModelContext(turn, call, asking, next),
+    core: () => recordedOrAsked(turn, ask),
     problemWith: problemWithModelReply,
     answered: ask.onAnswered,
   });
 }
 
-async function recordedOrAsked(run: TurnRun, ask: ModelAsk): Promise<ModelReply> {
-  const recorded = run.effects.recorded(ask.key);
+async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
+  const recorded = turn.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
-  const request = requestOf(run, ask.call);
+  const request = requestOf(turn, ask.call);
   const effect = { key: ask.key, kind: 'model', asked: () => keep(request) } as const;
-  const reply = await run.effects.perform(effect, () => run.agent.activity.effect(() => askModel(run, ask, request)));
-  run.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
+  const reply = await turn.effects.perform(effect, () =>
+    turn.agent.activity.effect(() => askModel(turn, ask, request)),
+  );
+  turn.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }
 
 /** What reaches the model. */
-function requestOf({ agent }: TurnRun, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
     params,
@@ -88,14 +90,14 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
   };
 }
 
-async function askModel(run: TurnRun, ask: ModelAsk, request: ReturnType<typeof requestOf>): Promise<ModelReply> {
-  const { agent, signal, turnId } = run;
+async function askModel(turn: RunningTurn, ask: ModelAsk, request: ReturnType<typeof requestOf>): Promise<ModelReply> {
+  const { agent, signal, turnId } = turn;
   const { messages, tools, params, modelRef } = request;
   const model = await agent.models.open(modelRef);
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner) =>
+  const reply: unknown = await within({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
       messages,
       tools,

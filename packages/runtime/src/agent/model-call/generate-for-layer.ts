@@ -2,32 +2,32 @@
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { LayerAsk } from '../turn-state/running-step.ts';
-import { addUsage } from '../turn-state/turn-run.ts';
+import { addUsage } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
 
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {
-  const { run, step, scope, layer } = ask;
+  const { turn, step, scope, layer } = ask;
   if (!Array.isArray(request?.messages)) {
     throw new GoondanError(
       'E_MODEL_REQUEST',
       `Extension "${layer.layer.extension}": generate needs an array of messages.`,
     );
   }
-  const key = run.effects.nextKey(scope, 'model');
-  const reply = await callModel(run, {
+  const key = turn.effects.nextKey(scope, 'model');
+  const reply = await callModel(turn, {
     call: {
       messages: request.messages,
       tools: new ToolCatalog(request.tools ?? []),
-      params: { ...run.agent.params, ...request.params },
-      modelRef: request.modelRef ?? run.agent.modelRef,
-      stepIndex: step?.stepIndex ?? run.stepCount,
+      params: { ...turn.agent.params, ...request.params },
+      modelRef: request.modelRef ?? turn.agent.modelRef,
+      stepIndex: step?.stepIndex ?? turn.stepCount,
       extensionName: layer.layer.extension,
     },
     key,
-    parent: step?.span ?? run.span,
-    spanIds: (step ?? run).spanIds.inside(key),
+    parent: step?.span ?? turn.span,
+    spanIds: (step ?? turn).spanIds.inside(key),
     onDelta: () => undefined,
   });
-  addUsage(run.usage, reply.usage);
+  addUsage(turn.usage, reply.usage);
   return reply;
 }

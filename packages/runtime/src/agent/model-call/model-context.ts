@@ -2,7 +2,7 @@ import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types'
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { ExecutionChainContext, type Next } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** One model call on its way through the model chain. Layers may change all but the last two. */
 export interface ModelCall {
@@ -24,8 +24,8 @@ const callKey = Symbol('call');
 export class ModelContext extends ExecutionChainContext {
   readonly [callKey]: ModelCall;
 
-  constructor(run: TurnRun, call: ModelCall, asking: AskingLayer, next: Next) {
-    super(run, asking, next);
+  constructor(turn: RunningTurn, call: ModelCall, asking: AskingLayer, next: Next) {
+    super(turn, asking, next);
     this[callKey] = call;
   }
 

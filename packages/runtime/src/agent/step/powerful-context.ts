@@ -5,8 +5,8 @@ import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { ExecutionChainContext, type Next, runOf } from '../turn-state/execution-context.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import { ExecutionChainContext, type Next, turnOf } from '../turn-state/execution-context.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 const stepOf = Symbol('step');
 
@@ -14,20 +14,20 @@ const stepOf = Symbol('step');
 export abstract class PowerfulContext extends ExecutionChainContext {
   readonly [stepOf]: RunningStep | undefined;
 
-  constructor(run: TurnRun, step: RunningStep | undefined, asking: AskingLayer, next: Next) {
-    super(run, asking, next);
+  constructor(turn: RunningTurn, step: RunningStep | undefined, asking: AskingLayer, next: Next) {
+    super(turn, asking, next);
     this[stepOf] = step;
   }
 
   get conversationState() {
-    return this[runOf].conversation.state;
+    return this[turnOf].conversation.state;
   }
   get resumed() {
-    return this[runOf].resumed;
+    return this[turnOf].resumed;
   }
   get agents() {
-    const { run, step, scope } = askOf(this);
-    return agentsApi(run, { scope, spanIds: (step ?? run).spanIds });
+    const { turn, step, scope } = askOf(this);
+    return agentsApi(turn, { scope, spanIds: (step ?? turn).spanIds });
   }
   get model() {
     const ask = askOf(this);
@@ -45,15 +45,15 @@ export abstract class PowerfulContext extends ExecutionChainContext {
 
 /** Effects are keyed by where they happen and who asked, so that a resumed turn finds them again. */
 function askOf(context: PowerfulContext): LayerAsk {
-  const run = context[runOf];
+  const turn = context[turnOf];
   const step = context[stepOf];
   const layer = context[askingLayer];
-  return { run, step, layer, scope: `${step?.stepIndex ?? run.phase}/${layer.layer.extension}` };
+  return { turn, step, layer, scope: `${step?.stepIndex ?? turn.phase}/${layer.layer.extension}` };
 }
 
-function emitFromLayer({ run, step, layer }: LayerAsk, event: MessageEvent): void {
+function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
   // A step layer of a resumed turn runs in a step that has no record: its events are new.
-  if (run.muted && step === undefined) return;
-  const counted = run.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
+  if (turn.muted && step === undefined) return;
+  const counted = turn.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
   if (counted !== undefined) layer.span?.emitted(counted);
 }

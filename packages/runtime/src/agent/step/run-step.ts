@@ -5,7 +5,7 @@ import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { addUsage, type TurnRun, watch } from '../turn-state/turn-run.ts';
+import { addUsage, type RunningTurn, watch } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './step-context.ts';
@@ -16,18 +16,18 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
 }
 
-export function startStep(run: TurnRun, stepIndex: number): RunningStep {
-  const stepId = stepIdOf(run.turnId, stepIndex);
-  const spanIds = run.spanIds.inside(stepId);
-  const { mask } = run.agent;
+export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
+  const stepId = stepIdOf(turn.turnId, stepIndex);
+  const spanIds = turn.spanIds.inside(stepId);
+  const { mask } = turn.agent;
   const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(run, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, run.span),
+    span: watch(turn, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, turn.span),
     spanIds,
-    catalog: new ToolCatalog(run.agent.tools.items()),
-    modelRef: run.agent.modelRef,
+    catalog: new ToolCatalog(turn.agent.tools.items()),
+    modelRef: turn.agent.modelRef,
     repliedBy: undefined,
     answeredBy: new Map(),
     finishReason: undefined,
@@ -37,15 +37,15 @@ export function startStep(run: TurnRun, stepIndex: number): RunningStep {
   return step;
 }
 
-export async function runStep(run: TurnRun, step: RunningStep): Promise<StepResult> {
-  const result = await runChain<StepResult>(run, {
+export async function runStep(turn: RunningTurn, step: RunningStep): Promise<StepResult> {
+  const result = await runChain<StepResult>(turn, {
     kind: 'step',
     span: step.span,
-    contextFor: (asking, next) => new StepContext(run, step, asking, next),
-    core: () => callModelAndTools(run, step),
+    contextFor: (asking, next) => new StepContext(turn, step, asking, next),
+    core: () => callModelAndTools(turn, step),
     problemWith: problemWithStepResult,
   });
-  removeEphemeral(run.conversation, 'step', step.stepId);
+  removeEphemeral(turn.conversation, 'step', step.stepId);
   return withFinishReason(result, step);
 }
 
@@ -55,20 +55,20 @@ function withFinishReason(result: StepResult, { finishReason }: RunningStep): St
   return { ...result, metadata: { ...result.metadata, finishReason } };
 }
 
-async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepResult> {
+async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
-  const reply = await run.conversation.show((messages) => askForReply(run, step, messages));
-  addUsage(run.usage, reply.usage);
+  const reply = await turn.conversation.show((messages) => askForReply(turn, step, messages));
+  addUsage(turn.usage, reply.usage);
   step.finishReason = reply.finishReason;
-  run.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
-  const message = appendReply(run, step, reply);
+  turn.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
+  const message = appendReply(turn, step, reply);
   // On its way to disk while the calls' layers run: one of them may wait for a person.
-  run.log.flushSoon();
+  turn.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
-  const toolResults = await runToolCalls(run, step, parts, { message, cutPart: cutPartOf(reply) });
-  toolResults.forEach((result, number) => appendToolResult(run, step, result, number));
-  run.toolResults.push(...toolResults);
+  const toolResults = await runToolCalls(turn, step, parts, { message, cutPart: cutPartOf(reply) });
+  toolResults.forEach((result, number) => appendToolResult(turn, step, result, number));
+  turn.toolResults.push(...toolResults);
   return {
     status: 'completed',
     hasToolCalls: parts.length > 0,
@@ -78,17 +78,21 @@ async function callModelAndTools(run: TurnRun, step: RunningStep): Promise<StepR
   };
 }
 
-async function askForReply(run: TurnRun, step: RunningStep, messages: readonly ModelMessage[]): Promise<ModelReply> {
+async function askForReply(
+  turn: RunningTurn,
+  step: RunningStep,
+  messages: readonly ModelMessage[],
+): Promise<ModelReply> {
   const call = {
     messages,
     tools: new ToolCatalog(step.catalog.items),
-    params: { ...run.agent.params },
-    modelRef: run.agent.modelRef,
+    params: { ...turn.agent.params },
+    modelRef: turn.agent.modelRef,
     stepIndex: step.stepIndex,
     extensionName: undefined,
   };
   const key = `${step.stepIndex}/model`;
-  const reply = await callModel(run, {
+  const reply = await callModel(turn, {
     call,
     key,
     parent: step.span,
@@ -96,7 +100,7 @@ async function askForReply(run: TurnRun, step: RunningStep, messages: readonly M
     onAnswered: (extension) => {
       step.repliedBy = extension;
     },
-    onDelta: (delta) => run.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
+    onDelta: (delta) => turn.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
   });
   step.modelRef = call.modelRef;
   return reply;

@@ -3,7 +3,7 @@ import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } f
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
 import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** The reply that asks for them. */
@@ -15,17 +15,17 @@ export interface AskingReply {
 
 /** Results in the order the model asked, whatever order they came in. */
 export async function runToolCalls(
-  run: TurnRun,
+  turn: RunningTurn,
   step: RunningStep,
   parts: readonly ToolCallPart[],
   reply: AskingReply,
 ): Promise<ToolCallResult[]> {
   const asks = parts.map((part) => askFor(step, part, reply));
   const results = new Map<ToolCallAsk, ToolCallResult>();
-  const isParallel = (ask: ToolCallAsk) => run.agent.tools.get(ask.toolName)?.parallel === true;
-  await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(run, ask))));
+  const isParallel = (ask: ToolCallAsk) => turn.agent.tools.get(ask.toolName)?.parallel === true;
+  await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
   for (const ask of asks) {
-    if (!results.has(ask)) results.set(ask, await runToolCall(run, ask));
+    if (!results.has(ask)) results.set(ask, await runToolCall(turn, ask));
   }
   return asks.flatMap((ask) => results.get(ask) ?? []);
 }

@@ -1,8 +1,8 @@
 import type { ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { type Next, runOf } from '../turn-state/execution-context.ts';
+import { type Next, turnOf } from '../turn-state/execution-context.ts';
 import { PowerfulContext } from './powerful-context.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 const stepKey = Symbol('runningStep');
@@ -11,13 +11,13 @@ const stepKey = Symbol('runningStep');
 export class StepContext extends PowerfulContext {
   readonly [stepKey]: RunningStep;
 
-  constructor(run: TurnRun, step: RunningStep, asking: AskingLayer, next: Next) {
-    super(run, step, asking, next);
+  constructor(turn: RunningTurn, step: RunningStep, asking: AskingLayer, next: Next) {
+    super(turn, step, asking, next);
     this[stepKey] = step;
   }
 
   get turn() {
-    return this[runOf].turn;
+    return this[turnOf].shown;
   }
   get stepIndex() {
     return this[stepKey].stepIndex;

@@ -7,11 +7,11 @@ import {
   type ToolResultOutput,
   TRUNCATED,
 } from '@goondan/types';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** Appends the reply and gives it as it stands in the conversation; nothing when the model said nothing. */
-export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply): Message | undefined {
+export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelReply): Message | undefined {
   if (!reply.content.some(saysSomething)) return undefined;
   step.replyId = `${step.stepId}.reply`;
   const message: Message = {
@@ -19,28 +19,28 @@ export function appendReply(run: TurnRun, step: RunningStep, reply: ModelReply):
     data: { role: 'assistant', content: reply.content },
     // For whoever shows the message later: it is not whole.
     metadata: reply.finishReason === 'length' ? { [TRUNCATED]: true } : {},
-    createdAt: timeOf(run, step.replyId),
+    createdAt: timeOf(turn, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },
   };
-  run.conversation.emit(
+  turn.conversation.emit(
     { type: 'append', message },
     { kind: 'model', ref: step.modelRef, ...by(step.repliedBy) },
     step.stepId,
   );
-  return run.conversation.get(step.replyId);
+  return turn.conversation.get(step.replyId);
 }
 
-export function appendToolResult(run: TurnRun, step: RunningStep, result: ToolCallResult, number: number): void {
+export function appendToolResult(turn: RunningTurn, step: RunningStep, result: ToolCallResult, number: number): void {
   const { toolCallId, toolName } = result;
   const id = `${step.stepId}.result-${number}`;
   const message: Message = {
     id,
     data: { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: outputOf(result) }] },
     metadata: {},
-    createdAt: timeOf(run, id),
+    createdAt: timeOf(turn, id),
     source: { type: 'tool', toolCallId, toolName },
   };
-  run.conversation.emit(
+  turn.conversation.emit(
     { type: 'append', message },
     { kind: 'tool', name: toolName, ...by(step.answeredBy.get(toolCallId)) },
     step.stepId,
@@ -51,7 +51,7 @@ function by(extension: string | undefined): { readonly answeredBy?: string } {
   return extension === undefined ? {} : { answeredBy: extension };
 }
 
-function timeOf({ replay, agent }: TurnRun, messageId: string): Date {
+function timeOf({ replay, agent }: RunningTurn, messageId: string): Date {
   return replay?.timeOf(messageId) ?? agent.clock.now();
 }
 

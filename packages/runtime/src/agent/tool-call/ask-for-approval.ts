@@ -9,7 +9,7 @@ import { valueOf } from '../turn-state/effects.ts';
 import { previewArguments } from './preview-call.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import { checkToolCall } from './check-tool-call.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from '../seams/approver.ts';
 
 const LONGEST_REASON = 1_000;
@@ -17,48 +17,48 @@ const DAY_MS = 86_400_000;
 const LONGEST_WAIT_MS = 30 * DAY_MS;
 
 export async function askForApproval(
-  run: TurnRun,
+  turn: RunningTurn,
   call: RunningToolCall,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
   // Both before anything is waited for or refused: from here on the handler waits, and questions are numbered in order.
   const settle = call.approvals.open();
-  const key = run.effects.nextKey(call.ask.key, 'approval');
+  const key = turn.effects.nextKey(call.ask.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
   // Nobody should be asked about what cannot run.
-  const { input } = await checkToolCall(run, call.ask, call.finalArguments());
+  const { input } = await checkToolCall(turn, call.ask, call.finalArguments());
   const digest = digestJson(input);
-  const recorded = recordedAnswer(run, key, digest);
+  const recorded = recordedAnswer(turn, key, digest);
   if (recorded !== undefined) {
     settle(digest, recorded.decision);
     return recorded;
   }
   const { toolCallId, toolName } = call;
-  const question = { key, turnId: run.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
-  const { id, ...outcome } = await wait(run, call, question);
-  run.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
+  const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
+  const { id, ...outcome } = await wait(turn, call, question);
+  turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
   // Durable before it may be forgotten where it was given.
-  await run.log.flush();
-  run.agent.approver.taken(id);
+  await turn.log.flush();
+  turn.agent.approver.taken(id);
   settle(digest, outcome.decision);
   return outcome;
 }
 
-async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuestion): Promise<ApprovalAnswer> {
-  const { agent, clock } = run;
-  const signal = AbortSignal.any([run.signal, call.approvals.signal]);
-  run.effects.intend(question.key, 'approval');
+async function wait(turn: RunningTurn, call: RunningToolCall, question: ApprovalQuestion): Promise<ApprovalAnswer> {
+  const { agent, clock } = turn;
+  const signal = AbortSignal.any([turn.signal, call.approvals.signal]);
+  turn.effects.intend(question.key, 'approval');
   // The call itself must be on disk: after a crash the model must not be asked for another one.
-  await run.log.flush();
-  agent.bus.tell('approval.asked', () => ({ ...named(run, call), reason: question.reason }));
+  await turn.log.flush();
+  agent.bus.tell('approval.asked', () => ({ ...named(turn, call), reason: question.reason }));
   clock.pause();
   try {
     const { key, toolName: tool, args, reason } = question;
-    const { id, decision, by, note } = await run.effects.perform(
+    const { id, decision, by, note } = await turn.effects.perform(
       { key, kind: 'approval', asked: () => ({ tool, args, reason }) },
       () => agent.activity.question(() => agent.approver.ask(question, signal)),
     );
-    agent.bus.tell('approval.decided', () => ({ ...named(run, call), ...defined({ decision, by }) }));
+    agent.bus.tell('approval.decided', () => ({ ...named(turn, call), ...defined({ decision, by }) }));
     return defined({ id, decision, by, note });
   } finally {
     clock.resume();
@@ -66,7 +66,7 @@ async function wait(run: TurnRun, call: RunningToolCall, question: ApprovalQuest
 }
 
 /** What was answered before a crash, if it was about these arguments. */
-function recordedAnswer({ effects }: TurnRun, key: string, digest: string): ApprovalOutcome | undefined {
+function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): ApprovalOutcome | undefined {
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
   // Written by this file.
@@ -74,7 +74,10 @@ function recordedAnswer({ effects }: TurnRun, key: string, digest: string): Appr
   return about === digest ? outcome : undefined;
 }
 
-function named({ agent, turnId }: TurnRun, { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall) {
+function named(
+  { agent, turnId }: RunningTurn,
+  { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall,
+) {
   const { address, clock } = agent;
   const args = previewArguments(input, agent.mask);
   const timestamp = clock.now().toISOString();

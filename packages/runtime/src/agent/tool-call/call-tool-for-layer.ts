@@ -4,20 +4,20 @@ import type { LayerAsk } from '../turn-state/running-step.ts';
 import { runToolCall } from './run-tool-call.ts';
 
 export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject): Promise<ToolCallResult> {
-  const { run, step, scope } = ask;
-  const key = run.effects.nextKey(scope, 'tool');
-  return runToolCall(run, {
+  const { turn, step, scope } = ask;
+  const key = turn.effects.nextKey(scope, 'tool');
+  return runToolCall(turn, {
     // Stable across a resume, as every tool call's id must be.
-    toolCallId: `${run.turnId}:${key}`,
+    toolCallId: `${turn.turnId}:${key}`,
     toolName: name,
     input: args,
-    stepIndex: step?.stepIndex ?? run.stepCount,
-    stepId: step?.stepId ?? run.turnId,
+    stepIndex: step?.stepIndex ?? turn.stepCount,
+    stepId: step?.stepId ?? turn.turnId,
     offered: step?.catalog,
     key,
     message: undefined,
-    parent: step?.span ?? run.span,
-    spanIds: (step ?? run).spanIds.inside(key),
+    parent: step?.span ?? turn.span,
+    spanIds: (step ?? turn).spanIds.inside(key),
     onStart: () => {
       if (step !== undefined) step.toolStarted = true;
     },

@@ -3,7 +3,7 @@ import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
 import type { ToolCallAsk } from './running-tool-call.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export interface CheckedToolCall {
@@ -12,16 +12,16 @@ export interface CheckedToolCall {
   readonly input: JsonObject;
 }
 
-export async function checkToolCall(run: TurnRun, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
-  const tool = findTool(run, ask);
+export async function checkToolCall(turn: RunningTurn, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
+  const tool = findTool(turn, ask);
   return { tool, input: await checkArguments(tool, args) };
 }
 
-function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
+function findTool(turn: RunningTurn, ask: ToolCallAsk): RegisteredTool {
   const { toolName, offered } = ask;
-  const tool = run.agent.tools.get(toolName);
+  const tool = turn.agent.tools.get(toolName);
   if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
-  const choices = namesToChoose(run, ask).join(', ') || 'none';
+  const choices = namesToChoose(turn, ask).join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }
@@ -29,7 +29,7 @@ function findTool(run: TurnRun, ask: ToolCallAsk): RegisteredTool {
 }
 
 /** Without what a layer put into the catalog though nobody has a handler for it. */
-function namesToChoose({ agent: { tools } }: TurnRun, { offered }: ToolCallAsk): string[] {
+function namesToChoose({ agent: { tools } }: RunningTurn, { offered }: ToolCallAsk): string[] {
   const items = offered?.items ?? tools.items();
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
 }

@@ -1,15 +1,15 @@
 import type { ToolCallResult } from '@goondan/types';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** What went wrong with a call, as the model gets to read it: with a code, secrets masked, cut to the tool's limit. */
 export function errorResult(
-  run: TurnRun,
+  turn: RunningTurn,
   call: { readonly toolCallId: string; readonly toolName: string },
   thrown: unknown,
   fallbackCode: string,
 ): ToolCallResult {
-  const { tools, policy, mask } = run.agent;
+  const { tools, policy, mask } = turn.agent;
   const limit = tools.get(call.toolName)?.errorMessageLimit ?? policy.errorMessageLimit;
   const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
   return {

@@ -17,82 +17,82 @@ import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult } from './error-result.ts';
 import { logFailedCall } from './log-failed-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { Pausable } from '../own-time-timer.ts';
 import { within } from '../within.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
-export async function invokeTool(run: TurnRun, call: RunningToolCall): Promise<ToolCallResult> {
+export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
   const { ask } = call;
   try {
     // What it did before the crash cannot be dropped with the step either.
-    if (run.effects.wasBegun(ask.key)) ask.onStart();
-    const recorded = run.effects.recorded(ask.key);
+    if (turn.effects.wasBegun(ask.key)) ask.onStart();
+    const recorded = turn.effects.recorded(ask.key);
     // It was a result when it was recorded.
     if (recorded !== undefined) return valueOf(recorded) as unknown as ToolCallResult;
-    const { tool, input } = await checkToolCall(run, ask, call.finalArguments());
+    const { tool, input } = await checkToolCall(turn, ask, call.finalArguments());
     call.approvals.check(input);
-    if (run.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
-    return await run.agent.activity.effect(() => runHandler(run, call, tool, input));
+    if (turn.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
+    return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
   } catch (error) {
-    return errorResult(run, ask, error, 'E_TOOL_FAILED');
+    return errorResult(turn, ask, error, 'E_TOOL_FAILED');
   }
 }
 
 async function runHandler(
-  run: TurnRun,
+  turn: RunningTurn,
   call: RunningToolCall,
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
-  const { effects } = run;
+  const { effects } = turn;
   const { ask } = call;
   effects.intend(ask.key, 'tool');
   // Before anything happens outside, the intent must be on disk: after a crash it is all that is known.
-  if (tool.effects !== 'none') await run.log.flush();
+  if (tool.effects !== 'none') await turn.log.flush();
   ask.onStart();
   // The handler may do to its arguments what it likes.
   const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
   const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
-    callHandler(run, call, tool, input),
+    callHandler(turn, call, tool, input),
   );
   effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
-  run.log.flushSoon();
+  turn.log.flushSoon();
   return result;
 }
 
 async function callHandler(
-  run: TurnRun,
+  turn: RunningTurn,
   call: RunningToolCall,
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
-  const { agent, signal } = run;
+  const { agent, signal } = turn;
   const { ask } = call;
   const timeoutMs = agent.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
   try {
-    const output = await within({ clock: run.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
-      tool.handler(toolContext(run, ask, tool, inner, deadline), input),
+    const output = await within({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
+      tool.handler(toolContext(turn, ask, tool, inner, deadline), input),
     );
     const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
     return maskToolResult({ ...checked, status: 'ok' }, agent.mask);
   } catch (error) {
     call.thrown = error;
-    logFailedCall(run, ask, error, { fallbackCode: 'E_TOOL_FAILED', extension: tool.extension });
-    return errorResult(run, ask, error, 'E_TOOL_FAILED');
+    logFailedCall(turn, ask, error, { fallbackCode: 'E_TOOL_FAILED', extension: tool.extension });
+    return errorResult(turn, ask, error, 'E_TOOL_FAILED');
   }
 }
 
 function toolContext(
-  run: TurnRun,
+  turn: RunningTurn,
   ask: ToolCallAsk,
   tool: RegisteredTool,
   signal: AbortSignal,
   deadline: Pausable,
 ): ToolContext {
-  const { agent, turnId, traceId } = run;
+  const { agent, turnId, traceId } = turn;
   return Object.freeze({
     ...agent.address,
     turnId,
@@ -103,19 +103,19 @@ function toolContext(
     config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
-    agents: agentsOf(run, ask, tool, deadline),
+    agents: agentsOf(turn, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
     get traceparent() {
-      return ask.spanIds.traceparent(run.event.isSampled);
+      return ask.spanIds.traceparent(turn.event.isSampled);
     },
   });
 }
 
 /** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
-function agentsOf(run: TurnRun, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
+function agentsOf(turn: RunningTurn, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
   const { idempotent, isPatient } = tool;
-  const agents = agentsApi(run, { scope: ask.key, spanIds: ask.spanIds, isPatient });
-  const { activity } = run.agent;
+  const agents = agentsApi(turn, { scope: ask.key, spanIds: ask.spanIds, isPatient });
+  const { activity } = turn.agent;
   return {
     ...agents,
     async request(params) {

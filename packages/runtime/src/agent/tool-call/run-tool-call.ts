@@ -7,16 +7,16 @@ import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { type TurnRun, watch } from '../turn-state/turn-run.ts';
+import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
 import { errorResult } from './error-result.ts';
 import { logFailedCall } from './log-failed-call.ts';
 import { previewArguments, previewError } from './preview-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import { ToolCallContext } from './tool-call-context.ts';
 
-export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolCallResult> {
+export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<ToolCallResult> {
   const { toolCallId, toolName, stepIndex, stepId } = ask;
-  const { agent, turnId } = run;
+  const { agent, turnId } = turn;
   const startedAt = agent.clock.elapsed();
   let args: string | undefined;
   const preview = () => (args ??= previewArguments(ask.input, agent.mask));
@@ -47,14 +47,14 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
     ask.isCut === true
       ? undefined
       : watch(
-          run,
+          turn,
           {
             kind: 'toolCall',
             label: toolName,
             id: toolCallId,
             mask: agent.mask,
             spanIds: ask.spanIds,
-            isRepeated: run.effects.isRecorded(ask.key),
+            isRepeated: turn.effects.isRecorded(ask.key),
             inspect: () => ({ args: call.args }),
             input: preview,
             thrown: () => call.thrown,
@@ -64,11 +64,11 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
   try {
     // No layer gets half a call: one may ask a person about it, or act on it.
     if (ask.isCut === true) throw cutOff(toolName);
-    const given = await runChain<ToolCallResult>(run, {
+    const given = await runChain<ToolCallResult>(turn, {
       kind: 'toolCall',
       span,
-      contextFor: (asking, next) => new ToolCallContext(run, call, asking, next),
-      core: () => invokeTool(run, call),
+      contextFor: (asking, next) => new ToolCallContext(turn, call, asking, next),
+      core: () => invokeTool(turn, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
       answered: ask.onAnswered,
     });
@@ -93,8 +93,8 @@ export async function runToolCall(run: TurnRun, ask: ToolCallAsk): Promise<ToolC
       duration,
       error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent),
     }));
-    logFailedCall(run, ask, error, { fallbackCode: 'E_EXT_MIDDLEWARE', extension: extensionOf(error) });
-    return errorResult(run, ask, error, 'E_EXT_MIDDLEWARE');
+    logFailedCall(turn, ask, error, { fallbackCode: 'E_EXT_MIDDLEWARE', extension: extensionOf(error) });
+    return errorResult(turn, ask, error, 'E_EXT_MIDDLEWARE');
   } finally {
     call.approvals.close();
   }

@@ -3,8 +3,8 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
-import { ExecutionChainContext, type Next, runOf } from '../turn-state/execution-context.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import { ExecutionChainContext, type Next, turnOf } from '../turn-state/execution-context.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');
@@ -13,8 +13,8 @@ const callKey = Symbol('call');
 export class ToolCallContext extends ExecutionChainContext {
   readonly [callKey]: RunningToolCall;
 
-  constructor(run: TurnRun, call: RunningToolCall, asking: AskingLayer, next: Next) {
-    super(run, asking, next);
+  constructor(turn: RunningTurn, call: RunningToolCall, asking: AskingLayer, next: Next) {
+    super(turn, asking, next);
     this[callKey] = call;
   }
 
@@ -28,15 +28,15 @@ export class ToolCallContext extends ExecutionChainContext {
     return this[callKey].toolCallId;
   }
   get effects() {
-    const tool = this[runOf].agent.tools.get(this.toolName);
+    const tool = this[turnOf].agent.tools.get(this.toolName);
     return tool === undefined || tool.extension !== undefined ? 'external' : tool.effects;
   }
   get approval(): ApprovalApi {
-    const run = this[runOf];
+    const turn = this[turnOf];
     const call = this[callKey];
     return {
       ask: (request) => {
-        const asked = askForApproval(run, call, request);
+        const asked = askForApproval(turn, call, request);
         // A layer that drops it gets no further than the core, and does not end the process.
         asked.catch(() => undefined);
         return asked;

@@ -2,47 +2,47 @@
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { type AskingLayer, LayerContext } from '../pipeline/layer-context.ts';
-import type { TurnRun } from './turn-run.ts';
+import type { RunningTurn } from './running-turn.ts';
 
 export type Next = () => Promise<unknown>;
 
 /** The turn behind a context. A symbol, so that authors see only the contract. */
-export const runOf = Symbol('run');
+export const turnOf = Symbol('turn');
 
 export abstract class ExecutionChainContext extends LayerContext {
-  readonly [runOf]: TurnRun;
+  readonly [turnOf]: RunningTurn;
 
-  constructor(run: TurnRun, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, asking: AskingLayer, next: Next) {
     super(asking, next);
-    this[runOf] = run;
+    this[turnOf] = turn;
   }
 
   get agentName() {
-    return this[runOf].agent.address.agentName;
+    return this[turnOf].agent.address.agentName;
   }
   get instanceKey() {
-    return this[runOf].agent.address.instanceKey;
+    return this[turnOf].agent.address.instanceKey;
   }
   get turnId() {
-    return this[runOf].turnId;
+    return this[turnOf].turnId;
   }
   get traceId() {
-    return this[runOf].traceId;
+    return this[turnOf].traceId;
   }
   get workdir() {
-    return this[runOf].agent.workdir;
+    return this[turnOf].agent.workdir;
   }
   get bundleFolder() {
-    return this[runOf].agent.bundleFolder;
+    return this[turnOf].agent.bundleFolder;
   }
   get signal() {
-    return this[runOf].signal;
+    return this[turnOf].signal;
   }
   get metadata() {
-    return this[runOf].metadata;
+    return this[turnOf].metadata;
   }
   set metadata(metadata: Record<string, JsonValue>) {
     if (!isPlainObject(metadata)) throw new TypeError('ctx.metadata must be a plain object.');
-    this[runOf].metadata = metadata;
+    this[turnOf].metadata = metadata;
   }
 }

@@ -3,7 +3,7 @@ import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { TurnRun } from './turn-run.ts';
+import type { RunningTurn } from './running-turn.ts';
 
 /** One step while it runs. */
 export interface RunningStep {
@@ -29,7 +29,7 @@ export interface RunningStep {
 
 /** A layer that asks for an effect of its own. `step` is undefined for a turn layer. */
 export interface LayerAsk {
-  readonly run: TurnRun;
+  readonly turn: RunningTurn;
   readonly step: RunningStep | undefined;
   readonly scope: string;
   readonly layer: AskingLayer;

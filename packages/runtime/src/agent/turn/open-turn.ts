@@ -11,7 +11,7 @@ import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
 import type { TurnClock } from '../turn-state/turn-clock.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 type OpenOptions = TurnOptions & { readonly clock: TurnClock };
@@ -21,7 +21,7 @@ export async function openTurn(
   event: AgentEvent,
   options: OpenOptions,
   signal: AbortSignal,
-): Promise<TurnRun | { readonly finished: TurnOutcome }> {
+): Promise<RunningTurn | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
   if (opened.finished !== undefined) {
@@ -81,10 +81,10 @@ interface Opened {
   readonly signal: AbortSignal;
 }
 
-function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from: Opened): TurnRun {
+function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from: Opened): RunningTurn {
   const { turnId, opened, before, log, resumed, conversation, signal } = from;
   const inputEvent = Object.freeze({ ...event });
-  const toolResults: TurnRun['toolResults'] = [];
+  const toolResults: RunningTurn['toolResults'] = [];
   return {
     agent,
     event: inputEvent,
@@ -112,7 +112,7 @@ function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from
     stepCount: 0,
     phase: 'pre',
     muted: before.restorePoint !== undefined,
-    turn: Object.freeze({
+    shown: Object.freeze({
       id: turnId,
       ...agent.address,
       inputEvent,

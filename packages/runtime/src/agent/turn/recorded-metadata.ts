@@ -1,10 +1,10 @@
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
-import type { TurnRun } from '../turn-state/turn-run.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** A copy of a turn's metadata, as it is recorded: without secrets. Throws `E_METADATA_NOT_JSON` naming the key. */
-export function recordedMetadata({ metadata, agent }: Pick<TurnRun, 'metadata' | 'agent'>): JsonObject {
+export function recordedMetadata({ metadata, agent }: Pick<RunningTurn, 'metadata' | 'agent'>): JsonObject {
   try {
     // An object with every text in it masked is an object.
     return maskJson(copyJsonObject(metadata, { omitUndefined: true }), agent.mask) as JsonObject;

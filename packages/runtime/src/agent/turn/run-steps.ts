@@ -11,21 +11,21 @@ import type { RunningStep } from '../turn-state/running-step.ts';
 import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
-import { addUsage, type TurnRun } from '../turn-state/turn-run.ts';
+import { addUsage, type RunningTurn } from '../turn-state/running-turn.ts';
 
-export async function runSteps(run: TurnRun): Promise<TurnResult> {
-  const { policy } = run.agent;
-  const progress = progressOf(run);
+export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
+  const { policy } = turn.agent;
+  const progress = progressOf(turn);
   while (progress.needsStep) {
-    refuseWhenOver(run);
-    refuseTooManyTokens(run);
-    if (run.stepCount >= policy.maxStepsPerTurn) return finish(run, 'max_steps', progress);
-    const outcome = await tryStep(run, progress);
+    refuseWhenOver(turn);
+    refuseTooManyTokens(turn);
+    if (turn.stepCount >= policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
+    const outcome = await tryStep(turn, progress);
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
       // A replay knows how the next try ended.
-      if (run.replay === undefined) await sleep(run.clock, outcome.delayMs, run.signal);
+      if (turn.replay === undefined) await sleep(turn.clock, outcome.delayMs, turn.signal);
       continue;
     }
     progress.failures = 0;
@@ -33,8 +33,8 @@ export async function runSteps(run: TurnRun): Promise<TurnResult> {
     progress.truncated = isTruncated(outcome.result);
     progress.needsStep = outcome.result.hasToolCalls;
   }
-  refuseWhenOver(run);
-  return finish(run, 'text_response', progress);
+  refuseWhenOver(turn);
+  return finish(turn, 'text_response', progress);
 }
 
 interface Progress {
@@ -49,12 +49,12 @@ interface Progress {
 }
 
 /** Where the turn stands: at its beginning, or after the steps an interrupted run had finished. */
-function progressOf(run: TurnRun): Progress {
+function progressOf(turn: RunningTurn): Progress {
   const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
-  for (const record of run.before.steps) {
+  for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
-    if (record.usage !== undefined) addUsage(run.usage, record.usage);
-    run.toolResults.push(...record.toolResults);
+    if (record.usage !== undefined) addUsage(turn.usage, record.usage);
+    turn.toolResults.push(...record.toolResults);
     if (record.result === undefined) {
       progress.failures++;
       continue;
@@ -62,9 +62,9 @@ function progressOf(run: TurnRun): Progress {
     progress.failures = 0;
     progress.needsStep = record.result.hasToolCalls;
     progress.truncated = isTruncated(record.result);
-    run.stepCount++;
+    turn.stepCount++;
     if (record.responseMessageId !== undefined) {
-      progress.response = run.conversation.newest(record.responseMessageId) ?? progress.response;
+      progress.response = turn.conversation.newest(record.responseMessageId) ?? progress.response;
     }
   }
   return progress;
@@ -73,12 +73,12 @@ function progressOf(run: TurnRun): Progress {
 type StepOutcome = { readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number };
 
 /** Runs one step and records how it ended. A failure that may be retried is an outcome; any other is thrown. */
-async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
-  const { agent, turnId } = run;
-  const mark = run.conversation.mark();
-  const before = { usage: { ...run.usage }, resultCount: run.toolResults.length };
+async function tryStep(turn: RunningTurn, progress: Progress): Promise<StepOutcome> {
+  const { agent, turnId } = turn;
+  const mark = turn.conversation.mark();
+  const before = { usage: { ...turn.usage }, resultCount: turn.toolResults.length };
   const startedAt = agent.clock.elapsed();
-  const step = startStep(run, progress.nextIndex);
+  const step = startStep(turn, progress.nextIndex);
   const { stepId, stepIndex } = step;
   const named = () => ({
     stepId,
@@ -90,21 +90,21 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
   });
   agent.bus.tell('step.started', named);
   try {
-    const result = await runStep(run, step);
+    const result = await runStep(turn, step);
     if (result.status === 'failed')
       throw new GoondanError('E_STEP_FAILED', `Step ${stepIndex} was ended by one of its layers.`);
-    const reply = replyOf(run, step);
+    const reply = replyOf(turn, step);
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
-    seal(run, step, { outcome: 'completed', ...madeSince(before, run), result, ...responseMessageId });
-    run.stepCount++;
-    if (isTruncated(result)) warnOfTruncation(run, step);
-    run.deltas.stepFinished({ stepId, stepIndex }, reply);
+    seal(turn, step, { outcome: 'completed', ...madeSince(before, turn), result, ...responseMessageId });
+    turn.stepCount++;
+    if (isTruncated(result)) warnOfTruncation(turn, step);
+    turn.deltas.stepFinished({ stepId, stepIndex }, reply);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
-    const retry = run.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
-    if (retry === undefined) run.deltas.brokenOff();
+    const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
+    if (retry === undefined) turn.deltas.brokenOff();
     // Also what went wrong after its chain had ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
@@ -118,13 +118,13 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
         : { extension: failure.extension, ...aboutThrown(agent.locate(error), { code: failure.code ?? null }) }),
     });
     if (step.toolStarted) {
-      removeEphemeral(run.conversation, 'step', stepId);
+      removeEphemeral(turn.conversation, 'step', stepId);
     } else {
-      run.conversation.rollback(mark);
-      run.toolResults.length = before.resultCount;
+      turn.conversation.rollback(mark);
+      turn.toolResults.length = before.resultCount;
     }
-    seal(run, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, run) });
-    run.deltas.discard({ stepId, stepIndex });
+    seal(turn, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, turn) });
+    turn.deltas.discard({ stepId, stepIndex });
     return retry;
   }
 }
@@ -132,25 +132,25 @@ async function tryStep(run: TurnRun, progress: Progress): Promise<StepOutcome> {
 type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
 
 /** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
-function seal(run: TurnRun, step: RunningStep, ending: StepEnding): void {
-  run.log.write({
+function seal(turn: RunningTurn, step: RunningStep, ending: StepEnding): void {
+  turn.log.write({
     type: 'step',
     stepId: step.stepId,
     stepIndex: step.stepIndex,
     ...ending,
-    ...(ending.result && { result: maskStepResult(ending.result, run.agent.mask) }),
-    metadata: recordedMetadata(run),
-    extensionState: run.agent.states.snapshot(),
+    ...(ending.result && { result: maskStepResult(ending.result, turn.agent.mask) }),
+    metadata: recordedMetadata(turn),
+    extensionState: turn.agent.states.snapshot(),
   });
-  run.log.flushSoon();
+  turn.log.flushSoon();
 }
 
 /** The step's reply as its layers left it: they may have replaced or removed it. */
-function replyOf(run: TurnRun, step: RunningStep): Message | undefined {
-  return step.replyId === undefined ? undefined : run.conversation.newest(step.replyId);
+function replyOf(turn: RunningTurn, step: RunningStep): Message | undefined {
+  return step.replyId === undefined ? undefined : turn.conversation.newest(step.replyId);
 }
 
-function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: TurnRun) {
+function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {
   return { usage: usageSince(before.usage, usage), toolResults: toolResults.slice(before.resultCount) };
 }
 
@@ -170,26 +170,26 @@ function isTruncated({ metadata }: StepResult): boolean {
   return metadata['finishReason'] === 'length';
 }
 
-function warnOfTruncation({ agent }: TurnRun, { stepIndex, modelRef }: RunningStep): void {
+function warnOfTruncation({ agent }: RunningTurn, { stepIndex, modelRef }: RunningStep): void {
   const message = `The reply of ${modelRef} in step ${stepIndex} was cut off at its limit of tokens (params.maxTokens).`;
   agent.log('warn', message, { event: 'reply.truncated' });
 }
 
 function finish(
-  run: TurnRun,
+  turn: RunningTurn,
   finishReason: 'text_response' | 'max_steps',
   { response, truncated }: Progress,
 ): TurnResult {
   return {
-    turnId: run.turnId,
+    turnId: turn.turnId,
     finishReason,
     ...(response === undefined ? {} : { responseMessage: response }),
     ...(truncated ? { truncated } : {}),
   };
 }
 
-function refuseTooManyTokens(run: TurnRun): void {
-  const limit = run.agent.policy.maxTokensPerTurn;
-  if (limit === undefined || run.usage.totalTokens < limit) return;
-  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${run.usage.totalTokens} tokens; the limit is ${limit}.`);
+function refuseTooManyTokens(turn: RunningTurn): void {
+  const limit = turn.agent.policy.maxTokensPerTurn;
+  if (limit === undefined || turn.usage.totalTokens < limit) return;
+  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${turn.usage.totalTokens} tokens; the limit is ${limit}.`);
 }

@@ -29,7 +29,7 @@ import { runSteps } from './run-steps.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
-import { type TurnRun, watch } from '../turn-state/turn-run.ts';
+import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
 
 export interface TurnOptions {
   /** Cancels the turn. */
@@ -59,15 +59,15 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.policy, options.signal);
   try {
     await agent.saveStates.beginTurn();
-    const run = await openTurn(agent, event, { ...options, clock }, deadline.signal);
-    if ('finished' in run) return run.finished;
-    agent.activity.begin(run.log);
-    run.observer?.started?.(watched(run));
-    tellWhenCancelled(run, deadline);
-    const result = await deadline.bound(answer(run, options)).catch((error: unknown) => failed(run, error));
-    const outcome = await commit(run, result);
-    run.observer?.ended?.({ ...outcome, thrown: run.thrown });
-    tellEnd(run, outcome);
+    const turn = await openTurn(agent, event, { ...options, clock }, deadline.signal);
+    if ('finished' in turn) return turn.finished;
+    agent.activity.begin(turn.log);
+    turn.observer?.started?.(watched(turn));
+    tellWhenCancelled(turn, deadline);
+    const result = await deadline.bound(answer(turn, options)).catch((error: unknown) => failed(turn, error));
+    const outcome = await commit(turn, result);
+    turn.observer?.ended?.({ ...outcome, thrown: turn.thrown });
+    tellEnd(turn, outcome);
     return outcome;
   } finally {
     deadline.over();
@@ -76,46 +76,46 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-function tellWhenCancelled({ observer, signal }: TurnRun, deadline: TurnDeadline): void {
+function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDeadline): void {
   if (observer?.cancelled === undefined) return;
   // Its reason is an error: `TurnDeadline` makes it one.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
   else deadline.onAbort = (reason) => observer.cancelled?.(reason);
 }
 
-async function answer(run: TurnRun, { deadLetter = false, isExcused = false }: TurnOptions): Promise<TurnResult> {
-  const { agent } = run;
-  agent.bus.tell('turn.started', () => named(run));
-  await appendInput(run);
-  refuseDeadLetter(run, deadLetter, isExcused);
+async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false }: TurnOptions): Promise<TurnResult> {
+  const { agent } = turn;
+  agent.bus.tell('turn.started', () => named(turn));
+  await appendInput(turn);
+  refuseDeadLetter(turn, deadLetter, isExcused);
   // Cancelled while it waited: its layers need not begin.
-  refuseWhenOver(run);
-  const { spanIds, turnId } = run;
+  refuseWhenOver(turn);
+  const { spanIds, turnId } = turn;
   const span = watch(
-    run,
+    turn,
     { kind: 'turn', label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds },
     undefined,
   );
-  run.span = span;
-  const result = await runChain<TurnResult>(run, {
+  turn.span = span;
+  const result = await runChain<TurnResult>(turn, {
     kind: 'turn',
     span,
-    contextFor: (asking, next) => new TurnContext(run, asking, next),
-    core: () => enterSteps(run),
+    contextFor: (asking, next) => new TurnContext(turn, asking, next),
+    core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  recordedMetadata(run);
-  return withoutSecrets(run, result);
+  recordedMetadata(turn);
+  return withoutSecrets(turn, result);
 }
 
 /** A resumed turn has its input already; an event without input appends nothing. */
-async function appendInput(run: TurnRun): Promise<void> {
-  if (run.before.inputId === undefined && run.event.input !== undefined) {
-    const id = `${run.turnId}.input`;
-    const message = createUserMessage(run.event.input, {}, { id, createdAt: run.event.createdAt });
-    run.conversation.appendInput(message, originOf(run.event));
+async function appendInput(turn: RunningTurn): Promise<void> {
+  if (turn.before.inputId === undefined && turn.event.input !== undefined) {
+    const id = `${turn.turnId}.input`;
+    const message = createUserMessage(turn.event.input, {}, { id, createdAt: turn.event.createdAt });
+    turn.conversation.appendInput(message, originOf(turn.event));
   }
-  await run.log.flush();
+  await turn.log.flush();
 }
 
 /** Of the agents that wait for the answer the last one asked; one that only sent does not say for which conversation. */
@@ -125,43 +125,43 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 }
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
-function refuseDeadLetter(run: TurnRun, isDeadLetter: boolean, isExcused: boolean): void {
+function refuseDeadLetter(turn: RunningTurn, isDeadLetter: boolean, isExcused: boolean): void {
   // What is replayed was run.
-  if (run.replay !== undefined) return;
-  const crashes = run.before.resumes + (run.resumed && !isExcused ? 1 : 0);
-  if (crashes < run.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
+  if (turn.replay !== undefined) return;
+  const crashes = turn.before.resumes + (turn.resumed && !isExcused ? 1 : 0);
+  if (crashes < turn.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // Whoever supervises the process may have seen crashes that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
 }
 
 /** Every turn layer has done its part before `next()`: what they did counts from here on, also after a crash. */
-async function enterSteps(run: TurnRun): Promise<TurnResult> {
-  const { agent, before } = run;
+async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
+  const { agent, before } = turn;
   // A layer that hung may wake up and go on when its turn was given up long ago.
-  refuseWhenOver(run);
+  refuseWhenOver(turn);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
-    run.log.write({ type: 'entered', metadata: recordedMetadata(run), extensionState });
+    turn.log.write({ type: 'entered', metadata: recordedMetadata(turn), extensionState });
   } else {
-    restoreMetadata(run, before.restorePoint.metadata);
+    restoreMetadata(turn, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);
   }
-  run.muted = false;
-  const result = await runSteps(run);
-  run.phase = 'post';
+  turn.muted = false;
+  const result = await runSteps(turn);
+  turn.phase = 'post';
   return result;
 }
 
 /** In place, because layers may hold on to the object: it is one for the whole turn. */
-function restoreMetadata(run: TurnRun, metadata: Readonly<TurnRun['metadata']>): void {
-  if (Object.isFrozen(run.metadata)) run.metadata = {};
-  for (const key of Object.keys(run.metadata)) delete run.metadata[key];
-  Object.assign(run.metadata, structuredClone(metadata));
+function restoreMetadata(turn: RunningTurn, metadata: Readonly<RunningTurn['metadata']>): void {
+  if (Object.isFrozen(turn.metadata)) turn.metadata = {};
+  for (const key of Object.keys(turn.metadata)) delete turn.metadata[key];
+  Object.assign(turn.metadata, structuredClone(metadata));
 }
 
 /** A layer may return a message or an error of its own making. */
-function withoutSecrets({ agent: { mask } }: TurnRun, result: TurnResult): TurnResult {
+function withoutSecrets({ agent: { mask } }: RunningTurn, result: TurnResult): TurnResult {
   const { responseMessage, error } = result;
   return {
     ...result,
@@ -176,71 +176,71 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
   return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
 }
 
-function failed(run: TurnRun, error: unknown): TurnResult {
-  const { turnId, agent } = run;
+function failed(turn: RunningTurn, error: unknown): TurnResult {
+  const { turnId, agent } = turn;
   // A layer that hangs keeps its step from ending.
-  run.deltas.brokenOff();
-  run.thrown = error;
+  turn.deltas.brokenOff();
+  turn.thrown = error;
   return { turnId, finishReason: 'error', error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent) };
 }
 
 /** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
-async function commit(run: TurnRun, result: TurnResult): Promise<TurnOutcome> {
-  const { agent, conversation } = run;
+async function commit(turn: RunningTurn, result: TurnResult): Promise<TurnOutcome> {
+  const { agent, conversation } = turn;
   // Resumed, and ended before its steps: its states are in the log, as its messages are.
-  if (run.muted && run.before.restorePoint) agent.states.restore(run.before.restorePoint.extensionState);
+  if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
   removeEphemeral(conversation, 'step', undefined);
   removeEphemeral(conversation, 'turn', undefined);
   // From here on what a layer emits is refused, also where it would have been muted.
-  run.muted = false;
+  turn.muted = false;
   const warm = conversation.end();
-  await save(run, result);
+  await save(turn, result);
   agent.stateVersion += 1;
-  agent.warm = { version: run.version + 1, conversation: warm };
-  return { result, stepCount: run.stepCount, usage: run.usage };
+  agent.warm = { version: turn.version + 1, conversation: warm };
+  return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
 
 /** A turn that cannot be saved leaves nothing behind: the next one starts from what is committed. */
-async function save(run: TurnRun, result: TurnResult): Promise<void> {
-  const { agent, conversation, epoch, turnId } = run;
+async function save(turn: RunningTurn, result: TurnResult): Promise<void> {
+  const { agent, conversation, epoch, turnId } = turn;
   try {
-    await run.log.flush();
+    await turn.log.flush();
     const states = agent.states.snapshot();
     await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result);
     agent.states.saved(states);
   } catch (error) {
-    agent.states.restore(run.stateAtStart);
+    agent.states.restore(turn.stateAtStart);
     throw error;
   }
 }
 
-function tellEnd(run: TurnRun, { result, stepCount, usage }: TurnOutcome): void {
-  const { agent } = run;
-  const duration = agent.clock.elapsed() - run.startedAt;
+function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome): void {
+  const { agent } = turn;
+  const duration = agent.clock.elapsed() - turn.startedAt;
   if (result.finishReason !== 'error') {
     const stepIndex = Math.max(0, stepCount - 1);
-    run.deltas.turnFinished({ stepId: stepIdOf(run.turnId, stepIndex), stepIndex }, result.responseMessage);
+    turn.deltas.turnFinished({ stepId: stepIdOf(turn.turnId, stepIndex), stepIndex }, result.responseMessage);
     const truncated = result.truncated === true ? { truncated: true } : {};
-    agent.bus.tell('turn.completed', () => ({ ...named(run), stepCount, duration, usage, ...truncated }));
+    agent.bus.tell('turn.completed', () => ({ ...named(turn), stepCount, duration, usage, ...truncated }));
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
   const ending = endingOf(result);
   agent.log(ending === 'cancelled' ? 'info' : 'error', `Turn ${ending}: ${error.message}`, {
     event: 'turn.failed',
-    ...aboutThrown(error.extension === undefined ? {} : agent.locate(run.thrown), { code: error.code ?? null }),
+    ...aboutThrown(error.extension === undefined ? {} : agent.locate(turn.thrown), { code: error.code ?? null }),
     ...(error.extension === undefined ? {} : { extension: error.extension }),
   });
-  agent.bus.tell('turn.failed', () => ({ ...named(run), stepCount, duration, error }));
+  agent.bus.tell('turn.failed', () => ({ ...named(turn), stepCount, duration, error }));
 }
 
-function watched({ agent, turnId, event, spanIds, turn, resumed, before }: TurnRun): WatchedTurn {
+function watched({ agent, turnId, event, spanIds, shown, resumed, before }: RunningTurn): WatchedTurn {
   const { mask, locate } = agent;
-  const about = { ...agent.address, turnId, event, spanIds, startedAt: turn.startedAt, mask, locate, resumed };
+  const about = { ...agent.address, turnId, event, spanIds, startedAt: shown.startedAt, mask, locate, resumed };
   return resumed ? { ...about, takenUp: () => toTakenUp(before) } : about;
 }
 
-function named(run: TurnRun) {
-  const { address, clock } = run.agent;
-  return { turnId: run.turnId, ...address, timestamp: clock.now().toISOString(), ...run.spanIds.fields };
+function named(turn: RunningTurn) {
+  const { address, clock } = turn.agent;
+  return { turnId: turn.turnId, ...address, timestamp: clock.now().toISOString(), ...turn.spanIds.fields };
 }

@@ -1,4 +1,4 @@
-/** The state of one running turn. Chains, steps and calls share it; `run-turn.ts` makes it. */
+/** The state of one running turn. Chains, steps and calls share it; `open-turn.ts` makes it. */
 import type { AgentEvent, JsonValue, TokenUsage, ToolCallResult, Turn } from '@goondan/types';
 import type { ChainSpan, TurnObserver, WatchedChain } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
@@ -10,10 +10,10 @@ import type { TurnReplay } from './turn-replay.ts';
 import type { DeltaGate } from './delta-gate.ts';
 import type { TurnClock } from './turn-clock.ts';
 
-export interface TurnRun {
+export interface RunningTurn {
   readonly agent: AgentParts;
   readonly event: AgentEvent;
-  readonly turn: Turn;
+  readonly shown: Turn;
   readonly turnId: string;
   readonly traceId: string;
   readonly spanIds: SpanIds;
@@ -55,8 +55,8 @@ export interface TurnRun {
 }
 
 /** A span for a chain of this turn, when somebody watches. */
-export function watch(run: TurnRun, chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined {
-  return run.observer?.chain(chain, parent);
+export function watch(turn: RunningTurn, chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined {
+  return turn.observer?.chain(chain, parent);
 }
 
 export function addUsage(total: TokenUsage, more: TokenUsage): void {
