@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
 import type { RestartPolicy } from '../config/swarm-policy.ts';
 import { agentLanguage } from '../ipc/codec.ts';
+import type { FromAgent } from '../ipc/from-agent.ts';
+import type { ToAgent } from '../ipc/to-agent.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ChildOutput, Spawn } from '../ports/spawn.ts';
-import type { AgentChild } from './instances/agent-process.ts';
+import type { ChildOutput, ChildProcess, Spawn } from '../ports/spawn.ts';
 import { WarmSpare } from './spare/warm-spare.ts';
+
+export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 
 export interface AgentChildrenParts {
   readonly spawn: Spawn;

@@ -11,17 +11,18 @@ import type { DeclaredAgent } from '../config/declared-agent.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { fromFrameError } from '../ipc/check/frame-error.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
+import type { ToAgent } from '../ipc/to-agent.ts';
 import { maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../ports/spawn.ts';
-import { agentChildren } from './agent-children.ts';
+import { type AgentChild, agentChildren } from './agent-children.ts';
 import { maskOutput } from './child/mask-output.ts';
 import { Endings } from './endings.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
-import { type AgentChild, type AgentProcess, runAgentProcess } from './instances/agent-process.ts';
 import { agentRunner } from './runner-path.ts';
 import { childSpawner } from './spawn-child.ts';
+import { type RunningProcess, superviseProcess } from './supervision/supervise-process.ts';
 import { type SwarmSettings, swarmSettings } from './swarm-settings.ts';
 
 export interface LoneAgentOptions {
@@ -47,7 +48,7 @@ export interface LoneAgentHost {
 }
 
 export interface LoneAgent {
-  readonly process: AgentProcess;
+  readonly process: RunningProcess<ToAgent>;
   readonly child: AgentChild;
 }
 
@@ -126,7 +127,7 @@ function talkTo<Value>(
   const stateRoot = join(folder, 'state');
   mkdirSync(stateRoot, { mode: 0o700 });
   const callOff = clock.after(timeoutMs, () => failed(`was not ready within ${timeoutMs} ms`));
-  const process = runAgentProcess(
+  const process = superviseProcess<ToAgent, FromAgent>(
     child,
     {
       address: { agentName, instanceKey: 'default' },
@@ -152,7 +153,7 @@ function talkTo<Value>(
       hung: () => failed('does not answer'),
       exited: ({ code, signal }) => failed(`ended before it was ready (${signal ?? code ?? 'unknown'})`),
       cutOff: () => failed('closed its channel'),
-      unsayable: (problem) => failed(`could not be told: ${problem}`),
+      unsent: (problem) => failed(`could not be told: ${problem}`),
     },
   );
   return { promise: heard.promise.finally(callOff), stop: (error: GoondanError) => heard.reject(error) };

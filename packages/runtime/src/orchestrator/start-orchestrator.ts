@@ -347,7 +347,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
     },
     get policy() {
       const { supervision, heartbeat } = inForce.current.settings;
-      return { restart: supervision.restart, heartbeat, startTimeoutMs: supervision.startTimeoutMs };
+      return { ...supervision, heartbeat };
     },
   });
 }

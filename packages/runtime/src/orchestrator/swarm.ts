@@ -5,7 +5,8 @@
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
-import type { AgentDescription } from '../ipc/from-agent.ts';
+import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
+import type { ToAgent } from '../ipc/to-agent.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
@@ -20,7 +21,6 @@ import { Approvals } from './approvals/approvals.ts';
 import { HeldInstances } from './approvals/held-instances.ts';
 import { lineOfOutput } from './child/line-of-output.ts';
 import { maskOutput } from './child/mask-output.ts';
-import { type AgentProcess, type AgentProcessListener, runAgentProcess } from './instances/agent-process.ts';
 import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
 import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
@@ -30,6 +30,7 @@ import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
 import { callRulesOf, type PlanInForce } from './plan-in-force.ts';
 import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
+import { type ProcessListener, type RunningProcess, superviseProcess } from './supervision/supervise-process.ts';
 import { ToldSoFar } from './told-so-far.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { UnreadInboxes } from './unread-inboxes.ts';
@@ -259,7 +260,7 @@ export class SwarmAgents {
     return true;
   }
 
-  #spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess {
+  #spawn(instance: Instance, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     const { journal, clock, store, inForce, telemetry } = this.#parts;
     const { address } = instance;
     const { agentName, instanceKey } = address;
@@ -273,20 +274,16 @@ export class SwarmAgents {
       cwd,
       onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
     });
-    return runAgentProcess(
-      child,
-      {
-        address,
-        agent,
-        agents: cards,
-        store,
-        cwd,
-        isNew: !hasConversation(store, address),
-        ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
-      },
-      { heartbeat: settings.heartbeat, clock },
-      listener,
-    );
+    const start: AgentStart = {
+      address,
+      agent,
+      agents: cards,
+      store,
+      cwd,
+      isNew: !hasConversation(store, address),
+      ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
+    };
+    return superviseProcess(child, start, { heartbeat: settings.heartbeat, clock }, listener);
   }
 
   #heard(instance: Instance, frame: AgentFrame): void {

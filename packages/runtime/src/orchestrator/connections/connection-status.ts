@@ -1,34 +1,42 @@
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeProblem } from '../describe-problem.ts';
 import { afterHealthy } from '../supervision/backoff.ts';
-import type { ConnectionPhase, ConnectionPolicy, ConnectionState } from './connection-state.ts';
+import type { InstanceState, Phase } from '../supervision/instance-state.ts';
+import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 
 /** How a connection looks from outside. Its last problem is told until it has been healthy for long enough. */
 export function connectionStatus(
-  { phase, restarts, problem }: ConnectionState,
+  { phase, restarts }: InstanceState,
+  problem: FrameError | undefined,
   now: number,
-  policy: ConnectionPolicy,
+  policy: Pick<SupervisionPolicy, 'restart'>,
 ): Pick<ConnectionStatus, 'status' | 'crashes' | 'problem'> {
-  const { crashes } = phase.name === 'listening' ? afterHealthy(restarts, policy.restart, now - phase.since) : restarts;
-  const isHealthy = phase.name === 'listening' && crashes === 0;
+  const isReady = phase.name === 'ready';
+  const { crashes } = isReady ? afterHealthy(restarts, policy.restart, now - phase.readySince) : restarts;
   return {
     status: statusOf(phase),
     crashes,
-    ...(problem === undefined || isHealthy ? {} : { problem: describeProblem(problem) }),
+    ...(problem === undefined || (isReady && crashes === 0) ? {} : { problem: describeProblem(problem) }),
   };
 }
 
-function statusOf(phase: ConnectionPhase): ConnectionStatus['status'] {
+function statusOf(phase: Phase): ConnectionStatus['status'] {
   switch (phase.name) {
     case 'starting':
-    case 'listening':
-    case 'waiting':
-      return phase.name;
+      return 'starting';
+    case 'ready':
+    case 'busy':
+      return 'listening';
+    case 'backoff':
+    case 'doesNotStart':
+    case 'inLine':
+      return 'waiting';
     // It ends, and the next one is not there yet.
     case 'killed':
-      return phase.afterwards === 'restart' ? 'waiting' : 'stopped';
+      return phase.afterwards === 'serve' ? 'waiting' : 'stopped';
     // It hears nothing any more, though its process may still finish what it heard.
-    case 'new':
+    case 'absent':
     case 'draining':
     case 'stopped':
       return 'stopped';

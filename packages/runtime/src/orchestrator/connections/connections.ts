@@ -1,8 +1,9 @@
 /** The connections of a swarm: one process each, kept alive from `start` to `drain`, none of another's concern. */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
+import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
-import { type ConnectionPolicy, defaultConnectionPolicy } from './connection-state.ts';
 import {
   type ConnectionHost,
   type ConnectionListeners,
@@ -17,7 +18,7 @@ export interface ConnectionsParts {
   readonly ingress: Ingress;
   readonly listeners: ConnectionListeners;
   /** Asked at every step: it may change. */
-  readonly policy?: Partial<ConnectionPolicy>;
+  readonly policy?: Partial<ConnectionHost['policy']>;
 }
 
 export class Connections {
@@ -35,7 +36,7 @@ export class Connections {
       ...listeners,
       ingress,
       get policy() {
-        return { ...defaultConnectionPolicy, ...parts.policy };
+        return { ...defaultSupervisionPolicy, heartbeat: defaultHeartbeatPolicy, ...parts.policy };
       },
     };
     this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, this.#host)]));

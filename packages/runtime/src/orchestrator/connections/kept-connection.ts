@@ -1,13 +1,14 @@
 /**
- * Keeps one connection's process alive: does what `stepConnection` says, and tells it what happens. Decides nothing.
+ * One connection: a supervised process that is kept from `start` to `drain`. It decides nothing itself.
  *
  * Events are accepted from the first message of a process to the last, whatever the connection is in: also while it
  * starts, and while it drains.
  */
-import { GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
-import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
+import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
 import { type AnswerAsk, answerConnectorAsks } from '../../ipc/connector-asks.ts';
 import { acceptConnectorEvents, type EmitConnectorEvent } from '../../ipc/connector-events.ts';
@@ -15,23 +16,17 @@ import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput, ChildProcess, Spawn } from '../../ports/spawn.ts';
-import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import type { LogLevel, LogLine } from '../../ports/log-line.ts';
+import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
 import { maskOutput } from '../child/mask-output.ts';
-import { NamedTimers } from '../named-timers.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
+import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';
+import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
+import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
+import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
-import { stepConnection } from './connection-machine.ts';
-import {
-  type ConnectionAction,
-  type ConnectionInput,
-  type ConnectionPolicy,
-  type ConnectionState,
-  type ConnectionTimer,
-  newConnection,
-} from './connection-state.ts';
 import { connectionStatus } from './connection-status.ts';
+import { tellStep } from './tell-step.ts';
 
 export interface ConnectionPorts {
   readonly spawn: Spawn;
@@ -54,122 +49,75 @@ export interface ConnectionListeners {
 
 export interface ConnectionHost extends ConnectionPorts, ConnectionListeners {
   readonly ingress: Ingress;
-  readonly policy: ConnectionPolicy;
+  readonly policy: SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
 
-export class KeptConnection {
+export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector> {
   readonly #plan: ConnectionPlan;
   readonly #host: ConnectionHost;
   readonly #accept: EmitConnectorEvent;
   readonly #answer: AnswerAsk;
-  readonly #timers: NamedTimers<ConnectionTimer>;
   readonly #stopped = Promise.withResolvers<void>();
-  readonly #inputs: ConnectionInput[] = [];
+  readonly #inputs: InstanceInput[] = [];
   #isStepping = false;
-  #state: ConnectionState = newConnection;
-  #child: ChildProcess<ToConnector, FromConnector> | undefined;
+  /** Why the last process that failed did. */
+  #problem: FrameError | undefined;
   /** The process has said in the log why it fails. */
   #hasTold = false;
   #refusals = { toldAt: -Infinity, untold: 0 };
 
   constructor(plan: ConnectionPlan, host: ConnectionHost) {
+    super(host.clock);
     this.#plan = plan;
     this.#host = host;
     const accept = acceptHeard(plan, host.ingress);
     this.#accept = (id, event) => accept(id, event).catch((error: unknown) => this.#refuse(event.name, error));
     this.#answer = this.#tellRefusals(askHeard(plan, host.ingress));
-    this.#timers = new NamedTimers(host.clock, (timer) => this.#take({ type: 'timer', timer }));
   }
 
   start(): void {
-    this.#take({ type: 'start' });
+    this.post({ type: 'keep' });
   }
 
   /** Resolves when no process is left; there will be none any more. */
   drain(graceMs: number): Promise<void> {
-    this.#take({ type: 'drain', graceMs: Math.ceil(graceMs) });
+    this.post({ type: 'drain', graceMs: Math.ceil(graceMs), afterwards: 'stop' });
     return this.#stopped.promise;
   }
 
   status(): ConnectionStatus {
     const { clock, policy } = this.#host;
-    const pid = this.#child?.pid;
+    const { pid } = this;
     return {
       connection: this.#plan.connection,
-      ...connectionStatus(this.#state, clock.elapsed(), policy),
+      ...connectionStatus(this.state, this.#problem, clock.elapsed(), policy),
       ...(pid === undefined ? {} : { pid }),
     };
   }
 
   /** One after the other: an action may bring the next input at once. */
-  #take(input: ConnectionInput): void {
+  protected override post(input: InstanceInput): void {
     this.#inputs.push(input);
     if (this.#isStepping) return;
     this.#isStepping = true;
     try {
-      for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
-        const { state, actions } = stepConnection(this.#state, next, this.#host.clock.elapsed(), this.#host.policy);
-        this.#state = state;
-        for (const action of actions) this.#act(action);
-      }
+      for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) this.step(next);
     } finally {
       this.#isStepping = false;
     }
-    if (this.#state.phase.name === 'stopped') this.#stopped.resolve();
+    if (this.state.phase.name === 'stopped') this.#stopped.resolve();
   }
 
-  #act(action: ConnectionAction): void {
-    switch (action.type) {
-      case 'process.spawn':
-        return this.#spawn(action.process);
-      case 'process.ping':
-        return this.#tell({ type: 'ping', n: action.n });
-      case 'process.drain':
-        return this.#tell({ type: 'drain', graceMs: action.graceMs });
-      case 'process.kill':
-        return void this.#child?.kill(0);
-      case 'timer.set':
-        return this.#timers.set(action.timer, action.at);
-      case 'timer.clear':
-        return this.#timers.clear(action.timer);
-      case 'report':
-        return this.#report(action);
-    }
+  protected override policy(): SupervisionPolicy {
+    return this.#host.policy;
   }
 
-  #spawn(process: number): void {
+  protected override spawn(_process: number, listener: ProcessListener<FromConnector>): RunningProcess<ToConnector> {
     this.#hasTold = false;
-    try {
-      this.#child = this.#startChild();
-    } catch (error) {
-      this.#take({ type: 'failed', process, error: toFrameError(error, 'E_PROCESS_START') });
-      return this.#take({ type: 'exited', process, code: null, signal: null });
-    }
-    const { channel, exited } = this.#child;
-    acceptConnectorEvents(channel, this.#accept);
-    answerConnectorAsks(channel, this.#answer);
-    channel.onMessage((message) => this.#hear(process, message));
-    channel.onRefused(({ code, message }) =>
-      this.#report({ level: 'warn', event: 'frame.refused', message: `${code}: ${message}` }),
-    );
-    void exited.then(({ code, signal }) => {
-      this.#child = undefined;
-      this.#take({ type: 'exited', process, code, signal });
-    });
-    channel
-      .send({ type: 'start', plan: toStart(this.#plan, this.#host.ingress.entryAgent()) })
-      .catch((error: unknown) => {
-        // Its end is told by itself.
-        if (error instanceof GoondanError && error.code === 'E_IPC_CLOSED') return;
-        this.#take({ type: 'failed', process, error: toFrameError(error, 'E_CONNECTOR_START') });
-      });
-  }
-
-  #startChild(): ChildProcess<ToConnector, FromConnector> {
-    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput } = this.#host;
+    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, policy, ingress } = this.#host;
     const { connection, environment, secrets, masked = [] } = this.#plan;
     const mask = maskSecrets([...Object.values(secrets), ...masked]);
-    return spawn(connectorLanguage, {
+    const child = spawn(connectorLanguage, {
       name: `connection ${connection}`,
       runner,
       frameFolder: frameFolderFor(connection),
@@ -177,39 +125,68 @@ export class KeptConnection {
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) => onOutput(connection, maskOutput(output, mask)),
     });
+    acceptConnectorEvents(child.channel, this.#accept);
+    answerConnectorAsks(child.channel, this.#answer);
+    const start = toStart(this.#plan, ingress.entryAgent());
+    return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat: policy.heartbeat, clock }, listener);
   }
 
-  #hear(process: number, message: FromConnector): void {
+  protected override stepped(before: InstanceState, input: InstanceInput): void {
+    const { clock, policy } = this.#host;
+    const told = tellStep({ before, input, after: this.state, now: clock.elapsed(), policy });
+    if (told === undefined) return;
+    const { problem, level, event, message } = told;
+    this.#problem = problem ?? this.#problem;
+    // Its own line in the log says why.
+    const isRepeated = input.type === 'start.failed' && this.#hasTold;
+    this.report(isRepeated ? 'info' : level, event, message);
+  }
+
+  protected override perform(action: OwnAction): void {
+    // Connections are few: each has a slot of its own. The machine's other actions are for agents.
+    if (action.type === 'slot.ask') this.post({ type: 'slot.granted' });
+  }
+
+  protected override heard(process: number, message: FromConnector): void {
     switch (message.type) {
       case 'ready':
-        return this.#take({ type: 'ready', process });
+        return this.post({ type: 'ready', process });
       case 'failed':
-        return this.#take({ type: 'failed', process, error: message.error, isTold: this.#hasTold });
-      case 'pong':
-        return this.#take({ type: 'pong', process, n: message.n });
+        return this.post({ type: 'start.failed', process, error: message.error });
       case 'log':
         this.#hasTold ||= message.line.event === 'connector.failed';
         return this.#relay(message.line);
       case 'dropped': {
         const text = `${message.counts.log} lines of its log were let go: there were too many at once.`;
-        return this.#report({ level: 'warn', event: 'log.dropped', message: text });
+        return this.report('warn', 'log.dropped', text);
       }
       // Accepted elsewhere; and its end is told by itself.
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
+      case 'pong':
       case 'drained':
     }
+  }
+
+  protected override lost(): void {
+    // The next process hears on its own channel.
+  }
+
+  /** One that was not told who it is cannot start. For any other message its heartbeat tells whether it still reads. */
+  protected override unsent(process: number, _problem: string, thrown: unknown): void {
+    if (this.state.phase.name !== 'starting') return;
+    this.post({ type: 'start.failed', process, error: toFrameError(thrown, 'E_CONNECTOR_START') });
+  }
+
+  protected override report(level: LogLevel, event: string, message: string): void {
+    const time = this.#host.clock.now().toISOString();
+    this.#host.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
   /** Whose line it is, the channel says. */
   #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
     this.#host.report({ ...line, connection: this.#plan.connection });
-  }
-
-  #report({ level, event, message }: Required<Pick<LogLine, 'level' | 'event' | 'message'>>): void {
-    const time = this.#host.clock.now().toISOString();
-    this.#host.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
   /** What was accepted is not refused, however its turn ends. */
@@ -241,21 +218,15 @@ export class KeptConnection {
     const { code, message } = toFrameError(error, 'E_EVENT_INVALID');
     const more = untold === 0 ? '' : ` (and ${untold} events before it)`;
     const text = `The event "${name}" was not accepted: ${code}: ${message}${more}`;
-    this.#report({ level: 'warn', event: 'event.refused', message: text });
+    this.report('warn', 'event.refused', text);
     throw error;
-  }
-
-  #tell(message: ToConnector): void {
-    // It fails when the process is gone or reads nothing: the one is told by its end, the other by its heartbeat.
-    this.#child?.channel.send(message).catch(() => undefined);
   }
 }
 
 const REFUSALS_TOLD_EVERY_MS = 1_000;
 
 /** What its process needs to know. */
-export function toStart({ rules, environment: _environment, ...plan }: ConnectionPlan, entryAgent: string): JsonObject {
-  const start: ConnectorStart = { ...plan, agents: routedAgents(rules, entryAgent) };
-  // A plan is JSON.
-  return start as unknown as JsonObject;
+export function toStart(plan: ConnectionPlan, entryAgent: string): ConnectorStart {
+  const { rules, environment: _, ...start } = plan;
+  return { ...start, agents: routedAgents(rules, entryAgent) };
 }

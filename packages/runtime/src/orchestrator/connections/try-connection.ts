@@ -8,6 +8,7 @@ import { GoondanError } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
@@ -61,7 +62,7 @@ export async function tryConnection(plan: ConnectionPlan, trial: ConnectionTrial
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     child.channel
-      .send({ type: 'start', plan: { ...toStart(plan, trial.entryAgent), isTrial: true } })
+      .send({ type: 'start', plan: copyJsonObject({ ...toStart(plan, trial.entryAgent), isTrial: true }) })
       .catch((error: unknown) => fail(`could not be told: ${String(error)}`));
     try {
       await loaded.promise;

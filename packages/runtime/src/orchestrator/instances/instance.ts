@@ -1,7 +1,4 @@
-/**
- * One agent instance as the orchestrator knows it: the machine of `supervision/`, fed with what happens, and its actions
- * done. It decides nothing itself.
- */
+/** One agent instance as the orchestrator knows it: a supervised process that runs turns. It decides nothing itself. */
 import type {
   AgentAddress,
   AgentEvent,
@@ -10,24 +7,16 @@ import type {
   TokenUsage,
   TurnResult,
 } from '@goondan/types';
-import type { FrameError } from '../../ipc/check/frame-error.ts';
-import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
-import { NamedTimers } from '../named-timers.ts';
-import { stepInstance } from '../supervision/instance-machine.ts';
-import {
-  type InstanceAction,
-  type InstanceInput,
-  type InstanceState,
-  type InstanceTimer,
-  newInstance,
-} from '../supervision/instance-state.ts';
-import { hasProcess, hasTurn } from '../supervision/instance-step.ts';
+import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';
+import { hasTurn } from '../supervision/instance-step.ts';
+import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
+import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
-import type { AgentProcess, AgentProcessListener } from './agent-process.ts';
 
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
@@ -52,7 +41,7 @@ export interface InstanceHost {
   /** Puts an input into the line of all inputs: nothing is stepped inside a step. */
   post(instance: Instance, input: InstanceInput): void;
   /** May throw `E_PROCESS_START`. */
-  spawn(instance: Instance, process: number, listener: AgentProcessListener): AgentProcess;
+  spawn(instance: Instance, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
   /** Its process begins to start, or does not any more. */
@@ -69,13 +58,10 @@ export interface InstanceHost {
   report(instance: Instance, level: LogLevel, event: string, message: string): void;
 }
 
-export class Instance {
+export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   readonly address: AgentAddress;
   readonly key: string;
   readonly #host: InstanceHost;
-  readonly #timers: NamedTimers<InstanceTimer>;
-  #state: InstanceState = newInstance;
-  #process: AgentProcess | undefined;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** Why a process of it last ended, as it said itself; said again it is not logged again. */
   #lastWords: string | undefined;
@@ -83,27 +69,15 @@ export class Instance {
   #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
   constructor(address: AgentAddress, key: string, host: InstanceHost) {
+    super(host.clock);
     this.address = address;
     this.key = key;
     this.#host = host;
-    this.#timers = new NamedTimers(host.clock, (timer) => host.post(this, { type: 'timer', timer }));
-  }
-
-  get state(): InstanceState {
-    return this.#state;
   }
 
   /** The event whose turn runs. */
   get running(): AgentEvent | undefined {
-    return hasTurn(this.#state.phase) ? this.#state.queue[0]?.event : undefined;
-  }
-
-  get hasProcess(): boolean {
-    return hasProcess(this.#state.phase);
-  }
-
-  get pid(): number | undefined {
-    return this.#process?.pid;
+    return hasTurn(this.state.phase) ? this.state.queue[0]?.event : undefined;
   }
 
   /** How things are that its extensions need, as its process said last. */
@@ -112,39 +86,40 @@ export class Instance {
   }
 
   get status(): AgentInstance['status'] {
-    return statusOf(this.#state);
+    return statusOf(this.state);
   }
 
-  /** Only from the line of inputs: see `InstanceHost.post`. */
-  step(input: InstanceInput): void {
-    const { clock, policy } = this.#host;
+  protected override post(input: InstanceInput): void {
+    this.#host.post(this, input);
+  }
+
+  protected override policy(): SupervisionPolicy {
+    return this.#host.policy;
+  }
+
+  protected override spawn(process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
+    try {
+      return this.#host.spawn(this, process, listener);
+    } catch (error) {
+      const { code, message } = toFrameError(error, 'E_PROCESS_START');
+      this.report('error', 'start.failed', `${code}: ${message}`);
+      throw error;
+    }
+  }
+
+  protected override stepped(before: InstanceState, input: InstanceInput): void {
     if (input.type === 'forgive') this.#lastWords = undefined;
-    const { state, actions } = stepInstance(this.#state, input, clock.elapsed(), policy);
-    const wasStarting = this.#state.phase.name === 'starting';
-    const isStarting = state.phase.name === 'starting';
-    this.#state = state;
-    if (isStarting !== wasStarting) this.#host.processStarting(this, isStarting);
-    for (const action of actions) this.#perform(action);
+    const isStarting = this.state.phase.name === 'starting';
+    if (isStarting !== (before.phase.name === 'starting')) this.#host.processStarting(this, isStarting);
   }
 
-  /** To its process, if it has one. */
-  say(message: ToAgent): void {
-    this.#process?.say(message);
-  }
-
-  #perform(action: InstanceAction): void {
+  protected override perform(action: OwnAction): void {
     const host = this.#host;
     switch (action.type) {
       case 'slot.ask':
         return host.askSlot(this);
       case 'slot.release':
         return host.releaseSlot(this);
-      case 'process.spawn':
-        return this.#spawn(action.process);
-      case 'process.drain':
-        return this.say(drainFrame(action));
-      case 'process.kill':
-        return this.#process?.kill();
       case 'turn.send': {
         const { event, seq, deadLetter, isExcused } = action;
         const excused = isExcused === undefined ? {} : { isExcused };
@@ -159,81 +134,53 @@ export class Instance {
         return host.deadLettered(this, action.event, action.crashes);
       case 'requests.fail':
         return host.requestsFailed(this, action.error);
-      case 'timer.set':
-        return this.#timers.set(action.timer, action.at);
-      case 'timer.clear':
-        return this.#timers.clear(action.timer);
       case 'report':
-        return host.report(this, action.level, action.event, action.message);
+        return this.report(action.level, action.event, action.message);
     }
   }
 
-  #spawn(process: number): void {
-    try {
-      this.#process = this.#host.spawn(this, process, this.#listenerFor(process));
-    } catch (error) {
-      const failure = toFrameError(error, 'E_PROCESS_START');
-      this.#host.report(this, 'error', 'start.failed', `${failure.code}: ${failure.message}`);
-      this.#host.post(this, { type: 'start.failed', process, error: failure });
-      this.#host.post(this, { type: 'exited', process, code: null, signal: null });
-    }
+  protected override lost(): void {
+    this.#statuses = undefined;
+    this.#host.processGone(this);
   }
 
-  #listenerFor(process: number): AgentProcessListener {
-    const host = this.#host;
-    return {
-      message: (message) => this.#hear(process, message),
-      refused: (problem) => host.report(this, 'warn', 'frame.refused', problem),
-      hung: () => host.post(this, { type: 'heartbeat.missed', process }),
-      exited: ({ code, signal, leftBehind }) => {
-        if (leftBehind > 0) {
-          host.report(this, 'warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
-        }
-        this.#process = undefined;
-        this.#statuses = undefined;
-        host.processGone(this);
-        host.post(this, { type: 'exited', process, code, signal });
-      },
-      cutOff: () => {
-        host.report(this, 'error', 'process.cut_off', 'It closed its channel, lives on, and is killed.');
-        this.#process?.kill();
-      },
-      // It would wait for ever for what it was not told: a new process gets it again.
-      unsayable: (problem, thrown) => {
-        host.report(this, 'error', 'frame.not_sent', problem);
-        // The disk may be why, and then the event is not to blame.
-        const error = toFrameError(thrown, 'E_UNEXPECTED');
-        if (this.running !== undefined) host.post(this, { type: 'turn.lost', process, error });
-        this.#process?.kill();
-      },
-    };
+  /** It would wait for ever for what it was not told: a new process gets it again. */
+  protected override unsent(process: number, problem: string, thrown: unknown): void {
+    this.report('error', 'frame.not_sent', problem);
+    // The disk may be why, and then the event is not to blame.
+    const error = toFrameError(thrown, 'E_UNEXPECTED');
+    if (this.running !== undefined) this.post({ type: 'turn.lost', process, error });
+    this.kill();
   }
 
-  #hear(process: number, message: FromAgent): void {
+  protected override report(level: LogLevel, event: string, message: string): void {
+    this.#host.report(this, level, event, message);
+  }
+
+  protected override heard(process: number, message: FromAgent): void {
     const host = this.#host;
     switch (message.type) {
       case 'ready':
         // Work goes to the process first: what is written down can wait.
-        host.post(this, { type: 'ready', process });
+        this.post({ type: 'ready', process });
         return this.#takeDescription(message);
       case 'described':
         return this.#takeDescription(message);
       case 'start.failed':
-        return host.post(this, { type: 'start.failed', process, error: message.error });
+        return this.post({ type: 'start.failed', process, error: message.error });
       case 'turn.lost':
-        return host.post(this, { type: 'turn.lost', process, error: message.error });
+        return this.post({ type: 'turn.lost', process, error: message.error });
       case 'turn.done': {
         const { eventId, result, stepCount, usage } = message;
         this.#told = { stepCount, usage };
-        return host.post(this, { type: 'turn.done', process, eventId, result });
+        return this.post({ type: 'turn.done', process, eventId, result });
       }
+      case 'pong':
       case 'replayed':
-        // Only of a process that was started for it.
+        // The first goes to the heartbeat, the second comes only from a process that was started for it.
         return undefined;
       case 'drained':
-        return message.leavesTurn === true ? host.post(this, { type: 'turn.left', process }) : undefined;
-      case 'pong':
-        return;
+        return message.leavesTurn === true ? this.post({ type: 'turn.left', process }) : undefined;
       case 'log':
         return this.#isSaid(message.line) ? undefined : host.heard(this, message);
       default:
@@ -265,11 +212,6 @@ export class Instance {
 }
 
 const nothingTold = { stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
-
-function drainFrame({ graceMs, cleanUpMs }: Extract<InstanceAction, { type: 'process.drain' }>): ToAgent {
-  const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs: Math.round(cleanUpMs) };
-  return { type: 'drain', graceMs: Math.round(graceMs), ...cleanUp };
-}
 
 function statusOf({ phase }: InstanceState): AgentInstance['status'] {
   switch (phase.name) {

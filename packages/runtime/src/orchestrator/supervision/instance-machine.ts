@@ -24,6 +24,9 @@
  *     is started again under the backoff; who waits is told when the next start is further away than `startTimeoutMs`.
  * 13. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
  *     queue, and the end of that process is no crash.
+ * 14. One that is kept (`keep`: a connection) has a process whether there is work or not, until `drain` stops it. It never
+ *     idles, every start that failed is tried again, and a failure that its ready process reports ends that process. One
+ *     that was asked to go has all of its grace, whether it answers or not.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
@@ -31,7 +34,16 @@ import type { InstanceInput, InstanceState, InstanceTimer } from './instance-sta
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess, loseTurn } from './lose-process.ts';
 import { acceptWork, becomeReady, cancelEvent, discard, finishTurn } from './run-turns.ts';
-import { failStart, forgive, reportStart, seekProcess, standDamaged, startError, takeSlot } from './start-process.ts';
+import {
+  failStart,
+  forgive,
+  keep,
+  reportStart,
+  seekProcess,
+  standDamaged,
+  startError,
+  takeSlot,
+} from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 /** `now` is on the clock that only grows. */
@@ -47,6 +59,8 @@ export function stepInstance(
       return acceptWork(state, input, moment);
     case 'cancel':
       return cancelEvent(state, input);
+    case 'keep':
+      return keep(state, moment);
     case 'slot.granted':
       return takeSlot(state, moment);
     case 'hibernate':

@@ -59,6 +59,8 @@ export interface InstanceState {
   readonly startError?: FrameError;
   /** Processes so far; the number of the newest. */
   readonly spawned: number;
+  /** It has a process whether there is work or not. */
+  readonly isKept?: true;
 }
 
 export const newInstance: InstanceState = {
@@ -82,6 +84,8 @@ export type InstanceInput =
       readonly crashes?: number;
       readonly cancelled?: string;
     }
+  /** From now on it has a process, whether there is work or not. */
+  | { readonly type: 'keep' }
   /** Whoever waited for that event gave up. */
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   /** `planSlots` chose it. */
@@ -91,7 +95,10 @@ export type InstanceInput =
   /** The same, of one whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
-  /** Also when the spawn itself failed; then followed by `exited`. It was logged before it is posted. */
+  /**
+   * Also when the spawn itself failed; then followed by `exited`. It was logged before it is posted. A process that is
+   * kept may report it after it was ready, too.
+   */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   /** The running turn gave no result, and its process ends. */
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }

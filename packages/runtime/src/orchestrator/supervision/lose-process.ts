@@ -24,7 +24,9 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   if (phase.name === 'starting') {
     return reportStart(failStart(state, startError('it did not answer while it started'), moment));
   }
-  if (phase.name !== 'ready' && phase.name !== 'busy' && phase.name !== 'draining') return stay(state);
+  // Invariant 14.
+  const mayHang = phase.name === 'draining' && state.isKept !== true;
+  if (phase.name !== 'ready' && phase.name !== 'busy' && !mayHang) return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
   const message = `Process ${state.spawned} does not answer and is killed.`;
   return {
@@ -125,12 +127,12 @@ function goOn(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
   if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
   if (failedForGood(state)) return stay(enter(state, { name: 'doesNotStart' }));
-  if (state.queue.length > 0) return seekProcess(state, moment);
+  if (state.queue.length > 0 || state.isKept === true) return seekProcess(state, moment);
   return stay(enter(state, { name: 'absent' }));
 }
 
-/** Invariant 11. One that was asked to go while it started did not fail. */
-function failedForGood({ phase, startError: error }: InstanceState): boolean {
-  if (phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
+/** Invariants 11 and 14. One that was asked to go while it started did not fail. */
+function failedForGood({ phase, startError: error, isKept }: InstanceState): boolean {
+  if (isKept === true || phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
   return phase.why === 'startFailed' || phase.why === 'store';
 }

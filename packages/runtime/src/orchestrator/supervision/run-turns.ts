@@ -93,7 +93,8 @@ export function discard(state: InstanceState, { error }: Extract<InstanceInput, 
 function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
   if (state.queue.length > 0) return sendNext(state, moment, readySince);
   const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
-  return { state: enter(state, ready), actions: watchIdle(moment, ready.idleSince) };
+  // Invariant 14.
+  return { state: enter(state, ready), actions: state.isKept === true ? [] : watchIdle(moment, ready.idleSince) };
 }
 
 function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[] {

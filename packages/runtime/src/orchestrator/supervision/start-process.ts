@@ -4,7 +4,6 @@ import type { InstanceAction, InstanceState } from './instance-state.ts';
 import { backoffMs, noCrashes } from './backoff.ts';
 import {
   after,
-  clearTimer,
   clearTimerOf,
   enter,
   hasProcess,
@@ -12,6 +11,7 @@ import {
   type InstanceStep,
   kill,
   type Moment,
+  readySinceOf,
   setTimer,
   stay,
 } from './instance-step.ts';
@@ -25,6 +25,11 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
     return { state: enter(state, { name: 'backoff', until: notBefore }), actions: [setTimer('backoff', notBefore)] };
   }
   return { state: enter(state, { name: 'inLine' }), actions: [{ type: 'slot.ask' }] };
+}
+
+/** Invariant 14. */
+export function keep(state: InstanceState, moment: Moment): InstanceStep {
+  return state.phase.name === 'absent' ? seekProcess({ ...state, isKept: true }, moment) : stay(state);
 }
 
 export function forgive(state: InstanceState, moment: Moment): InstanceStep {
@@ -69,11 +74,15 @@ export function takeSlot(state: InstanceState, { now, policy }: Moment): Instanc
 }
 
 export function failStart(state: InstanceState, error: FrameError, moment: Moment): InstanceStep {
-  if (state.phase.name !== 'starting') return ignore(state, `start.failed: it is not starting: ${error.message}`);
+  const { phase } = state;
+  // Invariant 14.
+  const isUp = phase.name === 'ready' && state.isKept === true;
+  if (phase.name !== 'starting' && !isUp) return ignore(state, `start.failed: it is not starting: ${error.message}`);
   const failed = countFailedStart(state, error);
+  const killed = { name: 'killed', why: 'startFailed', hasTurn: false, afterwards: 'serve' } as const;
   return {
-    state: enter(failed, { name: 'killed', why: 'startFailed', hasTurn: false, afterwards: 'serve' }),
-    actions: [clearTimer('start'), kill(state), ...tellWaiting(failed, moment)],
+    state: enter(failed, { ...killed, ...readySinceOf(phase) }),
+    actions: [...clearTimerOf(phase), kill(state), ...tellWaiting(failed, moment)],
   };
 }
 

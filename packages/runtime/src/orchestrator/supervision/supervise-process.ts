@@ -1,21 +1,31 @@
 /**
- * One process of one agent instance, from its first frame to its last: what is said to it, what it says, and whether it
- * still answers. What it means is decided elsewhere (`supervision/`).
+ * One process, of an agent or of a connector, from its first frame to its last: its messages, and whether it still
+ * answers. `SupervisedProcess` decides what follows from it.
  */
+import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
+import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess } from '../../ports/spawn.ts';
-import { answerPing, beat, firstHeartbeat } from '../supervision/heartbeat.ts';
+import { answerPing, beat, firstHeartbeat } from './heartbeat.ts';
 
-export type AgentChild = ChildProcess<ToAgent, FromAgent>;
+/** Messages that every process understands. */
+type Upkeep =
+  | { readonly type: 'start'; readonly plan: JsonObject }
+  | { readonly type: 'ping'; readonly n: number }
+  | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number };
+
+interface Pong {
+  readonly type: 'pong';
+  readonly n: number;
+}
 
 /** Hears what happens, in order; `exited` comes once and last. None of them may throw. */
-export interface AgentProcessListener {
-  message(message: FromAgent): void;
+export interface ProcessListener<Up> {
+  /** Every message but the answers to its pings. */
+  message(message: Up): void;
   /** A frame that was not let in, and why, with its code. */
   refused(problem: string): void;
   /** It did not answer in time. */
@@ -23,33 +33,34 @@ export interface AgentProcessListener {
   exited(exit: ChildExit): void;
   /** It closed its channel and lives on. */
   cutOff(): void;
-  /** Something could not be said to it, although it lives. */
-  unsayable(problem: string, thrown: unknown): void;
+  /** A message could not be sent to it, although it lives. */
+  unsent(problem: string, thrown: unknown): void;
 }
 
 /** How long a process may live on when its channel is closed. */
 const WITHOUT_CHANNEL_MS = 1_000;
 
-export interface AgentProcess {
+export interface RunningProcess<Down> {
   readonly pid: number;
-  say(message: ToAgent): void;
+  say(message: Down | Upkeep): void;
   /** SIGKILL to its whole group. */
   kill(): void;
 }
 
-export function runAgentProcess(
-  child: AgentChild,
-  start: AgentStart,
+/** `start` is the first message, and tells the process who it is. */
+export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
+  child: ChildProcess<Down | Upkeep, Up | Pong>,
+  start: AgentStart | ConnectorStart,
   { heartbeat: policy, clock }: { readonly heartbeat: HeartbeatPolicy; readonly clock: Clock },
-  listener: AgentProcessListener,
-): AgentProcess {
+  listener: ProcessListener<Up>,
+): RunningProcess<Down> {
   const { channel } = child;
   let heartbeat = firstHeartbeat;
   let callOff = clock.after(policy.everyMs, look);
   let callOffKill: () => void = () => undefined;
 
   channel.onMessage((message) => {
-    if (message.type === 'pong') heartbeat = answerPing(heartbeat, message.n);
+    if (isPong(message)) heartbeat = answerPing(heartbeat, message.n);
     else listener.message(message);
   });
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
@@ -62,15 +73,15 @@ export function runAgentProcess(
     callOffKill();
     listener.exited(exit);
   });
-  // A plan is JSON: whoever made it was checked.
+  // It is JSON: the plan it was made from was checked.
   say({ type: 'start', plan: copyJsonObject(start, { omitUndefined: true }) });
   return { pid: child.pid, say, kill: () => void child.kill(0) };
 
-  function say(message: ToAgent): void {
+  function say(message: Down | Upkeep): void {
     channel.send(message).catch((error: unknown) => {
       // One that is gone needs no message: its end is told by `exited`.
       if (channel.isClosed) return;
-      listener.unsayable(`${message.type}: ${error instanceof Error ? error.message : String(error)}`, error);
+      listener.unsent(`${message.type}: ${error instanceof Error ? error.message : String(error)}`, error);
     });
   }
 
@@ -81,4 +92,8 @@ export function runAgentProcess(
     say({ type: 'ping', n: next.n });
     callOff = clock.after(policy.everyMs, look);
   }
+}
+
+function isPong(message: { readonly type: string }): message is Pong {
+  return message.type === 'pong';
 }

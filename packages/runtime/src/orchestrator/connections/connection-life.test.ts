@@ -1,18 +1,22 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { backoffMs } from '../supervision/backoff.ts';
-import { stepConnection } from './connection-machine.ts';
+import { answerPing, beat, firstHeartbeat } from '../supervision/heartbeat.ts';
+import { stepInstance } from '../supervision/instance-machine.ts';
 import {
-  type ConnectionAction,
-  type ConnectionInput,
-  type ConnectionPolicy,
-  type ConnectionState,
-  type ConnectionTimer,
-  newConnection,
-} from './connection-state.ts';
+  type InstanceAction,
+  type InstanceInput,
+  type InstanceState,
+  type InstanceTimer,
+  newInstance,
+} from '../supervision/instance-state.ts';
+import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { connectionStatus } from './connection-status.ts';
+import { tellStep, type ToldStep } from './tell-step.ts';
 
-const policyOfTests: ConnectionPolicy = {
+const policyOfTests = {
+  ...defaultSupervisionPolicy,
   restart: { quickCrashes: 3, baseMs: 100, maxMs: 1_000, healthyMs: 10_000 },
   heartbeat: { everyMs: 50, missedPings: 3 },
   startTimeoutMs: 2_000,
@@ -20,34 +24,44 @@ const policyOfTests: ConnectionPolicy = {
 
 /** A connection with its world around it: one process at most, timers that ring, and what was done. */
 class World {
-  state: ConnectionState = newConnection;
+  state: InstanceState = newInstance;
   now = 0;
   /** The number of the process that lives. */
   alive: number | undefined;
   isKilled = false;
-  readonly timers = new Map<ConnectionTimer, number>();
+  problem: FrameError | undefined;
+  heartbeat = firstHeartbeat;
+  /** When the process that lives is pinged next. */
+  beatAt = Infinity;
+  readonly timers = new Map<InstanceTimer, number>();
   readonly spawns: { readonly at: number; readonly wasAlive: boolean }[] = [];
   readonly pings: number[] = [];
   readonly drains: number[] = [];
-  readonly reports: string[] = [];
+  readonly told: ToldStep[] = [];
 
-  constructor(readonly policy: ConnectionPolicy = policyOfTests) {}
+  constructor(readonly policy = policyOfTests) {}
 
-  take(input: ConnectionInput): void {
-    const { state, actions } = stepConnection(this.state, input, this.now, this.policy);
+  take(input: InstanceInput): void {
+    const { now, policy, state: before } = this;
+    const { state, actions } = stepInstance(before, input, now, policy);
     this.state = state;
+    const told = tellStep({ before, input, after: state, now, policy });
+    if (told !== undefined) this.told.push(told);
+    this.problem = told?.problem ?? this.problem;
     for (const action of actions) this.act(action);
   }
 
-  act(action: ConnectionAction): void {
+  act(action: InstanceAction): void {
     switch (action.type) {
+      case 'slot.ask':
+        return this.take({ type: 'slot.granted' });
       case 'process.spawn':
         this.spawns.push({ at: this.now, wasAlive: this.alive !== undefined });
         this.alive = action.process;
         this.isKilled = false;
+        this.heartbeat = firstHeartbeat;
+        this.beatAt = this.now + this.policy.heartbeat.everyMs;
         return;
-      case 'process.ping':
-        return void this.pings.push(action.n);
       case 'process.drain':
         return void this.drains.push(action.graceMs);
       case 'process.kill':
@@ -57,9 +71,17 @@ class World {
         return void this.timers.set(action.timer, action.at);
       case 'timer.clear':
         return void this.timers.delete(action.timer);
-      case 'report':
-        return void this.reports.push(`${action.level} ${action.event}`);
+      default:
     }
+  }
+
+  /** As `superviseProcess` does. */
+  beat(): void {
+    const next = beat(this.heartbeat, this.policy.heartbeat);
+    this.beatAt = next.type === 'dead' ? Infinity : this.now + this.policy.heartbeat.everyMs;
+    if (next.type === 'dead') return this.take({ type: 'heartbeat.missed', process: this.alive ?? 0 });
+    this.heartbeat = next.heartbeat;
+    this.pings.push(next.n);
   }
 
   /** Lets time pass, and timers ring on the way. */
@@ -67,11 +89,14 @@ class World {
     const end = this.now + ms;
     for (;;) {
       const [next] = [...this.timers].filter(([, at]) => at <= end).toSorted(([, a], [, b]) => a - b);
-      if (next === undefined) break;
-      const [timer, at] = next;
-      this.timers.delete(timer);
-      this.now = Math.max(this.now, at);
-      this.take({ type: 'timer', timer });
+      const [timer, at] = next ?? [undefined, Infinity];
+      if (Math.min(at, this.beatAt) > end) break;
+      this.now = Math.max(this.now, Math.min(at, this.beatAt));
+      if (timer === undefined || this.beatAt < at) this.beat();
+      else {
+        this.timers.delete(timer);
+        this.take({ type: 'timer', timer });
+      }
     }
     this.now = end;
   }
@@ -79,20 +104,28 @@ class World {
   /** The child says something; nobody, when there is none. */
   say(type: 'ready' | 'failed' | 'pong' | 'exited', process = this.alive ?? 0): void {
     if (type === 'ready') return this.take({ type, process });
-    if (type === 'pong') return this.take({ type, process, n: this.pings.at(-1) ?? 0 });
-    if (type === 'failed') return this.take({ type, process, error: { code: 'E_CONNECTOR_LOAD', message: 'no' } });
-    if (process === this.alive) this.alive = undefined;
+    if (type === 'pong') {
+      if (process === this.alive) this.heartbeat = answerPing(this.heartbeat, this.heartbeat.sent);
+      return;
+    }
+    if (type === 'failed') {
+      return this.take({ type: 'start.failed', process, error: { code: 'E_CONNECTOR_LOAD', message: 'no' } });
+    }
+    if (process === this.alive) {
+      this.alive = undefined;
+      this.beatAt = Infinity;
+    }
     this.take({ type, process, code: 0, signal: null });
   }
 
   get status() {
-    return connectionStatus(this.state, this.now, this.policy);
+    return connectionStatus(this.state, this.problem, this.now, this.policy);
   }
 }
 
-function started(by: ConnectionPolicy = policyOfTests): World {
+function started(by = policyOfTests): World {
   const world = new World(by);
-  world.take({ type: 'start' });
+  world.take({ type: 'keep' });
   return world;
 }
 
@@ -106,8 +139,8 @@ describe('a connection', () => {
   test('starts when it is asked to, once, and listens when its process says so', () => {
     const world = new World();
     expect([world.status.status, world.spawns.length]).toEqual(['stopped', 0]);
-    world.take({ type: 'start' });
-    world.take({ type: 'start' });
+    world.take({ type: 'keep' });
+    world.take({ type: 'keep' });
     expect([world.status.status, world.spawns.length]).toEqual(['starting', 1]);
     world.say('ready');
     expect(world.status).toEqual({ status: 'listening', crashes: 0 });
@@ -155,10 +188,8 @@ describe('a connection', () => {
     world.now = 77.7;
     world.say('exited');
     world.say('exited');
-    const exit = { type: 'exited', process: world.alive ?? 0, code: 0, signal: null } as const;
-    const { actions } = stepConnection(world.state, exit, world.now, policyOfTests);
-    const said = actions.flatMap((action) => (action.type === 'report' ? [action.message] : []));
-    expect(said).toEqual([expect.stringMatching(/; the next one starts in 100 ms\.$/)]);
+    world.say('exited');
+    expect(world.told.at(-1)?.message).toEndWith('; the next one starts in 100 ms.');
   });
 
   test('whose process fails is killed, then replaced', () => {
@@ -179,6 +210,14 @@ describe('a connection', () => {
     world.say('failed');
     world.take({ type: 'exited', process, code: null, signal: null });
     expect([world.status.crashes, world.spawns.length]).toEqual([1, 2]);
+  });
+
+  test('gets another process also after an error that keeps an agent from being tried again', () => {
+    const world = started();
+    const error = { code: 'E_ENV_MISSING', message: 'TOKEN is not set' } as const;
+    world.take({ type: 'start.failed', process: world.alive ?? 0, error });
+    world.say('exited');
+    expect([world.status.status, world.spawns.length]).toEqual(['starting', 2]);
   });
 
   test('that does not listen in time is killed', () => {
@@ -230,12 +269,12 @@ describe('a connection', () => {
     starting.take({ type: 'timer', timer: 'start' });
     expect([starting.state.phase.name, starting.timers.get('start')]).toEqual(['starting', 2_000]);
     const draining = listening();
-    draining.take({ type: 'drain', graceMs: 500 });
+    draining.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
     draining.timers.clear();
     draining.take({ type: 'timer', timer: 'grace' });
     expect([draining.state.phase.name, draining.timers.get('grace')]).toEqual(['draining', 500]);
-    for (const timer of ['backoff', 'grace'] as const) starting.take({ type: 'timer', timer });
-    for (const timer of ['backoff', 'start', 'beat'] as const) draining.take({ type: 'timer', timer });
+    for (const timer of ['backoff', 'idle', 'grace'] as const) starting.take({ type: 'timer', timer });
+    for (const timer of ['backoff', 'start', 'idle'] as const) draining.take({ type: 'timer', timer });
     expect([starting.state.phase.name, draining.state.phase.name]).toEqual(['starting', 'draining']);
   });
 
@@ -252,7 +291,7 @@ describe('a connection', () => {
 describe('R-07 a connection that is drained', () => {
   test('asks its process to go, waits for it, and is stopped', () => {
     for (const world of [started(), listening()]) {
-      world.take({ type: 'drain', graceMs: 500 });
+      world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
       expect([world.drains, world.isKilled, world.status.status]).toEqual([[500], false, 'stopped']);
       world.pass(499);
       world.say('exited');
@@ -263,10 +302,10 @@ describe('R-07 a connection that is drained', () => {
 
   test('kills what has not gone in time, and the second word may only shorten that', () => {
     const world = listening();
-    world.take({ type: 'drain', graceMs: 500 });
-    world.take({ type: 'drain', graceMs: 900 });
+    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
+    world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
     world.pass(200);
-    world.take({ type: 'drain', graceMs: 100 });
+    world.take({ type: 'drain', graceMs: 100, afterwards: 'stop' });
     world.pass(99);
     expect(world.isKilled).toBe(false);
     world.pass(1);
@@ -277,15 +316,15 @@ describe('R-07 a connection that is drained', () => {
 
   test('is not given more time by a second word', () => {
     const world = listening();
-    world.take({ type: 'drain', graceMs: 500 });
-    world.take({ type: 'drain', graceMs: 900 });
+    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
+    world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
     world.pass(500);
     expect([world.drains, world.isKilled]).toEqual([[500], true]);
   });
 
   test('without a grace kills at once', () => {
     const world = listening();
-    world.take({ type: 'drain', graceMs: 0 });
+    world.take({ type: 'drain', graceMs: 0, afterwards: 'stop' });
     expect([world.drains, world.isKilled]).toEqual([[], true]);
     world.say('exited');
     expect(world.state.phase.name).toBe('stopped');
@@ -297,9 +336,9 @@ describe('R-07 a connection that is drained', () => {
     expect(waiting.status.status).toBe('waiting');
     for (const world of [new World(), waiting]) {
       const spawns = world.spawns.length;
-      world.take({ type: 'drain', graceMs: 500 });
+      world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
       expect([world.state.phase.name, world.timers.size]).toEqual(['stopped', 0]);
-      world.take({ type: 'start' });
+      world.take({ type: 'keep' });
       world.pass(100_000);
       expect(world.spawns).toHaveLength(spawns);
     }
@@ -308,7 +347,7 @@ describe('R-07 a connection that is drained', () => {
   test('while its process is being killed is stopped when that is gone', () => {
     const world = listening();
     world.say('failed');
-    world.take({ type: 'drain', graceMs: 500 });
+    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
     world.say('exited');
     expect([world.state.phase.name, world.spawns.length]).toEqual(['stopped', 1]);
   });
@@ -349,7 +388,7 @@ test('R-03 whatever happens in whatever order: one process, no start before its 
         expectNoDeadEnd(world);
       }
       for (const graceMs of [...drains, 0]) {
-        world.take({ type: 'drain', graceMs });
+        world.take({ type: 'drain', graceMs, afterwards: 'stop' });
         expectNoDeadEnd(world);
       }
       const spawned = world.spawns.length;
@@ -371,13 +410,14 @@ function isStopping({ state: { phase } }: World): boolean {
 }
 
 /** In every phase something is under way that ends it, or it has a process that is looked after. */
-function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled }: World): void {
-  const set = (...names: ConnectionTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
-  if (phase.name === 'waiting') set('backoff');
-  if (phase.name === 'starting') set('beat', 'start');
-  if (phase.name === 'listening') set('beat');
+function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled, beatAt }: World): void {
+  const set = (...names: InstanceTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
+  if (phase.name === 'backoff') set('backoff');
+  if (phase.name === 'starting') set('start');
+  if (phase.name === 'ready') set();
   if (phase.name === 'draining') set('grace');
   if (phase.name === 'killed') expect(isKilled).toBe(true);
-  const hasProcess = phase.name !== 'waiting' && phase.name !== 'stopped' && phase.name !== 'new';
+  if (phase.name === 'starting' || phase.name === 'ready') expect(beatAt).toBeLessThan(Infinity);
+  const hasProcess = !['absent', 'backoff', 'inLine', 'stopped'].includes(phase.name);
   expect(alive !== undefined).toBe(hasProcess);
 }

@@ -5,7 +5,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { runAgentProcess } from './agent-process.ts';
+import { superviseProcess } from './supervise-process.ts';
 
 const address = { agentName: 'a', instanceKey: 'k' };
 const start: AgentStart = {
@@ -25,7 +25,7 @@ function run() {
   const heard: string[] = [];
   child.channel.onMessage(({ type }) => void heard.push(type));
   const told: string[] = [];
-  runAgentProcess(
+  superviseProcess<ToAgent, FromAgent>(
     process,
     start,
     { heartbeat: { everyMs: 100, missedPings: 3 }, clock },
@@ -35,7 +35,7 @@ function run() {
       hung: () => void told.push('hung'),
       exited: ({ code, signal }) => void told.push(`exited ${code ?? signal}`),
       cutOff: () => void told.push('cut off'),
-      unsayable: () => void told.push('unsayable'),
+      unsent: () => void told.push('unsent'),
     },
   );
   return { clock, child, heard, told };

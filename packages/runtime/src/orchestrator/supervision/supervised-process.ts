@@ -1,0 +1,133 @@
+/**
+ * Feeds the machine of this room with what happens to one process, and does what it says. It decides nothing itself. An
+ * agent's instance and a connection are each a supervised process, with work and words of their own.
+ */
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LogLevel } from '../../ports/log-line.ts';
+import { NamedTimers } from '../named-timers.ts';
+import { stepInstance } from './instance-machine.ts';
+import {
+  type InstanceAction,
+  type InstanceInput,
+  type InstanceState,
+  type InstanceTimer,
+  newInstance,
+} from './instance-state.ts';
+import { hasProcess } from './instance-step.ts';
+import type { ProcessListener, RunningProcess } from './supervise-process.ts';
+import type { SupervisionPolicy } from './supervision-policy.ts';
+
+/** Actions that are not about the process or its timers. */
+export type OwnAction = Exclude<InstanceAction, { readonly type: `process.${string}` | `timer.${string}` }>;
+
+/** None of the methods that a subclass implements may throw, except `spawn`. */
+export abstract class SupervisedProcess<Down, Up> {
+  readonly #clock: Clock;
+  readonly #timers: NamedTimers<InstanceTimer>;
+  #state: InstanceState = newInstance;
+  #process: RunningProcess<Down> | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#timers = new NamedTimers(clock, (timer) => this.post({ type: 'timer', timer }));
+  }
+
+  get state(): InstanceState {
+    return this.#state;
+  }
+
+  get hasProcess(): boolean {
+    return hasProcess(this.#state.phase);
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** To its process, if it has one. */
+  say(message: Down): void {
+    this.#process?.say(message);
+  }
+
+  /** Only from the line of inputs, see `post`. */
+  step(input: InstanceInput): void {
+    const before = this.#state;
+    const { state, actions } = stepInstance(before, input, this.#clock.elapsed(), this.policy());
+    this.#state = state;
+    this.stepped(before, input);
+    for (const action of actions) this.#perform(action);
+  }
+
+  /** Kills its process without a word of the machine, which hears of its end. */
+  protected kill(): void {
+    this.#process?.kill();
+  }
+
+  /** Puts an input into the line of inputs: nothing is stepped inside a step. */
+  protected abstract post(input: InstanceInput): void;
+  /** Read at every step: a reload may change it. */
+  protected abstract policy(): SupervisionPolicy;
+  /** May throw `E_PROCESS_START`. */
+  protected abstract spawn(process: number, listener: ProcessListener<Up>): RunningProcess<Down>;
+  /** Hears of every step, before its actions are done. */
+  protected abstract stepped(before: InstanceState, input: InstanceInput): void;
+  protected abstract perform(action: OwnAction): void;
+  protected abstract heard(process: number, message: Up): void;
+  /** Its process is gone. */
+  protected abstract lost(): void;
+  /** A message could not be sent to its process, although that lives. */
+  protected abstract unsent(process: number, problem: string, thrown: unknown): void;
+  protected abstract report(level: LogLevel, event: string, message: string): void;
+
+  #perform(action: InstanceAction): void {
+    switch (action.type) {
+      case 'process.spawn':
+        return this.#spawn(action.process);
+      case 'process.drain': {
+        const { graceMs, cleanUpMs } = action;
+        const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs: Math.round(cleanUpMs) };
+        return this.#process?.say({ type: 'drain', graceMs: Math.round(graceMs), ...cleanUp });
+      }
+      case 'process.kill':
+        return this.kill();
+      case 'timer.set':
+        return this.#timers.set(action.timer, action.at);
+      case 'timer.clear':
+        return this.#timers.clear(action.timer);
+      default:
+        return this.perform(action);
+    }
+  }
+
+  #spawn(process: number): void {
+    try {
+      this.#process = this.spawn(process, this.#listenerFor(process));
+    } catch (thrown) {
+      const error = toFrameError(thrown, 'E_PROCESS_START');
+      this.post({ type: 'start.failed', process, error });
+      this.post({ type: 'exited', process, code: null, signal: null });
+    }
+  }
+
+  #listenerFor(process: number): ProcessListener<Up> {
+    return {
+      message: (message) => this.heard(process, message),
+      refused: (problem) => this.report('warn', 'frame.refused', problem),
+      hung: () => this.post({ type: 'heartbeat.missed', process }),
+      exited: ({ code, signal, leftBehind }) => {
+        if (leftBehind > 0) {
+          this.report('warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
+        }
+        this.#process = undefined;
+        this.lost();
+        this.post({ type: 'exited', process, code, signal });
+      },
+      cutOff: () => {
+        this.report('error', 'process.cut_off', 'It closed its channel, lives on, and is killed.');
+        this.kill();
+      },
+      unsent: (problem, thrown) => this.unsent(process, problem, thrown),
+    };
+  }
+}
