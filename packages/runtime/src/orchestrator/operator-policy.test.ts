@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { operatorPolicy } from './operator-policy.ts';
-import { PlanInForce } from './plan-in-force.ts';
+import { CurrentPlan } from './current-plan.ts';
 
 const models = { 'Model/m': { provider: 'scripted', model: 'm' } };
 const plan = {
@@ -10,16 +10,16 @@ const plan = {
 };
 
 test('the operator has the last word about traces, also after a reload', () => {
-  const inForce = new PlanInForce(plan, operatorPolicy({ GOONDAN_TRACE: 'off' }));
-  expect(inForce.current.agents.get('a')?.policy?.trace).toBe('off');
-  inForce.replace(plan);
-  expect(inForce.current.agents.get('a')?.policy?.trace).toBe('off');
+  const currentPlan = new CurrentPlan(plan, operatorPolicy({ GOONDAN_TRACE: 'off' }));
+  expect(currentPlan.value.agents.get('a')?.policy?.trace).toBe('off');
+  currentPlan.replace(plan);
+  expect(currentPlan.value.agents.get('a')?.policy?.trace).toBe('off');
 });
 
 test('who says nothing leaves it to the plan: an agent’s own, then its swarm’s', () => {
   const says = (policy: object, own?: object) => {
     const agents = [{ agentName: 'a', models, ...(own === undefined ? {} : { policy: own }) }];
-    return new PlanInForce({ name: 'shop', agents, policy }, operatorPolicy({ GOONDAN_TRACE: '' })).current.agents.get(
+    return new CurrentPlan({ name: 'shop', agents, policy }, operatorPolicy({ GOONDAN_TRACE: '' })).value.agents.get(
       'a',
     )?.policy?.trace;
   };

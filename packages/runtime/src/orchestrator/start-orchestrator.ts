@@ -42,7 +42,7 @@ import { Endings } from './endings.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
-import { PlanInForce } from './plan-in-force.ts';
+import { CurrentPlan } from './current-plan.ts';
 import { processTrials } from './reload/process-trials.ts';
 import { type ReadPlan, swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from './runner-path.ts';
@@ -83,7 +83,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
       clock: systemClock,
       ids: randomIds,
       ...options,
-      inForce: new PlanInForce(plan, operatorPolicy(options.environment ?? process.env)),
+      currentPlan: new CurrentPlan(plan, operatorPolicy(options.environment ?? process.env)),
       endings,
     });
   } catch (error) {
@@ -95,13 +95,13 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
 interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly inForce: PlanInForce;
+  readonly currentPlan: CurrentPlan;
   readonly endings: Endings;
 }
 
 async function start(starting: Starting): Promise<SwarmControl> {
-  const { inForce, clock, ids, endings, workspaceId } = starting;
-  const { name } = inForce.current.plan;
+  const { currentPlan, clock, ids, endings, workspaceId } = starting;
+  const { name } = currentPlan.value.plan;
   const startedAt = clock.now().toISOString();
   const folder = workspaceFolder(starting.stateRoot, workspaceId);
   const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
@@ -122,7 +122,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
 
   const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
-  const reloader = swarmReloader({ inForce, swarm, connections, trials }, starting.readPlan);
+  const reloader = swarmReloader({ currentPlan, swarm, connections, trials }, starting.readPlan);
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await reloader.close();
@@ -137,8 +137,8 @@ async function start(starting: Starting): Promise<SwarmControl> {
     journal,
     clock,
     ids,
-    entryAgent: () => inForce.current.entryAgent,
-    graceMs: () => inForce.current.settings.graceMs,
+    entryAgent: () => currentPlan.value.entryAgent,
+    graceMs: () => currentPlan.value.settings.graceMs,
     describe: () => ({ ...about, connections: connections.status() }),
     reload: () => reloader.reload(),
     stopped: stopping.stopped,
@@ -238,8 +238,8 @@ function makeRunFolder(folder: string, ownership: Ownership, endings: Endings): 
   return makeFolder(path);
 }
 
-function openChildren({ inForce, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
-  const { spares, supervision } = inForce.current.settings;
+function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
+  const { spares, supervision } = currentPlan.value.settings;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
   endings.add(() => children.close());
   return children;
@@ -254,17 +254,17 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
 }
 
 /** Commands find the swarm by it. Never rejects. */
-function rememberSwarm({ stateRoot, workspaceId, bundleFolder, inForce, endings }: Starting, log: StartLog) {
+function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endings }: Starting, log: StartLog) {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
   const folder = bundleFolder === undefined ? {} : { folder: bundleFolder };
-  const written = recordSwarm({ stateRoot, workspaceId, warn }, { swarm: inForce.current.plan.name, ...folder });
+  const written = recordSwarm({ stateRoot, workspaceId, warn }, { swarm: currentPlan.value.plan.name, ...folder });
   endings.add(() => written);
   return written;
 }
 
 /** Wrong settings of the operator are reported, and never keep a swarm from running. */
 async function readTelemetry(
-  { environment = process.env, inForce }: Starting,
+  { environment = process.env, currentPlan }: Starting,
   log: StartLog,
 ): Promise<SwarmTelemetry | undefined> {
   if (!namesCollector(environment)) return undefined;
@@ -272,7 +272,7 @@ async function readTelemetry(
     import('../telemetry/read-telemetry-settings.ts'),
     import('../telemetry/sample-event.ts'),
   ]);
-  const { settings, sampler, warnings } = readTelemetrySettings(environment, inForce.current.plan.name);
+  const { settings, sampler, warnings } = readTelemetrySettings(environment, currentPlan.value.plan.name);
   for (const warning of warnings) log.report('warn', 'telemetry.settings', warning);
   if (settings === undefined || sampler === undefined) return undefined;
   const contents = settings.hasContent ? ', with the contents of messages' : '';
@@ -290,14 +290,14 @@ interface SwarmPlaces {
 }
 
 function openSwarm(
-  { inForce, clock, ids, stateRoot, workspaceId, endings }: Starting,
+  { currentPlan, clock, ids, stateRoot, workspaceId, endings }: Starting,
   { ownership, journal, children, approvals, telemetry, log }: SwarmPlaces,
 ): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
   endings.add(() => descriptions.settled());
   const swarm = new SwarmAgents({
-    inForce,
+    currentPlan,
     journal,
     approvals,
     clock,
@@ -311,7 +311,7 @@ function openSwarm(
     },
     log: (line) => log.write(line),
     described: (agentName, description) =>
-      descriptions.record(agentName, { ...description, digest: inForce.current.partsDigests.get(agentName) ?? '' }),
+      descriptions.record(agentName, { ...description, digest: currentPlan.value.partsDigests.get(agentName) ?? '' }),
   });
   log.handOver(swarm);
   return swarm;
@@ -324,10 +324,10 @@ interface ConnectionPlaces {
   readonly runFolder: string;
 }
 
-function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces): Connections {
+function openConnections({ currentPlan, clock }: Starting, places: ConnectionPlaces): Connections {
   const { swarm, spawn, folder, runFolder } = places;
   return new Connections({
-    plans: inForce.current.plan.connections ?? [],
+    plans: currentPlan.value.plan.connections ?? [],
     ports: {
       spawn,
       clock,
@@ -336,7 +336,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
       makeWorkFolder: (connection) => makeFolder(join(folder, 'connections', connection)),
     },
     ingress: {
-      entryAgent: () => inForce.current.entryAgent,
+      entryAgent: () => currentPlan.value.entryAgent,
       newTraceId,
       accept: async (to, event) => void (await swarm.accept(to, event, false)),
       ask: (to, event, options) => askAgent(swarm, to, event, options),
@@ -346,7 +346,7 @@ function openConnections({ inForce, clock }: Starting, places: ConnectionPlaces)
       onOutput: (connection, output) => swarm.printed({ connection }, output),
     },
     get policy() {
-      const { supervision, heartbeat } = inForce.current.settings;
+      const { supervision, heartbeat } = currentPlan.value.settings;
       return { ...supervision, heartbeat };
     },
   });

@@ -27,17 +27,17 @@ import { Instances } from './instances/instances.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { SwarmTelemetry } from '../telemetry/telemetry-settings.ts';
-import { callRulesOf, type PlanInForce } from './plan-in-force.ts';
+import { callRulesOf, type CurrentPlan } from './current-plan.ts';
 import { readPendingInputs } from './read-pending-inputs.ts';
 import type { Grace } from './supervision/drain-process.ts';
 import { type ProcessListener, type RunningProcess, superviseProcess } from './supervision/supervise-process.ts';
-import { ToldSoFar } from './told-so-far.ts';
+import { TurnBacklog } from './turn-backlog.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 import { UnreadInboxes } from './unread-inboxes.ts';
 import { Watchers } from './watchers.ts';
 
 export interface SwarmParts {
-  readonly inForce: PlanInForce;
+  readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
   readonly approvals: ApprovalFile;
   readonly journal: Journal;
@@ -62,22 +62,22 @@ export class SwarmAgents {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
-  readonly #soFar = new ToldSoFar();
+  readonly #backlog = new TurnBacklog();
   readonly #unread: UnreadInboxes;
 
   constructor(parts: SwarmParts) {
-    const { inForce, clock, journal, telemetry } = parts;
+    const { currentPlan, clock, journal, telemetry } = parts;
     this.#parts = parts;
-    this.watchers = new Watchers(() => this.#soFar.notices());
+    this.watchers = new Watchers(() => this.#backlog.notices());
     this.instances = new Instances({
       clock,
       get policy() {
-        return inForce.current.settings.supervision;
+        return currentPlan.value.settings.supervision;
       },
       get maxProcesses() {
-        return inForce.current.settings.maxProcesses;
+        return currentPlan.value.settings.maxProcesses;
       },
-      isDeclared: ({ agentName }) => inForce.current.agents.has(agentName),
+      isDeclared: ({ agentName }) => currentPlan.value.agents.has(agentName),
       isWaiting: (address) => this.#calls.isWaiting(address),
       isAwaited: (address) => this.#calls.isAwaited(address),
       isHeld: (address) => this.#held.has(address),
@@ -97,7 +97,7 @@ export class SwarmAgents {
         this.#calls.processGone(address);
         this.approvals.processGone(address);
         this.#held.processGone(address);
-        this.#soFar.over(address);
+        this.#backlog.over(address);
       },
       report: (instance, level, event, message) => this.report(level, event, message, instance.address),
     });
@@ -113,7 +113,7 @@ export class SwarmAgents {
       file: parts.approvals,
       say: (at, message) => this.instances.find(at)?.say(message),
       tell: (notice) => this.#tell(notice),
-      maskFor: (agentName) => inForce.current.masks.get(agentName) ?? ((text) => text),
+      maskFor: (agentName) => currentPlan.value.masks.get(agentName) ?? ((text) => text),
       report: (level, event, message, at) => this.report(level, event, message, at),
       changed: () => {
         this.#held.update();
@@ -123,13 +123,13 @@ export class SwarmAgents {
     });
     this.#mailboxes = new Mailboxes(journal, this.instances, {
       agents: () => this.agents,
-      mask: (text) => inForce.current.mask(text),
+      mask: (text) => currentPlan.value.mask(text),
       sample: telemetry?.sample ?? ((event) => event),
       readUnread: (at) => this.#unread.readAgain(at),
       refused: (at, thrown) => this.#unread.refused(at, thrown),
       report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
     });
-    this.#calls = new AgentCalls(() => callRulesOf(inForce.current), this.instances, {
+    this.#calls = new AgentCalls(() => callRulesOf(currentPlan.value), this.instances, {
       clock,
       accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
       cancel: (at, eventId, reason) => void this.cancel(at, eventId, reason),
@@ -145,7 +145,7 @@ export class SwarmAgents {
   }
 
   get agents(): readonly string[] {
-    return this.#parts.inForce.current.names;
+    return this.#parts.currentPlan.value.names;
   }
 
   /** The one way in; see `Mailboxes`. */
@@ -188,7 +188,7 @@ export class SwarmAgents {
   }
 
   /** The instance begins anew: `reset` makes it so while it has no process. */
-  async renew(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+  async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
       // A turn that begins again asks again.
@@ -261,10 +261,10 @@ export class SwarmAgents {
   }
 
   #spawn(instance: Instance, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, inForce, telemetry } = this.#parts;
+    const { journal, clock, store, currentPlan, telemetry } = this.#parts;
     const { address } = instance;
     const { agentName, instanceKey } = address;
-    const { agents, cards, masks, settings } = inForce.current;
+    const { agents, cards, masks, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
@@ -309,10 +309,10 @@ export class SwarmAgents {
           instances: this.list().slice(0, MOST_LISTED),
         });
       case 'delta':
-        this.#soFar.wrote(at, frame.eventId, frame.delta);
+        this.#backlog.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
-        this.#soFar.happened(at, frame.name, frame.payload);
+        this.#backlog.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -327,7 +327,7 @@ export class SwarmAgents {
 
   /** Everybody of the swarm who has a process, work or a conversation. */
   list(): readonly AgentInstance[] {
-    const { agents } = this.#parts.inForce.current;
+    const { agents } = this.#parts.currentPlan.value;
     return [...this.#known.values()]
       .filter(({ agentName }) => agents.has(agentName))
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
@@ -336,7 +336,7 @@ export class SwarmAgents {
   #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
     this.#calls.turnFinished(address, event, result);
     this.approvals.turnFinished(address, event.id);
-    this.#soFar.over(address);
+    this.#backlog.over(address);
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
@@ -356,7 +356,7 @@ export class SwarmAgents {
 
   /** Tells every process who is in the swarm now. */
   tellAgents(): void {
-    const { cards } = this.#parts.inForce.current;
+    const { cards } = this.#parts.currentPlan.value;
     for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
   }
 

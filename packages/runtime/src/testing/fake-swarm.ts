@@ -7,7 +7,7 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/agent-children.ts';
 import type { TurnEnd } from '../control/swarm-control.ts';
-import { PlanInForce } from '../orchestrator/plan-in-force.ts';
+import { CurrentPlan } from '../orchestrator/current-plan.ts';
 import { SwarmAgents } from '../orchestrator/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
@@ -24,7 +24,7 @@ import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
   readonly swarm: SwarmAgents;
-  readonly inForce: PlanInForce;
+  readonly currentPlan: CurrentPlan;
   readonly journal: Journal;
   readonly agents: FakeAgents;
   /** What was logged. */
@@ -67,8 +67,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     agents: ['a', 'b', 'c', 'd', 'e'].map((agentName) => ({ agentName, models, secrets })),
     policy: { ...quick, ...policy },
   };
-  const inForce = new PlanInForce(plan);
-  const { settings } = inForce.current;
+  const currentPlan = new CurrentPlan(plan);
+  const { settings } = currentPlan.value;
   const children = agentChildren({
     spawn: options.spawn ?? agents.spawn,
     runner: 'none',
@@ -79,7 +79,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   });
   const lines: LogLine[] = [];
   const swarm = new SwarmAgents({
-    inForce,
+    currentPlan,
     journal,
     approvals,
     ids: randomIds,
@@ -91,7 +91,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   });
   return {
     swarm,
-    inForce,
+    currentPlan,
     journal,
     agents,
     lines,

@@ -218,7 +218,7 @@ export function localControl(parts: LocalControlParts): SwarmControl {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.renew(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
+    await swarm.resetInstance(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
     return true;
   }
 

@@ -24,8 +24,8 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
   const trials: Trials = { agent: async () => undefined, connection: async () => undefined };
-  const parts = { inForce: opened.inForce, swarm: opened.swarm, connections, trials };
-  return { ...opened, parts, replaced, plan: opened.inForce.current.plan };
+  const parts = { currentPlan: opened.currentPlan, swarm: opened.swarm, connections, trials };
+  return { ...opened, parts, replaced, plan: opened.currentPlan.value.plan };
 }
 
 /** The plan with some of its agents saying something else. */
@@ -209,10 +209,10 @@ describe('another plan', () => {
 describe('a reload', () => {
   test('L-05 that fails changes nothing and is told in the log', async () => {
     const opened = await open();
-    const before = opened.inForce.current;
+    const before = opened.currentPlan.value;
     const { reload } = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
     expect(await failure(reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
-    expect(opened.inForce.current).toBe(before);
+    expect(opened.currentPlan.value).toBe(before);
     expect(opened.lines.at(-1)).toMatchObject({ level: 'error', event: 'swarm.reload_refused' });
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
   });
@@ -220,12 +220,12 @@ describe('a reload', () => {
   test('D-06 of parts that do not start changes nothing, and the reload is not done before they were tried', async () => {
     const opened = await open();
     await opened.send('b', 'hello');
-    const before = opened.inForce.current;
+    const before = opened.currentPlan.value;
     const tried: string[] = [];
     const trials: Trials = {
       agent: async ({ agentName }) => {
         tried.push(agentName);
-        expect(opened.inForce.current).toBe(before);
+        expect(opened.currentPlan.value).toBe(before);
         if (agentName === 'b') throw new GoondanError('E_EXT_INIT', 'Extension/x throws.');
       },
       connection: async () => undefined,
@@ -237,7 +237,7 @@ describe('a reload', () => {
     });
     await opened.send('b', 'again');
     expect({ tried, starts: startsOf(opened, 'b').length }).toEqual({ tried: ['b'], starts: 1 });
-    expect(opened.inForce.current).toBe(before);
+    expect(opened.currentPlan.value).toBe(before);
   });
 
   test('D-07 that is refused or fails is an event with code and reason, also for whoever watches', async () => {
@@ -265,13 +265,13 @@ describe('a reload', () => {
 
   test('D-06 changes nothing when the swarm ends with the last trial, even if that was a success', async () => {
     const opened = await open();
-    const before = opened.inForce.current;
+    const before = opened.currentPlan.value;
     let end = (): unknown => undefined;
     const trials: Trials = { ...opened.parts.trials, agent: async () => void end() };
     const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
     end = () => void reloader.close();
     expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_STOPPED' });
-    expect(opened.inForce.current).toBe(before);
+    expect(opened.currentPlan.value).toBe(before);
   });
 
   test('D-06 is given up when the swarm ends, while it reads or tries', async () => {
@@ -296,7 +296,7 @@ describe('a reload', () => {
     await begun.promise;
     await whileTrying.close();
     expect(await tried).toMatchObject({ code: 'E_SWARM_STOPPED' });
-    expect(opened.inForce.current.plan).toBe(opened.plan);
+    expect(opened.currentPlan.value.plan).toBe(opened.plan);
   });
 
   test('of a swarm with another name, and of one that cannot be read again, is refused', async () => {

@@ -13,20 +13,20 @@ import { defaultPolicy } from '../../config/turn-policy.ts';
 import type { Connections } from '../connections/connections.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Plan, PlanInForce } from '../plan-in-force.ts';
+import type { Plan, CurrentPlan } from '../current-plan.ts';
 import type { SwarmAgents } from '../swarm.ts';
 
 export interface ReloadedParts {
-  readonly inForce: PlanInForce;
+  readonly currentPlan: CurrentPlan;
   readonly swarm: SwarmAgents;
   readonly connections: Connections;
 }
 
 /** `wanted` was checked. Resolves when it is in force; busy processes are replaced when their turns are over. */
 export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promise<PlanReconcile> {
-  const { inForce, swarm, connections } = parts;
-  const before = inForce.replace(wanted);
-  const after = inForce.current;
+  const { currentPlan, swarm, connections } = parts;
+  const before = currentPlan.replace(wanted);
+  const after = currentPlan.value;
   const changes = comparePlans(before, after);
   const changed = namesOf('Agent', changes.changed);
   const removed = namesOf('Agent', changes.removed);
@@ -38,7 +38,7 @@ export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promis
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;
     if (removed.has(agentName)) void retire(instance, before, swarm);
-    else if (changed.has(agentName)) void renew(instance, before, swarm);
+    else if (changed.has(agentName)) void replaceProcess(instance, before, swarm);
   }
   await swarm.wake(namesOf('Agent', changes.added));
   return changes;
@@ -65,7 +65,7 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
 }
 
 /** Invariant 2. */
-async function renew({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
+async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   // The change may have mended the cause of its crashes.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }

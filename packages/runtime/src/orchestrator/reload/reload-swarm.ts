@@ -47,11 +47,11 @@ export function swarmReloader(parts: ReloadParts, read: ReadPlan | undefined): S
 }
 
 async function reloadOnce(parts: ReloadParts, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
-  const { swarm, inForce, trials } = parts;
+  const { swarm, currentPlan, trials } = parts;
   try {
     const wanted = await unlessAborted(readWanted(parts, read), signal);
-    const next = inForce.preview(wanted);
-    await tryChanges(comparePlans(inForce.current, next), next, trials, signal);
+    const next = currentPlan.preview(wanted);
+    await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal);
     signal.throwIfAborted();
     const changes = await applyPlan(parts, wanted);
     swarm.report('info', 'swarm.reloaded', describeChanges(changes));
@@ -79,12 +79,12 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promis
   });
 }
 
-async function readWanted({ inForce }: ReloadedParts, read: ReadPlan | undefined): Promise<SwarmPlan> {
+async function readWanted({ currentPlan }: ReloadedParts, read: ReadPlan | undefined): Promise<SwarmPlan> {
   if (read === undefined) {
     throw new GoondanError('E_RELOAD_SOURCE', 'This swarm was started without a way to read its plan again.');
   }
   const wanted = checkSwarmPlan(await read());
-  const { name } = inForce.current.plan;
+  const { name } = currentPlan.value.plan;
   if (wanted.name === name) return wanted;
   throw new GoondanError('E_RELOAD_SWARM', `The swarm that runs is "${name}", and now it is called "${wanted.name}".`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ConnectionPlan, SwarmPlan } from '../../config/swarm-plan.ts';
-import { PlanInForce } from '../plan-in-force.ts';
+import { CurrentPlan } from '../current-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
 const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
@@ -23,7 +23,7 @@ function planOf(agents: number): SwarmPlan {
 const run = (plan: SwarmPlan, identities: string[], trials: Partial<Trials>, signal = new AbortController().signal) =>
   tryChanges(
     { changed: identities.slice(0, 1), added: identities.slice(1) },
-    new PlanInForce(plan).current,
+    new CurrentPlan(plan).value,
     { agent: async () => undefined, connection: async () => undefined, ...trials },
     signal,
   ).then(

@@ -1,6 +1,6 @@
 /**
  * What a swarm lives by at the moment: its plan, and what follows from it. A reload replaces it as a whole, so whoever
- * needs something of it asks `current` when it is needed, and keeps nothing.
+ * needs something of it asks `value` when it is needed, and keeps nothing.
  */
 import type { AgentCard } from '@goondan/types';
 import type { DeclaredAgent } from '../config/declared-agent.ts';
@@ -28,18 +28,18 @@ export interface Plan {
   readonly partsDigests: ReadonlyMap<string, string>;
 }
 
-export class PlanInForce {
+export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
-  #current: Plan;
+  #value: Plan;
 
   /** `plan` was checked. `override`: what the operator says about turns, whatever a plan says. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
-    this.#current = readPlan(plan, override);
+    this.#value = readPlan(plan, override);
   }
 
-  get current(): Plan {
-    return this.#current;
+  get value(): Plan {
+    return this.#value;
   }
 
   /** Shows what would be in force with this plan. */
@@ -49,8 +49,8 @@ export class PlanInForce {
 
   /** Returns what was in force before. */
   replace(plan: SwarmPlan): Plan {
-    const before = this.#current;
-    this.#current = this.preview(plan);
+    const before = this.#value;
+    this.#value = this.preview(plan);
     return before;
   }
 }

@@ -33,7 +33,7 @@ interface Written {
 
 const nothing: Written = { text: '', isCut: false };
 
-export class ToldSoFar {
+export class TurnBacklog {
   readonly #turns = new Map<string, RunningTurn>();
 
   wrote(at: AgentAddress, eventId: string, delta: TurnDelta): void {
