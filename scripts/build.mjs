@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run build`: runs `build-runners.ts` and `build-studio.ts`, or those that are named (`node scripts/build.mjs
- * studio`), on the Bun that npm installed. Plain Node, because npm calls it while it installs (`prepare`), when nothing
+ * `npm run build`: runs `build-runners.ts`, `build-cli.ts` and `build-studio.ts`, or those that are named (`node
+ * scripts/build.mjs studio`), on the Bun that npm installed. Plain Node, because npm calls it while it installs (`prepare`), when nothing
  * but Node is certain to be on the path.
  */
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../packages/cli/bin/find-bun.mjs';
 
-const parts = process.argv.length > 2 ? process.argv.slice(2) : ['runners', 'studio'];
+const parts = process.argv.length > 2 ? process.argv.slice(2) : ['runners', 'cli', 'studio'];
 
 const bun = findBun(new URL('../packages/cli/package.json', import.meta.url));
 if (bun === undefined) {

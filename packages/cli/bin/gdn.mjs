@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The `gdn` command as npm installs it: plain Node, because Node is what whoever typed `npm ci` has. It finds Bun, runs
- * `src/main.ts` on it, and is otherwise not there:
+ * `src/main.ts` on it, or the bundle of that, and is otherwise not there:
  * 1. Arguments, standard streams, signals and the way it ended pass through unchanged.
  * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import,
  *    and no `tsconfig.json` or `package.json`, with which Bun would find another program than ours. So Bun starts

@@ -2,7 +2,17 @@
 // `main.ts` of its own.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -135,6 +145,26 @@ describe('gdn launcher', () => {
     const paths = { dependency: ['./other.ts'] };
     await Bun.write(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
     expect((await runToEnd(place, [])).stdout).toBe('the package\n');
+  });
+
+  test('runs the bundle, unless one of the sources it is listed to be made of is newer or gone', async () => {
+    const place = await install('bun package');
+    const cli = join(place, 'packages', 'cli');
+    cpSync(join(place, 'bin'), join(cli, 'bin'), { recursive: true });
+    await Bun.write(join(cli, 'src', 'main.ts'), `console.log('sources');`);
+    await Bun.write(join(cli, 'dist', 'gdn', 'main.js'), `console.log('bundle');`);
+    const said = async () => (await runToEnd(cli, [])).stdout.trimEnd();
+    expect(await said()).toBe('bundle');
+    const list = join(cli, 'dist', 'gdn', 'sources.json');
+    await Bun.write(list, JSON.stringify({ 'main.js': ['packages/cli/src/main.ts'] }));
+    const now = Date.now() / 1000;
+    utimesSync(list, now, now);
+    utimesSync(join(cli, 'src', 'main.ts'), now, now - 1);
+    expect(await said()).toBe('bundle');
+    utimesSync(join(cli, 'src', 'main.ts'), now, now + 1);
+    expect(await said()).toBe('sources');
+    await Bun.write(list, JSON.stringify({ 'main.js': ['packages/cli/src/gone.ts'] }));
+    expect(await said()).toBe('sources');
   });
 
   test('finds Bun in the package of the platform when install scripts were blocked', async () => {

@@ -221,7 +221,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see('/help lists what you can type.\n>');
     await terminal.type('not sent');
     await terminal.see('> not sent');
-    const main = place.processes().find((line) => line.includes('src/main.ts'));
+    const main = place.processes().find((line) => /src\/main\.ts|gdn\/main\.js/.test(line));
     process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
     await terminal.see(/Not sent:\nnot sent\n\$$/);
     expect(await terminal.exitCode()).toBe(0);

@@ -47,7 +47,7 @@ async function act(what: 'approve' | 'deny', id: string | undefined, options: An
   if (id === undefined) return list(options, terminal);
   const [{ reachSwarm }, { isBelowSwarm }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('@goondan/runtime'),
+    import('../runtime-readers.ts'),
   ]);
   if (isBelowSwarm()) {
     throw new GoondanError(

@@ -36,7 +36,7 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
 
 async function deleteConversation(at: AgentAddress, options: DeleteOptions, terminal: Terminal, signal: AbortSignal) {
   const [{ pendingInputs }, { placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
-    import('@goondan/runtime'),
+    import('../runtime-readers.ts'),
     import('../swarm/reach-swarm.ts'),
     import('../instance/describe-instance.ts'),
     import('../instance/delete-instance.ts'),

@@ -37,7 +37,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, finish: (co
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
   const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('@goondan/runtime'),
+    import('../runtime-readers.ts'),
   ]);
   const { agent, instance, trace, last } = options;
   const question: LogQuestion = {

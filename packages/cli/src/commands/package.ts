@@ -102,7 +102,7 @@ async function removeOne(name: string, options: ChangeOptions, terminal: Termina
 /** The settings of npm in a folder of somebody else decide where the operator's requests go. */
 async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
   const [{ isTrusted }, { readableStateRoot }] = await Promise.all([
-    import('@goondan/runtime'),
+    import('../runtime-readers.ts'),
     import('../state-root.ts'),
   ]);
   if (options.trust === true || (await isTrusted({ stateRoot: readableStateRoot(options), folder }))) return true;

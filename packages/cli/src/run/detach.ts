@@ -61,7 +61,9 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
 function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = true }: PreparedRun, logFile: string) {
   const log = openLog(logFile);
   const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch, flock };
-  const main = join(import.meta.dir, 'detached-main.ts');
+  // The bundle starts the bundle, the sources start the sources.
+  const isBundle = Bun.main.endsWith('.js');
+  const main = isBundle ? join(dirname(Bun.main), 'detached-main.js') : join(import.meta.dir, 'detached-main.ts');
   const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {

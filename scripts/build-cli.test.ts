@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
+
+const repository = join(import.meta.dir, '..');
+const dist = join(repository, 'packages/cli/dist/gdn');
+const temporary = mkdtempSync(join(tmpdir(), 'build-cli-'));
+const fresh = join(temporary, 'gdn');
+
+beforeAll(() => {
+  const build = [process.execPath, join(import.meta.dir, 'build-cli.ts'), fresh];
+  expect(Bun.spawnSync(build, { cwd: repository }).stderr.toString()).toBe('');
+});
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+test('the bundle is what the sources say', () => {
+  const stale = readdirSync(fresh).filter((name) => {
+    const built = join(dist, name);
+    return !existsSync(built) || !readFileSync(built).equals(readFileSync(join(fresh, name)));
+  });
+  const unknown = existsSync(dist) ? readdirSync(dist).filter((name) => !existsSync(join(fresh, name))) : [];
+  expect([...stale, ...unknown], 'packages/cli/dist/gdn is missing or stale: run `npm run build`').toEqual([]);
+});
+
+test('holds no path of the machine it was built on', () => {
+  for (const name of readdirSync(fresh)) expect(readFileSync(join(fresh, name), 'utf8')).not.toContain(repository);
+});
+
+test('has the licence of every package in it', () => {
+  const licenses = readFileSync(join(fresh, 'licenses.txt'), 'utf8').split('\n');
+  for (const name of ['commander', 'yaml', 'zod', '@modelcontextprotocol/client']) expect(licenses).toContain(name);
+});
+
+test('`gdn status` loads no YAML, no zod and no index of the runtime; `gdn validate` loads what it needs', async () => {
+  await Bun.write(join(temporary, 'bundle/goondan.yaml'), sampleBundle());
+  // A swarm that has run here before is known without its bundle.
+  expect(await gdn([], 'run', 'bundle', '--trust', '--input', 'hello')).toBe(0);
+  const status = await loadedBy('status', '--bundle', 'bundle');
+  expect(status).toContain('packages/cli/src/swarm/describe-status.ts');
+  expect(
+    status.filter((path) => /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(index|orchestrator)/.test(path)),
+  ).toEqual([]);
+  // 134 when it was written.
+  expect(status.length).toBeLessThan(160);
+  const validate = await loadedBy('validate', 'bundle');
+  expect(validate.filter((path) => /node_modules\/(yaml|zod)\//.test(path))).not.toEqual([]);
+});
+
+/** The sources in the files of the bundle that a command loads. */
+async function loadedBy(...args: string[]): Promise<string[]> {
+  const list = join(temporary, `${args[0]}.txt`);
+  const preload = join(temporary, `${args[0]}.ts`);
+  await Bun.write(
+    preload,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+    const onLoad = ({ path }) => {
+      appendFileSync(${JSON.stringify(list)}, path + '\\n');
+      return { contents: readFileSync(path, 'utf8'), loader: 'js' };
+    };
+    Bun.plugin({ name: 'loaded', setup: (build) => build.onLoad({ filter: /dist\\/gdn\\/.*\\.js$/ }, onLoad) });`,
+  );
+  expect(await gdn(['--preload', preload], ...args)).toBe(0);
+  const sources: Record<string, string[]> = await Bun.file(join(dist, 'sources.json')).json();
+  const files = readFileSync(list, 'utf8').trimEnd().split('\n');
+  return files.flatMap((path) => sources[path.slice(dist.length + 1)] ?? []);
+}
+
+function gdn(flags: readonly string[], ...args: string[]): Promise<number> {
+  const env = { ...process.env, GOONDAN_STATE_ROOT: join(temporary, 'state') };
+  const command = [process.execPath, ...flags, join(dist, 'main.js'), temporary, ...args];
+  return Bun.spawn(command, { env, stdout: 'ignore' }).exited;
+}

@@ -1,0 +1,82 @@
+/**
+ * The programs of `gdn`, bundled into `packages/cli/dist/gdn` so that it starts fast: every `import()` in the sources is a
+ * border between files, and a command loads its own. The packages of models stay outside: only agents load those.
+ *
+ * 1. Code of a package of ours that asks where it is gets the folder of its source.
+ * 2. `sources.json` lists the sources, file by file. The launcher compares their times with its own, and runs the sources themselves when
+ *    one is newer. It is not packed: where `gdn` is installed, nothing is compared.
+ * 3. The licences of what was bundled are beside it.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+const repository = join(import.meta.dir, '..');
+const cli = join(repository, 'packages', 'cli');
+
+const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
+
+const [, , given = join(cli, 'dist', 'gdn')] = process.argv;
+await rebuild(given);
+
+/** Replaces what is there only when all of it was built. */
+async function rebuild(folder: string): Promise<void> {
+  const fresh = `${folder}.${process.pid}`;
+  try {
+    mkdirSync(fresh, { recursive: true });
+    const sources = await bundle(fresh);
+    writeFileSync(join(fresh, 'licenses.txt'), readLicenses(Object.values(sources).flat()));
+    writeFileSync(join(fresh, 'sources.json'), `${JSON.stringify(sources, null, 1)}\n`);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  console.log(`${readdirSync(folder).length} files`);
+}
+
+/** File of the bundle → the paths, from the repository, of the sources in it. */
+async function bundle(folder: string): Promise<Record<string, string[]>> {
+  const { metafile } = await Bun.build({
+    entrypoints: [join(cli, 'src/main.ts'), join(cli, 'src/run/detached-main.ts')],
+    outdir: folder,
+    target: 'bun',
+    format: 'esm',
+    splitting: true,
+    naming: { entry: '[name].[ext]', chunk: 'gdn-[hash].[ext]' },
+    // Names stay, for the stack of an error.
+    minify: { whitespace: true, syntax: true },
+    external: ['@ai-sdk/*'],
+    metafile: true,
+    plugins: [{ name: 'own folders', setup: keepFolders }],
+  });
+  const outputs = Object.entries(metafile?.outputs ?? {});
+  return Object.fromEntries(
+    outputs.map(([path, { inputs }]) => [
+      basename(path),
+      Object.keys(inputs).map((input) => relative(repository, input)),
+    ]),
+  );
+}
+
+function keepFolders(build: Bun.PluginBuilder): void {
+  build.onLoad({ filter: /\/packages\/\w+\/src\/.*\.ts$/ }, ({ path }) => {
+    const [, name = '', source = ''] = /\/packages\/(\w+)\/(src\/.*)$/.exec(path) ?? [];
+    const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
+    const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
+    const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
+      what === 'dir' ? folder : `Bun.pathToFileURL(${folder} + "/x.ts").href`,
+    );
+    return { contents, loader: 'ts' };
+  });
+}
+
+function readLicenses(inputs: readonly string[]): string {
+  const packages = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
+  return [...packages]
+    .map((folder) => {
+      const name = readdirSync(join(repository, folder)).find((each) => /^licen[cs]e/i.test(each));
+      if (name === undefined) throw new Error(`${folder} has no licence`);
+      return `${folder.replace(/^.*node_modules\//, '')}\n\n${readFileSync(join(repository, folder, name), 'utf8')}`;
+    })
+    .join('\n\n');
+}
