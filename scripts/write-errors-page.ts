@@ -9,16 +9,14 @@ type Catalogue = Readonly<Record<string, { readonly meaning: string; readonly su
 /** One heading for each code, in the order of the alphabet: the heading's anchor is the code in lower case. */
 export function renderErrorsPage(catalogue: Catalogue): string {
   const entries = Object.entries(catalogue).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const sections = entries.map(
-    ([code, { meaning, suggestion }]) => `## ${code}\n\n${meaning}\n\n**What to do:** ${suggestion}\n`,
-  );
+  const sections = entries.map(([code, { meaning, suggestion }]) => `## ${code}\n\n${meaning}\n\n${suggestion}\n`);
   return [introduction, ...sections].join('\n');
 }
 
 const introduction = `# Error codes
 
-Every error that Goondan reports carries one of these codes, a message that names what went wrong, and what to do about
-it. A code is never renamed: programs may branch on it.
+Every error that Goondan reports has one of these codes, a message with the details, and a suggestion. Here you find, for
+each code, its meaning and then the suggestion. A code is never renamed, so programs may branch on it.
 
 This page is generated from \`packages/types/src/errors\` by \`npm run errors:page\`.
 `;

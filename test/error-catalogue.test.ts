@@ -41,7 +41,7 @@ describe('the error catalogue', () => {
 
   test('gives every code its own anchor on the page', () => {
     const page = renderErrorsPage({ E_NEXT_TWICE: { meaning: 'Meaning.', suggestion: 'Suggestion.' } });
-    expect(page).toContain('\n## E_NEXT_TWICE\n\nMeaning.\n\n**What to do:** Suggestion.\n');
+    expect(page).toContain('\n## E_NEXT_TWICE\n\nMeaning.\n\nSuggestion.\n');
   });
 
   test('has no code that nothing reports', () => {

@@ -64,7 +64,7 @@ test('E_CURRENT_FOLDER and exit 3 where there is no folder any more', async () =
     stderr: 'pipe',
   });
   expect(await shell.stderr.text()).toBe(
-    'E_CURRENT_FOLDER: The current folder is not there any more.\nGo to another folder, and type it there.\n',
+    'E_CURRENT_FOLDER: The current folder is not there any more.\nChange to another folder and run the command there.\n',
   );
   expect(await shell.stdout.text()).toBe('');
   expect(await shell.exited).toBe(3);

@@ -90,7 +90,7 @@ describe('every command', () => {
   test.each(named(needState))('gdn %s: a bundle that cannot be read', async (_name, known) => {
     const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--bundle', at('broken')]);
     expect(stderr).toMatch(/goondan\.yaml:2:1 /);
-    expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct what .+\n$/);
+    expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct the errors .+\n$/);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
   });
 

@@ -19,7 +19,7 @@ export async function openBundle(
   printProblems(shown, folder, { print: terminal.printError, colors: terminal.errorColors });
   if (bundle.valid) return bundle;
   throw new GoondanError('E_BUNDLE_INVALID', `The bundle in "${bundle.folder}" has ${countProblems(bundle)}.`, {
-    suggestion: 'Correct what is listed above; nothing of the bundle was run.',
+    suggestion: 'Correct the errors listed above; the bundle was not run.',
   });
 }
 

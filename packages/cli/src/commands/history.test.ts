@@ -106,7 +106,7 @@ describe('gdn history', () => {
     await ask('one');
     const beyond = await gdn('history host default --at 99');
     expect(beyond.stderr).toBe(
-      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nSee which ones there are, with `gdn history`.\n',
+      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history`.\n',
     );
     expect(beyond.exitCode).toBe(3);
     expect((await gdn('blame host default --at turn-x')).stderr).toContain('No turn "turn-x" is in the history');
@@ -211,7 +211,7 @@ describe('gdn fork', () => {
     const taken = await gdn('fork host default --as second');
     expect(taken.stderr).toBe(
       'E_INSTANCE_EXISTS: host has a conversation "second" already.\n' +
-        'Choose another key, or delete the one that is there with `gdn instance delete`.\n',
+        'Choose another key, or delete that conversation with `gdn instance delete`.\n',
     );
     expect(taken.exitCode).toBe(3);
     expect((await gdn('fork host nobody --as x')).exitCode).toBe(3);

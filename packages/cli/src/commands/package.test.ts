@@ -279,7 +279,7 @@ describe('gdn package add', () => {
     const { stdout, stderr, exitCode } = await gdn('add no-such-package');
     expect(stderr).toContain('npm error code ENOTCACHED\n');
     expect(stderr).toEndWith(
-      'E_NPM_FAILED: `npm install` ended with 1.\nRead what npm says above; nothing of the bundle was changed.\n',
+      "E_NPM_FAILED: `npm install` ended with 1.\nRead npm's output above; the bundle was not changed.\n",
     );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
     expect(existsSync(bundled('package.json'))).toBe(false);

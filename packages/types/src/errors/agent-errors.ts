@@ -9,7 +9,7 @@ export const agentErrors = {
   E_APPROVAL_CHANGED: {
     meaning: 'The arguments of a tool call are not the ones that were approved, so the tool was not run.',
     suggestion:
-      'Let the layer that changes arguments stand outside of the one that asks: swarm-wide, with a lower priority.',
+      'Register the layer that changes arguments further out than the one that asks: swarm-wide, with a lower priority.',
   },
   E_APPROVAL_DENIED: {
     meaning: 'A person, or a rule, did not allow this tool call.',
@@ -17,15 +17,15 @@ export const agentErrors = {
   },
   E_APPROVAL_EXPIRED: {
     meaning: 'Nobody approved this tool call in time.',
-    suggestion: 'Tell the user what was meant to be done. They can ask for it again.',
+    suggestion: 'Tell the user what you wanted to do. They can ask for it again.',
   },
   E_APPROVAL_NOBODY: {
-    meaning: 'A tool call needs the word of a person, and this agent runs where nobody can be asked.',
+    meaning: 'A tool call needs approval, and this agent runs where nobody can be asked.',
     suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
   },
   E_APPROVAL_REQUEST: {
-    meaning: 'A question for a person is malformed, or about arguments that are too long to be judged.',
-    suggestion: 'Correct what the message names.',
+    meaning: 'A request for approval is malformed, or its arguments are too long for a person to judge.',
+    suggestion: 'Correct the field that the message names.',
   },
   E_BUN_MISSING: {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
@@ -37,7 +37,7 @@ export const agentErrors = {
     suggestion: 'Send the input again to retry.',
   },
   E_CASSETTE_END: {
-    meaning: 'The program asked the model more often than the cassette has recorded replies.',
+    meaning: 'The program called the model more often than the cassette has replies.',
     suggestion: 'Record the conversation again with `mode: record`.',
   },
   E_CASSETTE_FILE: {
@@ -45,12 +45,12 @@ export const agentErrors = {
     suggestion: 'Check `options.file`, or record again with `mode: record`.',
   },
   E_CASSETTE_MISMATCH: {
-    meaning: 'A request differs from the one the cassette recorded at this place.',
+    meaning: 'A request differs from the one that the cassette recorded at this point.',
     suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
   },
   E_CURRENT_FOLDER: {
-    meaning: 'The folder in which `gdn` was typed was removed, or may not be entered.',
-    suggestion: 'Go to another folder, and type it there.',
+    meaning: 'The current folder was removed, or you may not enter it.',
+    suggestion: 'Change to another folder and run the command there.',
   },
   E_EVENT_INVALID: {
     meaning: 'An event for an agent is malformed.',
@@ -58,7 +58,7 @@ export const agentErrors = {
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
-    suggestion: 'Declare `apiVersion: goondan.ai/v1` and use what the message names instead of the removed member.',
+    suggestion: 'Declare `apiVersion: goondan.ai/v1`, and replace the removed member by the one the message names.',
   },
   E_EXT_CONFIG: {
     meaning: "The extension's config does not fit its schema, or the extension refused it.",
@@ -67,69 +67,70 @@ export const agentErrors = {
   E_EXT_INIT: {
     meaning: "The extension's `register` threw.",
     suggestion:
-      'Correct `register` at the place that is named, then ask again; a running swarm needs `gdn reload` first.',
+      'Correct `register` where the message points, then ask again; a running swarm needs `gdn reload` first.',
   },
   E_EXT_LOAD: {
-    meaning: 'The extension module cannot be loaded: no such file, it does not parse, or it exports no `register`.',
+    meaning:
+      'The extension module cannot be loaded: the file is missing, does not parse, or does not export `register`.',
     suggestion:
-      'Correct the file at the place that is named. It must be where `spec.entry` says, and export a function named `register`.',
+      'Correct the file where the message points. It must be at `spec.entry` and export a function named `register`.',
   },
   E_EXT_MIDDLEWARE: {
     meaning: 'A layer of an extension threw an error that has no code of its own.',
-    suggestion: 'Look at the named extension; the message is its own.',
+    suggestion: 'Look at the extension that the message names; the message itself is from that extension.',
   },
   E_INTERRUPTED: {
-    meaning: 'A crash left it unknown whether this tool call took effect, so it was not repeated.',
+    meaning: 'The agent crashed during this tool call. It may or may not have taken effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
   },
   E_MCP_CALL: {
-    meaning: 'An MCP server refused what it was asked, or answered with an error of the protocol.',
-    suggestion: 'Read what the server says; check the arguments, and its credentials in `headers` or `env`.',
+    meaning: 'An MCP server refused a request, or answered with a protocol error.',
+    suggestion: "Read the server's message; check the arguments, and the credentials in `headers` or `env`.",
   },
   E_MCP_CONNECT: {
     meaning: 'An MCP server could not be started or reached, or the connection to it broke.',
     suggestion:
-      'Check its command or url; what it printed is in `gdn logs`. It is tried again by itself and with the next call.',
+      'Check its command or url; `gdn logs` shows its output. The connection is retried on its own and with the next call.',
   },
   E_MCP_EXISTS: {
-    meaning: 'The `.mcp.json` of the bundle has a server of that name already.',
+    meaning: 'The `.mcp.json` of the bundle already has a server with that name.',
     suggestion: 'Take another name, or overwrite it with `--force`.',
   },
   E_MCP_FILE: {
-    meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing or malformed, or does not have the server it is asked for.',
-    suggestion: 'Correct what the message names; `gdn mcp add` and `gdn mcp approve` write these files.',
+    meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing, malformed, or does not list the server.',
+    suggestion: 'Correct the field that the message names; `gdn mcp add` and `gdn mcp approve` write these files.',
   },
   E_MCP_SCOPE: {
     meaning: 'The config of an MCP server asks for a connection that all instances of an agent share.',
-    suggestion: 'Use `attach: { scope: instance }`: each instance has a connection of its own.',
+    suggestion: 'Use `attach: { scope: instance }`, which gives each instance its own connection.',
   },
   E_MCP_TIMEOUT: {
     meaning: 'An MCP server did not answer in time.',
-    suggestion: 'Raise `timeouts` in the config of the extension, or see what keeps the server busy.',
+    suggestion: 'Raise `timeouts` in the config of the extension, or find out what keeps the server busy.',
   },
   E_MCP_TOOL: {
     meaning: 'A tool of an MCP server ran and reported an error.',
-    suggestion: 'Read what the tool says, and call it again with other arguments if that helps.',
+    suggestion: 'Read the message of the tool, and call it with other arguments if that helps.',
   },
   E_MCP_TOOL_CHANGED: {
-    meaning: 'A tool of an MCP server is withheld: it is not what was first seen or approved.',
-    suggestion: 'Look at what has changed, then approve it with `gdn mcp approve`.',
+    meaning: 'A tool of an MCP server is withheld because it changed since it was first seen or approved.',
+    suggestion: 'Review the change, then approve it with `gdn mcp approve`.',
   },
   E_MCP_TOOL_GONE: {
-    meaning: 'A tool was called that the MCP server does not have any more.',
-    suggestion: 'Use one of the tools that are offered.',
+    meaning: 'The MCP server no longer has this tool.',
+    suggestion: 'Use one of the tools that are still offered.',
   },
   E_MCP_UNKNOWN: {
-    meaning: 'There is no MCP server of that name in the bundle, or the server has no such tool.',
-    suggestion: '`gdn mcp list` shows those there are.',
+    meaning: 'The bundle has no MCP server with that name, or the server has no such tool.',
+    suggestion: 'See the servers and their tools with `gdn mcp list`.',
   },
   E_MCP_VARIABLE: {
     meaning: 'The description of an MCP server names a variable that is not set.',
     suggestion:
-      "Declare it in `environment` of the agent: an agent's process sees only what is declared. Or write `${NAME:-otherwise}`.",
+      "Declare it in the agent's `environment`: its process sees only declared variables. Or write `${NAME:-otherwise}`.",
   },
   E_MESSAGE_DUPLICATE: {
-    meaning: 'A message event brings an id that a current message already has.',
+    meaning: 'A message event appends a message with an id that is already in use.',
     suggestion: 'Give the new message its own id, or emit `replace`.',
   },
   E_MESSAGE_INVALID: {
@@ -138,7 +139,7 @@ export const agentErrors = {
   },
   E_METADATA_NOT_JSON: {
     meaning: '`ctx.metadata` holds something that is not JSON, so the turn could not be recorded.',
-    suggestion: 'Keep functions, dates and class instances in variables of your own.',
+    suggestion: 'Keep functions, dates and class instances in your own variables.',
   },
   E_MIDDLEWARE_RESULT: {
     meaning: 'A layer returned something that is not a result of its kind.',
@@ -150,7 +151,7 @@ export const agentErrors = {
   },
   E_MODEL_AUTH: {
     meaning: 'The provider does not accept the key.',
-    suggestion: 'Check the key the message names, and what it is allowed to use.',
+    suggestion: 'Check the key that the message names, and its permissions.',
   },
   E_MODEL_CONTEXT: {
     meaning: "The conversation does not fit into the model's context window.",
@@ -158,7 +159,7 @@ export const agentErrors = {
   },
   E_MODEL_FAILED: {
     meaning: 'The model call failed.',
-    suggestion: 'Read the message: it is what the provider said.',
+    suggestion: "Read the message: it is the provider's own.",
   },
   E_MODEL_KEY: {
     meaning: 'The model has no API key.',
@@ -169,11 +170,11 @@ export const agentErrors = {
     suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: it always matches.',
   },
   E_MODEL_REPLY: {
-    meaning: 'The model answered something that is not a reply.',
-    suggestion: 'If this repeats, the provider or the endpoint speaks another format than the one configured.',
+    meaning: "The model's answer cannot be read as a reply.",
+    suggestion: 'If this repeats, the endpoint probably uses another format than the configured one.',
   },
   E_MODEL_REQUEST: {
-    meaning: '`ctx.model.generate` got a request that is none.',
+    meaning: '`ctx.model.generate` was called without a valid request.',
     suggestion: 'Pass `{ messages: [...] }`.',
   },
   E_MODEL_SCRIPT: {
@@ -181,11 +182,11 @@ export const agentErrors = {
     suggestion: 'Correct the rule the message names.',
   },
   E_MODEL_TIMEOUT: {
-    meaning: 'The model was silent for too long, or the call took too long in all.',
-    suggestion: 'Try again; if it repeats, look at the provider or the endpoint.',
+    meaning: 'The model sent nothing for too long, or the whole call took too long.',
+    suggestion: 'Try again; if it repeats, check the provider or the endpoint.',
   },
   E_MODEL_UNKNOWN: {
-    meaning: 'A model reference names no model this agent has.',
+    meaning: 'A model reference names a model that this agent does not have.',
     suggestion: 'Use one of the names the message lists.',
   },
   E_NEXT_LATE: {
@@ -193,7 +194,7 @@ export const agentErrors = {
     suggestion: 'Call and await `next()` before returning.',
   },
   E_NEXT_NOT_AWAITED: {
-    meaning: 'A layer returned before the `next()` it had called was finished.',
+    meaning: 'A layer returned before its `next()` had finished.',
     suggestion: 'Write `await ctx.next()`, or `return ctx.next()`.',
   },
   E_NEXT_TWICE: {
@@ -201,27 +202,27 @@ export const agentErrors = {
     suggestion: 'To try a step again, throw an error with `retryable: true`: the runtime runs another step.',
   },
   E_OUTPUT_FILE: {
-    meaning: 'The file that a command should write is there already, or cannot be written. Nothing was changed.',
-    suggestion: 'Name another file, or one in a folder that you may write to.',
+    meaning: 'The output file exists already or cannot be written. Nothing was changed.',
+    suggestion: 'Name another file, in a folder that you may write to.',
   },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
     suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',
   },
   E_PIPELINE_CLOSED: {
-    meaning: '`pipeline.register` was called after the `register` of that extension had settled.',
-    suggestion: 'Register layers while `register` runs, and await what it needs.',
+    meaning: "`pipeline.register` was called after the extension's `register` had finished.",
+    suggestion: 'Register layers while `register` runs, and await everything it needs.',
   },
   E_PIPELINE_KIND: {
     meaning: 'There is no such kind of middleware.',
     suggestion: 'Use `turn`, `step`, `toolCall`, or the extra kind `model`.',
   },
   E_PIPELINE_OPTIONS: {
-    meaning: 'The middleware is not a function, or its options are not what they should be.',
+    meaning: 'The middleware is not a function, or one of its options is invalid.',
     suggestion: 'Pass a function, and correct the option the message names.',
   },
   E_REPLY_TRUNCATED: {
-    meaning: "The model's reply ended at its limit of tokens in the middle of a tool call, which was not run.",
+    meaning: "The model's reply reached its token limit in the middle of a tool call, so the call was not run.",
     suggestion: 'Call again with shorter arguments, or in several calls. `params.maxTokens` sets the limit.',
   },
   E_RESOURCE_INVALID: {
@@ -230,44 +231,44 @@ export const agentErrors = {
   },
   E_SCHEMA_SIZE: {
     meaning:
-      'A JSON Schema is too large to be compiled once its `$ref`s are followed. A tool with such a schema is not offered.',
+      'A JSON Schema is too large to compile after its `$ref`s are followed. A tool with such a schema is not offered.',
     suggestion: 'Make the schema smaller: fewer properties, fewer `$ref`s to large parts.',
   },
   E_STATE_NOT_JSON: {
-    meaning: '`api.state.set` got something that is not JSON.',
+    meaning: '`api.state.set` was called with a value that is not JSON.',
     suggestion: 'Keep plain objects, arrays, strings, finite numbers, booleans and null.',
   },
   E_STEP_FAILED: {
     meaning: "A step layer returned `status: 'failed'`.",
-    suggestion: 'Look at the named step: one of its layers decided that the turn must end.',
+    suggestion: 'Look at the step that the message names: one of its layers ended the turn.',
   },
   E_STUDIO_BUSY: {
-    meaning: 'Studio reads as many conversations, or has as many streams open, as it may.',
-    suggestion: 'Try again in a moment; close pages of Studio that nobody looks at.',
+    meaning: 'Studio is reading too many conversations, or has too many streams open.',
+    suggestion: 'Try again in a moment; close Studio pages that you do not need.',
   },
   E_STUDIO_FAILED: {
-    meaning: 'Studio could not answer a request, for a reason that nobody foresaw.',
-    suggestion: 'Look at what `gdn studio` printed: it has the reason.',
+    meaning: 'Studio could not answer a request because of an unexpected error.',
+    suggestion: 'The output of `gdn studio` has the reason.',
   },
   E_STUDIO_FORBIDDEN: {
-    meaning: 'A request to Studio comes from somewhere else than its own page, or without its token.',
+    meaning: 'A request to Studio did not come from its own page, or had no token.',
     suggestion: 'Open the link that `gdn studio` printed.',
   },
   E_STUDIO_GONE: {
-    meaning: 'The page of Studio gets no answer: `gdn studio` was ended, or the machine sleeps.',
+    meaning: 'Studio does not answer: `gdn studio` has ended, or the machine is asleep.',
     suggestion: 'Start `gdn studio` again and open the link it prints.',
   },
   E_STUDIO_PAGE: {
-    meaning: 'The page of Studio is not there: it was not built, or not all of it was installed.',
+    meaning: "Studio's page is missing: it was not built, or the installation is incomplete.",
     suggestion: 'Run `npm run build` in the repository, or install @goondan/cli again.',
   },
   E_STUDIO_PORT: {
     meaning: 'Studio cannot listen on the port it was given.',
-    suggestion: 'Choose another one with `--port`, or leave it out: then a free one is taken.',
+    suggestion: 'Choose another port with `--port`, or leave `--port` out to get a free one.',
   },
   E_STUDIO_REQUEST: {
     meaning: 'A request to Studio is malformed, too large, or for something that is not there.',
-    suggestion: 'Correct what the message names; docs/studio.md has what may be asked.',
+    suggestion: 'Correct the part that the message names.',
   },
   E_TOOL_ARGUMENTS: {
     meaning: "The arguments of a tool call do not fit the tool's schema.",
@@ -279,7 +280,7 @@ export const agentErrors = {
   },
   E_TOOL_FAILED: {
     meaning: 'The tool threw an error that has no code of its own.',
-    suggestion: 'Read the message; try other arguments or another way.',
+    suggestion: 'Read the message; try other arguments or another tool.',
   },
   E_TOOL_LOAD: {
     meaning: 'A tool module cannot be loaded, or lacks the handler of a declared export.',
@@ -310,7 +311,7 @@ export const agentErrors = {
     suggestion: 'Ask for less at once, or raise the deadline.',
   },
   E_TOOL_UNKNOWN: {
-    meaning: 'There is no tool of this name.',
+    meaning: 'There is no tool with this name.',
     suggestion: 'Use one of the tools offered in this step.',
   },
   E_TURN_ENDED: {
@@ -326,16 +327,15 @@ export const agentErrors = {
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
   E_UNEXPECTED: {
-    meaning: 'Something went wrong that `gdn` did not foresee: a mistake of its own, or trouble with the system.',
-    suggestion: 'Run it again with `GOONDAN_DEBUG=1` to see where it happened, and report that.',
+    meaning: 'An unexpected error: a bug in `gdn`, or trouble with the system.',
+    suggestion: 'Run the command again with `GOONDAN_DEBUG=1` to see the stack, and report it.',
   },
   E_UNTRUSTED: {
-    meaning: 'The code of a bundle would run for the first time, and nobody has said that it may.',
-    suggestion:
-      'Look at what is in it. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers.',
+    meaning: 'The code of this bundle has never run here, and you have not trusted it yet.',
+    suggestion: 'Review the code. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers.',
   },
   E_USAGE: {
-    meaning: 'The command line has a command, an option or a value that `gdn` does not know.',
-    suggestion: 'Look at what the command takes, with `--help`.',
+    meaning: 'The command, an option or a value is not one that `gdn` knows.',
+    suggestion: 'See the options of the command with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

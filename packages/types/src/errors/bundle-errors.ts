@@ -3,71 +3,71 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const bundleErrors = {
   E_BUNDLE_FILE: {
-    meaning: 'A file of the bundle was left out: it holds no resource of Goondan, or cannot be read.',
-    suggestion: 'Move it into a folder of its own, or correct what the message names.',
+    meaning: 'A file of the bundle was ignored: it has no Goondan resource, or cannot be read.',
+    suggestion: 'Move the file into its own folder, or correct the part that the message names.',
   },
   E_BUNDLE_INVALID: {
-    meaning: 'The bundle has errors, so nothing of it is run.',
-    suggestion: 'Correct what the message lists, then run `gdn validate` to see whether that was all.',
+    meaning: 'The bundle has errors, so it was not run.',
+    suggestion: 'Correct the errors that the message lists, then check with `gdn validate`.',
   },
   E_BUNDLE_LIMIT: {
-    meaning: 'A bundle has more of something than is looked at.',
-    suggestion: 'Split it up, or leave out what the message names.',
+    meaning: 'A bundle is over one of the limits of size or number.',
+    suggestion: 'Split the bundle, or remove the part that the message names.',
   },
   E_BUNDLE_MISSING: {
-    meaning: 'There is no bundle: no such folder, or no `goondan.yaml` in it.',
+    meaning: 'There is no bundle here: the folder is missing or has no `goondan.yaml`.',
     suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
   },
   E_BUNFIG_REFUSED: {
-    meaning: 'The `bunfig.toml` of a bundle preloads something. It was left out, as all of that file is.',
-    suggestion: 'Import it in the module that needs it, and remove the line.',
+    meaning: 'The `bunfig.toml` of a bundle preloads a module. Goondan ignores the file, so the module was not loaded.',
+    suggestion: 'Import the module where it is needed, and remove the line.',
   },
   E_ENV_FILE: {
-    meaning: 'A line of a `.env` file is no `NAME=value`, or the file cannot be read. What is wrong was left out.',
-    suggestion: 'Write one `NAME=value` in each line.',
+    meaning: 'A line of a `.env` file is not `NAME=value`, or the file cannot be read. Invalid lines were ignored.',
+    suggestion: 'Write one `NAME=value` per line.',
   },
   E_ENV_MISSING: {
     meaning: 'A resource takes a value from an environment variable that is not set.',
     suggestion: 'Set the variable in the environment, or in the `.env` of the bundle.',
   },
   E_ENV_REFUSED: {
-    meaning: 'The `.env` of a bundle sets a variable that only the environment itself may set. It was left out.',
+    meaning: 'The `.env` of a bundle sets a variable that only the environment may set. It was ignored.',
     suggestion: 'Set it in the environment if you want it, and remove the line.',
   },
   E_IMPORT_MISSING: {
-    meaning: 'A module of the bundle imports something that is not there.',
+    meaning: 'A module of the bundle imports a package or file that is missing.',
     suggestion: 'Install the package beside the bundle with `npm install`, or correct the import.',
   },
   E_INIT_FOLDER: {
-    meaning: 'A new bundle cannot be written: its folder has something in it already, or cannot be made or written to.',
+    meaning: 'A new bundle cannot be written: its folder is not empty, or cannot be created or written to.',
     suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
   },
   E_NPM_FAILED: {
-    meaning: 'What npm was asked to do failed, or npm could not be run.',
-    suggestion: 'Read what npm says above; nothing of the bundle was changed.',
+    meaning: 'An npm command failed, or npm could not be started.',
+    suggestion: "Read npm's output above; the bundle was not changed.",
   },
   E_PACKAGE_FILE: {
-    meaning: 'The `package.json` of the bundle is no JSON that npm understands, or cannot be read or written.',
+    meaning: 'The `package.json` of the bundle is not valid for npm, or cannot be read or written.',
     suggestion: 'Correct the file the message names.',
   },
   E_PACKAGE_INVALID: {
-    meaning: 'A package of Goondan has errors in its `goondan.yaml`, so it was not kept.',
-    suggestion: 'Ask for another version of it, or tell whoever makes it what is listed above.',
+    meaning: 'A Goondan package has errors in its `goondan.yaml`, so it was not added.',
+    suggestion: 'Ask for another version, or report the errors above to its author.',
   },
   E_PACKAGE_MISSING: {
-    meaning: 'The bundle names an npm package that is not installed, or that is no package of Goondan.',
-    suggestion: 'Install it with `gdn package add`; a package of Goondan has a `goondan.yaml` in its folder.',
+    meaning: 'The bundle names an npm package that is not installed or is not a Goondan package.',
+    suggestion: 'Install it with `gdn package add`; a Goondan package has a `goondan.yaml` in its folder.',
   },
   E_PACKAGE_USED: {
     meaning: 'A package was not removed, because the bundle still refers to it.',
-    suggestion: 'Remove the references that are listed above, then remove the package.',
+    suggestion: 'Remove the references listed above, then remove the package.',
   },
   E_PROMPT_FILE: {
     meaning: 'The file of a prompt is missing, too large, or not text.',
     suggestion: 'Check `prompt.systemRef`: it is relative to the folder of the bundle.',
   },
   E_REF_CYCLE: {
-    meaning: 'References lead back to where they started.',
+    meaning: 'References form a cycle.',
     suggestion: 'Remove one of the references the message lists.',
   },
   E_REF_INVALID: {
@@ -75,7 +75,7 @@ export const bundleErrors = {
     suggestion: 'Write `Kind/name`, or `{ kind, name, package }`.',
   },
   E_REF_KIND: {
-    meaning: 'A reference names a resource of another kind than the one that belongs there.',
+    meaning: 'A reference names a resource of the wrong kind.',
     suggestion: 'Use a resource of the kind the message names.',
   },
   E_REF_MISSING: {
@@ -83,7 +83,7 @@ export const bundleErrors = {
     suggestion: 'Declare it, or correct the name.',
   },
   E_REF_TWICE: {
-    meaning: 'The same thing is listed twice where it can stand only once.',
+    meaning: 'The same reference is listed twice.',
     suggestion: 'Remove one of the two.',
   },
   E_RESOURCE_DUPLICATE: {
@@ -95,28 +95,28 @@ export const bundleErrors = {
     suggestion: 'Remove the field, or correct its name.',
   },
   E_RESOURCE_KIND: {
-    meaning: 'A document says no kind, or one that there is not.',
+    meaning: 'A document has no `kind`, or an unknown one.',
     suggestion: 'Use Model, Agent, Swarm, Tool, Extension, Connector, Connection or Package.',
   },
   E_RESOURCE_NAME: {
-    meaning: 'A resource has a name that no resource can have.',
+    meaning: 'The name of a resource is not valid.',
     suggestion: 'Use lower-case letters, digits and `-`, starting with a letter, at most 63 characters.',
   },
   E_SWARM_UNKNOWN: {
     meaning:
-      'No swarm of that name is declared in the bundle or ran from its folder, or it is open which one is meant.',
+      'No swarm with that name is declared in the bundle or has run from its folder, or it is unclear which one you mean.',
     suggestion: 'Name one of the swarms the message lists.',
   },
   E_YAML_KEY: {
-    meaning: 'A key stands twice in the same object, is no text, or is one that is never allowed.',
+    meaning: 'A key is in the same object twice, is not a string, or is never allowed.',
     suggestion: 'Remove or rename the key.',
   },
   E_YAML_LIMIT: {
-    meaning: 'A YAML file is larger, deeper or more entangled than any bundle needs to be.',
+    meaning: 'A YAML file is too large, too deep, or has too many aliases.',
     suggestion: 'Split the file: at most 1 MB and 100 documents each, 64 levels deep, with 100 aliases.',
   },
   E_YAML_SYNTAX: {
-    meaning: 'A file is not the YAML that bundles are written in.',
-    suggestion: 'Correct the place the message names; indentation and quotes are the usual reasons.',
+    meaning: 'A file is not valid YAML.',
+    suggestion: 'Correct the line that the message names; the usual causes are indentation and quotes.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

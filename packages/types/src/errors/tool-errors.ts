@@ -3,28 +3,27 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const toolErrors = {
   E_COMMAND_SANDBOX: {
-    meaning: 'The tool `bash` must not run a command without a sandbox, and there is none that works.',
-    suggestion:
-      'Install bubblewrap and allow user namespaces (`gdn doctor` says why it does not work), or set `sandbox: auto`.',
+    meaning: 'The tool `bash` is configured to need a sandbox, and no sandbox works here.',
+    suggestion: 'Install bubblewrap and allow user namespaces (`gdn doctor` gives the reason), or set `sandbox: auto`.',
   },
   E_COMMAND_START: {
     meaning: 'The tool `bash` could not start a command.',
     suggestion: 'Read the message; correct the folder or the command.',
   },
   E_FETCH_FAILED: {
-    meaning: 'The tool `http-fetch` got no answer, or one that it cannot read.',
+    meaning: 'The tool `http-fetch` got no answer, or an unreadable one.',
     suggestion: 'Check the address; try again later if it is right.',
   },
   E_FETCH_HEADER: {
     meaning: 'A call of `http-fetch` may not set this header, or the header is malformed.',
-    suggestion: 'Leave it out. What a host needs to know about you is for `headers` in the config of the tool.',
+    suggestion: 'Leave it out. Headers such as credentials belong in `headers` in the config of the tool.',
   },
   E_FETCH_REDIRECT: {
-    meaning: 'A redirect is not followed: there were too many, or it would carry what was posted to another host.',
-    suggestion: 'Ask for the final address itself.',
+    meaning: 'A redirect was not followed: there were too many, or it would send the posted body to another host.',
+    suggestion: 'Fetch the final address directly.',
   },
   E_FETCH_REFUSED: {
-    meaning: 'The host is not at a public address, or is none that the tool `http-fetch` may reach.',
+    meaning: 'The host does not have a public address, or is not one that the tool `http-fetch` may reach.',
     suggestion: 'Use a public address. The bundle can allow others with `allow` in the config of the tool.',
   },
   E_FETCH_TIMEOUT: {
@@ -32,24 +31,24 @@ export const toolErrors = {
     suggestion: 'Try again later, or raise `timeoutMs` in the config of the tool.',
   },
   E_FETCH_URL: {
-    meaning: 'The address is no URL that can be fetched: only http and https, without a user or a password in it.',
+    meaning: 'The address cannot be fetched: it must be an http or https URL without a user or a password.',
     suggestion: 'Write it like `https://example.com/page`.',
   },
   E_FILE_EDIT: {
-    meaning: 'The text that the tool `file-system` was to replace is not in the file, or is there more than once.',
-    suggestion: 'Give the text exactly as it stands in the file, with enough around it that it is there once.',
+    meaning: 'The text to replace is not in the file, or is in it more than once.',
+    suggestion: 'Copy the text exactly from the file, with enough of its surroundings to make it unique.',
   },
   E_FILE_FAILED: {
-    meaning: 'The system refused what the tool `file-system` was to do with a file.',
-    suggestion: 'Read the message; use another path, or have the cause removed.',
+    meaning: 'The operating system refused an operation of the tool `file-system`.',
+    suggestion: 'Read the message; use another path, or ask for the cause to be removed.',
   },
   E_FILE_KIND: {
-    meaning: 'What is at the path is not what the tool `file-system` needs there: a folder, a file, a pipe, a device.',
+    meaning: 'The path leads to the wrong kind of thing: a folder instead of a file, a pipe, a device.',
     suggestion: 'Use a path to a regular file, or to a folder where one is asked for.',
   },
   E_FILE_LIMIT: {
-    meaning: 'A file is larger than the tool `file-system` works with.',
-    suggestion: 'Work with less of it, or raise the limit in the config of the tool.',
+    meaning: 'The file is too large for the tool `file-system`.',
+    suggestion: 'Read or write a smaller part, or raise the limit in the config of the tool.',
   },
   E_FILE_MISSING: {
     meaning: 'There is no such file, folder or line.',
@@ -60,28 +59,27 @@ export const toolErrors = {
     suggestion: 'Use a path inside the working folder, without links that lead out of it.',
   },
   E_FILE_PATTERN: {
-    meaning: 'What the tool `file-system` was to search for is no pattern.',
+    meaning: 'The search pattern for the tool `file-system` is not valid.',
     suggestion: 'Give a JavaScript regular expression as `pattern`, a `glob`, or both.',
   },
   E_FILE_READ_ONLY: {
     meaning: 'The tool `file-system` is configured to read only.',
-    suggestion: 'Do it without writing, or set `readOnly: false` in the config of the tool.',
+    suggestion: 'Find a way without writing, or set `readOnly: false` in the config of the tool.',
   },
   E_FILE_TEXT: {
-    meaning: 'The file is no text in UTF-8.',
+    meaning: 'The file is not UTF-8 text.',
     suggestion: 'Use another tool for binary files.',
   },
   E_HOOK_BLOCKED: {
-    meaning: 'A hook has said no: its command ended with exit code 2, or did not answer and so did not say yes.',
+    meaning: 'A hook blocked this: its command ended with exit code 2, or did not answer.',
     suggestion: 'Read its reason. The hooks of an agent are in the config of its extension `hooks`.',
   },
   E_SKILL_FILE: {
-    meaning:
-      'A file of a skill that was asked for is not there, not inside the folder of the skill, no text, or too long.',
-    suggestion: 'Ask for one of the files that opening the skill has listed.',
+    meaning: "A skill's file is missing, outside the skill's folder, not text, or too long.",
+    suggestion: 'Use one of the files that were listed when the skill was opened.',
   },
   E_SKILL_UNKNOWN: {
-    meaning: 'A skill was opened that is not there.',
-    suggestion: 'Choose one of those the message lists; their folders are in the page of the extension `skills`.',
+    meaning: 'There is no such skill.',
+    suggestion: 'Choose a skill that the message lists.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
