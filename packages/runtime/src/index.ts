@@ -22,7 +22,7 @@ export type { ModelEntry } from './agent/model-call/model-source.ts';
 export type { Fetch } from './agent/model/model-ports.ts';
 export type { Layer } from './agent/pipeline/layer.ts';
 export { defaultPolicy, type TurnPolicy } from './config/turn-policy.ts';
-export { type AgentPorts, type RunningAgent, startAgent } from './agent/start/start-agent.ts';
+export { type AgentDeps, type RunningAgent, startAgent } from './agent/start/start-agent.ts';
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
 export type { DeltaListener } from './agent/turn-state/delta-gate.ts';
 export type { TurnOptions, TurnOutcome } from './agent/turn/run-turn.ts';

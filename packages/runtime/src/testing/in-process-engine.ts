@@ -7,7 +7,7 @@ import type { Engine } from '../agent/seams/engine.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
 import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
-import { within } from '../agent/within.ts';
+import { withDeadline } from '../agent/with-deadline.ts';
 
 /** Answers events for an agent: a running agent's `handle`, or a function of your own. */
 export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
@@ -47,7 +47,7 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
       calls.push({ to, event });
       const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs' };
       const whenLate = () => new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
-      return within({ clock, timeoutMs: bound.ms, whenLate, signal }, (inner) => handler(event, inner));
+      return withDeadline({ clock, timeoutMs: bound.ms, whenLate, signal }, (inner) => handler(event, inner));
     },
   };
 }

@@ -12,7 +12,7 @@ import type { ConversationStore } from '../agent/conversation/conversation-store
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
-import { type AgentPorts, startAgent } from '../agent/start/start-agent.ts';
+import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RecordedTurn {
   readonly result: TurnResult;
@@ -25,7 +25,7 @@ export interface RecordedTurn {
 export async function recordInMemory(
   plan: AgentPlan,
   inputs: readonly string[],
-  ports: AgentPorts = {},
+  ports: AgentDeps = {},
 ): Promise<RecordedTurn> {
   const draws = new RegisterDraws();
   const { store, times } = noteTimes(memoryStore());

@@ -12,11 +12,11 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { readTurnLog } from '../agent/conversation/turn-log.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
-import { type AgentPorts, startAgent } from '../agent/start/start-agent.ts';
+import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RunOfTurn {
   readonly plan: AgentPlan;
-  readonly ports?: AgentPorts;
+  readonly ports?: AgentDeps;
   readonly signal?: AbortSignal;
   /** When its process is gone, if the turn has not ended; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
   readonly interrupted?: Interruption;

@@ -23,7 +23,7 @@ import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
 
-export interface ConversationPorts {
+export interface ConversationDeps {
   /** Hears of every event that counts. */
   record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
   /** What hides secrets: none gets into the conversation. */
@@ -62,7 +62,7 @@ export class Conversation {
   constructor(
     private warm: WarmConversation,
     private readonly systemPrompt: string | undefined,
-    private readonly ports: ConversationPorts,
+    private readonly deps: ConversationDeps,
   ) {
     warm.list.closeHoles();
     this.baseEnd = warm.list.end;
@@ -79,14 +79,14 @@ export class Conversation {
   /** Checks, applies and records one event; gives it as it counts. Undefined when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
-    const checked = withoutSecrets(checkMessageEvent(event), this.ports.mask);
+    const checked = withoutSecrets(checkMessageEvent(event), this.deps.mask);
     this.refuseDuplicate(checked);
     if (!this.apply(checked)) {
       const target = 'targetId' in checked ? checked.targetId : '';
-      this.ports.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
+      this.deps.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
       return undefined;
     }
-    this.ports.record(checked, author, stepId);
+    this.deps.record(checked, author, stepId);
     return checked;
   }
 

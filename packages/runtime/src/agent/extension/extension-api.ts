@@ -9,7 +9,7 @@ import type { ExtensionStates } from './extension-states.ts';
 import type { ExtensionStatuses } from './extension-statuses.ts';
 import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
 
-export interface ExtensionParts {
+export interface ExtensionDeps {
   readonly layers: LayerRegistry;
   readonly tools: ToolRegistry;
   readonly states: ExtensionStates;
@@ -26,7 +26,7 @@ export interface OpenedApi {
   close(): void;
 }
 
-export function openExtensionApi(parts: ExtensionParts, extension: string, tier: Tier): OpenedApi {
+export function openExtensionApi(deps: ExtensionDeps, extension: string, tier: Tier): OpenedApi {
   let closed = false;
   const pipeline = Object.freeze({
     register(kind: unknown, run: unknown, options?: MiddlewareOptions) {
@@ -36,18 +36,18 @@ export function openExtensionApi(parts: ExtensionParts, extension: string, tier:
           `Extension "${extension}" registered a ${String(kind)} middleware after its register() had finished.`,
         );
       }
-      parts.layers.add(extension, tier, kind, run, options);
+      deps.layers.add(extension, tier, kind, run, options);
     },
   });
   const tools = Object.assign(Object.create(removedToolsMembers(extension)) as object, {
-    register: (item: unknown, handler: unknown) => parts.tools.register(extension, item, handler),
+    register: (item: unknown, handler: unknown) => deps.tools.register(extension, item, handler),
   });
   const api = Object.assign(Object.create(removedApiMembers(extension)) as object, {
     pipeline,
     tools: Object.freeze(tools),
-    state: parts.states.api(extension),
-    events: eventsApi(parts.bus, extension, (status) => parts.statuses.told(extension, status)),
-    logger: parts.loggerFor(extension),
+    state: deps.states.api(extension),
+    events: eventsApi(deps.bus, extension, (status) => deps.statuses.told(extension, status)),
+    logger: deps.loggerFor(extension),
   });
   return { api: Object.freeze(api), close: () => void (closed = true) };
 }

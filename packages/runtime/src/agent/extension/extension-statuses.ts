@@ -17,7 +17,7 @@ const MOST_LINES = 10;
 const MOST_WITHHELD = 50;
 const MOST_TOOLS = 1_024;
 
-export interface StatusesParts {
+export interface StatusesDeps {
   readonly address: AgentAddress;
   readonly mask: SecretMask;
   readonly now: () => Date;
@@ -30,11 +30,11 @@ export interface StatusesParts {
 }
 
 export class ExtensionStatuses {
-  readonly #parts: StatusesParts;
+  readonly #deps: StatusesDeps;
   readonly #newest = new Map<string, ExtensionStatusChanged>();
 
-  constructor(parts: StatusesParts) {
-    this.#parts = parts;
+  constructor(deps: StatusesDeps) {
+    this.#deps = deps;
   }
 
   /** The newest of each extension that has said something. */
@@ -48,7 +48,7 @@ export class ExtensionStatuses {
 
   /** Never throws. */
   told(extension: string, value: unknown): void {
-    const { address, now, currentTurn, tell, refuse } = this.#parts;
+    const { address, now, currentTurn, tell, refuse } = this.#deps;
     const status = this.#read(value);
     if (typeof status === 'string') return refuse(status, extension);
     const { agentName, instanceKey } = address;
@@ -69,14 +69,14 @@ export class ExtensionStatuses {
   }
 
   #bound({ state, target, problem, lines, lost, tools, withheld }: ExtensionStatus): ExtensionStatus {
-    const shorten = shortenMasked(this.#parts.mask);
+    const shorten = shortenMasked(this.#deps.mask);
     return {
       state,
       ...(target !== undefined && { target: shorten(target, LONGEST_TEXT) }),
       ...(problem !== undefined && { problem: shorten(problem, LONGEST_TEXT) }),
       ...(lines !== undefined && { lines: lines.slice(-MOST_LINES).map((line) => shorten(line, LONGEST_LINE)) }),
       ...(lost !== undefined && { lost }),
-      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.#parts.isTool) }),
+      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.#deps.isTool) }),
       ...(withheld !== undefined && {
         withheld: withheld
           .slice(0, MOST_WITHHELD)

@@ -9,7 +9,7 @@ import { whileLoading } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
-import { type ExtensionParts, openExtensionApi } from './extension-api.ts';
+import { type ExtensionDeps, openExtensionApi } from './extension-api.ts';
 
 /** An extension as an agent's plan names it. */
 export interface ExtensionDeclaration extends DeclaredExtension {
@@ -22,30 +22,27 @@ export interface LoadedExtension {
   readonly cleanup: Cleanup;
 }
 
-export async function loadExtension(
-  declaration: ExtensionDeclaration,
-  parts: ExtensionParts,
-): Promise<LoadedExtension> {
+export async function loadExtension(declaration: ExtensionDeclaration, deps: ExtensionDeps): Promise<LoadedExtension> {
   const resource = checkExtensionResource(declaration.resource);
-  const scope = parts.drawScopeFor?.(resource.metadata.name);
-  const load = () => loadChecked(resource, declaration, parts);
+  const scope = deps.drawScopeFor?.(resource.metadata.name);
+  const load = () => loadChecked(resource, declaration, deps);
   return scope === undefined ? load() : whileLoading(scope, load);
 }
 
 async function loadChecked(
   resource: ExtensionResource,
   declaration: ExtensionDeclaration,
-  parts: ExtensionParts,
+  deps: ExtensionDeps,
 ): Promise<LoadedExtension> {
   const { name } = resource.metadata;
-  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, parts)));
+  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, deps)));
   const config = await partConfig(
     { identity: `Extension/${name}`, code: 'E_EXT_CONFIG' },
     resource.spec.config ?? {},
     declaration.config ?? {},
     [resource.spec.configSchema, module.configSchema],
   );
-  const opened = openExtensionApi(parts, name, declaration.tier ?? 'agent');
+  const opened = openExtensionApi(deps, name, declaration.tier ?? 'agent');
   const listeners = collectExitListeners();
   try {
     const returned: unknown = await module.register(opened.api, config, Object.freeze({ name }));
@@ -60,7 +57,7 @@ async function loadChecked(
   }
 }
 
-async function importEntry(root: string, resource: ExtensionResource, parts: ExtensionParts): Promise<unknown> {
+async function importEntry(root: string, resource: ExtensionResource, deps: ExtensionDeps): Promise<unknown> {
   const { name } = resource.metadata;
   const { entry } = resource.spec;
   const file = await resolveEntry(root, entry, `Extension/${name}: entry`);
@@ -70,7 +67,7 @@ async function importEntry(root: string, resource: ExtensionResource, parts: Ext
     });
   }
   try {
-    if (parts.drawScopeFor !== undefined) watchNodeCrypto(await Bun.file(file).text());
+    if (deps.drawScopeFor !== undefined) watchNodeCrypto(await Bun.file(file).text());
     return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     const problem = loadProblem(error, root);

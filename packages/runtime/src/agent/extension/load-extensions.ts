@@ -1,7 +1,7 @@
 /** All extensions of an agent, in the order they are declared: swarm-wide ones first. */
 import type { Clock } from '../../ports/clock.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { ExtensionParts } from './extension-api.ts';
+import type { ExtensionDeps } from './extension-api.ts';
 import { type ExtensionDeclaration, type LoadedExtension, loadExtension } from './load-extension.ts';
 
 export interface LoadedExtensions {
@@ -15,7 +15,7 @@ export type ReportCleanUp = (message: string, extension: string, thrown?: unknow
 
 export async function loadExtensions(
   declarations: readonly ExtensionDeclaration[],
-  parts: ExtensionParts,
+  deps: ExtensionDeps,
   clock: Clock,
   report: ReportCleanUp,
 ): Promise<LoadedExtensions> {
@@ -23,7 +23,7 @@ export async function loadExtensions(
   const cleanUp = (graceMs: number) => cleanUpAll(loaded.splice(0).toReversed(), graceMs, clock, report);
   try {
     // One after the other: the next one starts only when this one's register has settled.
-    for (const declaration of declarations) loaded.push(await loadExtension(declaration, parts));
+    for (const declaration of declarations) loaded.push(await loadExtension(declaration, deps));
   } catch (error) {
     await cleanUp(5_000);
     throw error;

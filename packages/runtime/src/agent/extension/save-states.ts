@@ -18,7 +18,7 @@ const LONGEST_WAIT_MS = 60_000;
 const LAST_ATTEMPTS = 4;
 const LAST_WAIT_MS = 250;
 
-export interface SaveStatesParts {
+export interface SaveStatesDeps {
   readonly states: ExtensionStates;
   readonly clock: Clock;
   /** Commits them; rejects with a code. */
@@ -27,7 +27,7 @@ export interface SaveStatesParts {
 }
 
 export class SaveStates {
-  readonly #parts: SaveStatesParts;
+  readonly #deps: SaveStatesDeps;
   #isInTurn = false;
   #isClosed = false;
   #saving: Promise<boolean> | undefined;
@@ -35,9 +35,9 @@ export class SaveStates {
   /** In a row. */
   #failures = 0;
 
-  constructor(parts: SaveStatesParts) {
-    this.#parts = parts;
-    parts.states.onSet = () => this.#schedule();
+  constructor(deps: SaveStatesDeps) {
+    this.#deps = deps;
+    deps.states.onSet = () => this.#schedule();
   }
 
   /** Before a turn opens: what was set before it is written without it. Never rejects. */
@@ -50,7 +50,7 @@ export class SaveStates {
   /** It is committed, or could not be. */
   endTurn(): void {
     this.#isInTurn = false;
-    if (this.#parts.states.unsaved.length === 0) this.#failures = 0;
+    if (this.#deps.states.unsaved.length === 0) this.#failures = 0;
     this.#schedule();
   }
 
@@ -63,7 +63,7 @@ export class SaveStates {
 
   /** Tries a few times, for `graceMs` at most; after that nothing more is written. Never rejects. */
   async close(graceMs: number): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const startedAt = clock.elapsed();
     for (let attempt = 1; !(await this.flush()); attempt += 1) {
       if (attempt >= LAST_ATTEMPTS || clock.elapsed() - startedAt + LAST_WAIT_MS > graceMs) break;
@@ -71,11 +71,11 @@ export class SaveStates {
     }
     this.#isClosed = true;
     this.#unschedule();
-    if (!this.#isInTurn && this.#parts.states.unsaved.length > 0) this.#giveUp('the agent ends');
+    if (!this.#isInTurn && this.#deps.states.unsaved.length > 0) this.#giveUp('the agent ends');
   }
 
   #schedule(): void {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const isDue = !this.#isInTurn && !this.#isClosed && this.#isUnsaved;
     if (!isDue || this.#callOff !== undefined) return;
     const waitMs = Math.min(LONGEST_WAIT_MS, SAVE_AFTER_MS * 2 ** this.#failures);
@@ -87,7 +87,7 @@ export class SaveStates {
 
   /** A write that failed may be committed all the same, so another one follows it although the states are as before. */
   get #isUnsaved(): boolean {
-    return this.#failures > 0 || this.#parts.states.unsaved.length > 0;
+    return this.#failures > 0 || this.#deps.states.unsaved.length > 0;
   }
 
   #unschedule(): void {
@@ -104,7 +104,7 @@ export class SaveStates {
   }
 
   async #write(): Promise<boolean> {
-    const { states, commit, log } = this.#parts;
+    const { states, commit, log } = this.#deps;
     if (this.#isClosed || !this.#isUnsaved) return true;
     const snapshot = states.snapshot();
     try {
@@ -129,8 +129,8 @@ export class SaveStates {
   }
 
   #giveUp(reason: string): void {
-    const names = this.#parts.states.unsaved.join(', ');
-    this.#parts.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
+    const names = this.#deps.states.unsaved.join(', ');
+    this.#deps.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
   }
 }
 

@@ -3,7 +3,7 @@ import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { valueOf } from '../turn-state/effects.ts';
+import { valueOfOutcome } from '../turn-state/effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
@@ -11,7 +11,7 @@ import { previewArguments } from '../tool-call/preview-call.ts';
 import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
-import { within } from '../within.ts';
+import { withDeadline } from '../with-deadline.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 
 export interface ModelAsk {
@@ -60,7 +60,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
 async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
   const recorded = turn.effects.recorded(ask.key);
   // It was a checked reply when it was recorded.
-  if (recorded !== undefined) return valueOf(recorded) as unknown as ModelReply;
+  if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
   const request = requestOf(turn, ask.call);
   const effect = { key: ask.key, kind: 'model', asked: () => keep(request) } as const;
   const reply = await turn.effects.perform(effect, () =>
@@ -97,7 +97,7 @@ async function askModel(turn: RunningTurn, ask: ModelAsk, request: ReturnType<ty
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await within({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner) =>
+  const reply: unknown = await withDeadline({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
       messages,
       tools,

@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { ExecutionChainContext, type Next } from '../turn-state/execution-context.ts';
+import { ExecutionChainContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
@@ -24,7 +24,7 @@ const callKey = Symbol('call');
 export class ModelContext extends ExecutionChainContext {
   readonly [callKey]: ModelCall;
 
-  constructor(turn: RunningTurn, call: ModelCall, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, call: ModelCall, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, asking, next);
     this[callKey] = call;
   }

@@ -2,7 +2,7 @@ import { GoondanError } from '@goondan/types';
 import type { ModelSource } from '../turn-state/agent-parts.ts';
 import type { Model } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import type { ModelPorts } from '../model/model-ports.ts';
+import type { ModelDeps } from '../model/model-ports.ts';
 import { openModel } from './open-model.ts';
 
 /** A model that is there already, or what to open one from. */
@@ -11,7 +11,7 @@ export type ModelEntry = Model | ModelSpec;
 /** The models of an agent by reference, each opened once, when it is first used. */
 export function modelSource(
   entries: Readonly<Record<string, ModelEntry>>,
-  ports: Omit<ModelPorts, 'openUpstream'>,
+  deps: Omit<ModelDeps, 'openUpstream'>,
 ): ModelSource {
   const opened = new Map<string, Promise<Model>>();
   const refs = Object.keys(entries);
@@ -27,7 +27,7 @@ export function modelSource(
       return model;
     },
   };
-  const withUpstream: ModelPorts = { ...ports, openUpstream: (modelRef) => source.open(modelRef) };
+  const withUpstream: ModelDeps = { ...deps, openUpstream: (modelRef) => source.open(modelRef) };
   return source;
 }
 

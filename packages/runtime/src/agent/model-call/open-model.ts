@@ -5,30 +5,30 @@
 import { GoondanError } from '@goondan/types';
 import type { Model } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import type { ModelPorts } from '../model/model-ports.ts';
+import type { ModelDeps } from '../model/model-ports.ts';
 import type { ProviderName } from '../model/providers/provider-table.ts';
 
-type Opener = (spec: ModelSpec, ports: ModelPorts) => Promise<Model>;
+type Opener = (spec: ModelSpec, deps: ModelDeps) => Promise<Model>;
 
 const openers: Readonly<Record<string, Opener>> = {
   anthropic: provider('anthropic'),
-  cassette: async (spec, ports) => {
+  cassette: async (spec, deps) => {
     const { openCassetteModel } = await import('../model/cassette/open-cassette-model.ts');
-    return openCassetteModel(spec, ports);
+    return openCassetteModel(spec, deps);
   },
   google: provider('google'),
   openai: provider('openai'),
   'openai-compatible': provider('openai-compatible'),
-  scripted: async (spec, ports) => {
+  scripted: async (spec, deps) => {
     const { openScriptedModel } = await import('../model/scripted/open-scripted-model.ts');
-    return openScriptedModel(spec.options ?? {}, ports.clock);
+    return openScriptedModel(spec.options ?? {}, deps.clock);
   },
 };
 
 /** **Errors** — `E_MODEL_UNKNOWN` for its provider; what else is wrong with the resource has the code of its kind. */
-export async function openModel(modelRef: string, spec: ModelSpec, ports: ModelPorts): Promise<Model> {
+export async function openModel(modelRef: string, spec: ModelSpec, deps: ModelDeps): Promise<Model> {
   const open = Object.hasOwn(openers, spec.provider) ? openers[spec.provider] : undefined;
-  if (open !== undefined) return open(spec, ports);
+  if (open !== undefined) return open(spec, deps);
   throw new GoondanError(
     'E_MODEL_UNKNOWN',
     `${modelRef}: there is no provider "${spec.provider}". Known: ${Object.keys(openers).join(', ')}.`,
@@ -36,8 +36,8 @@ export async function openModel(modelRef: string, spec: ModelSpec, ports: ModelP
 }
 
 function provider(name: ProviderName): Opener {
-  return async (spec, ports) => {
+  return async (spec, deps) => {
     const { openProviderModel } = await import('../model/providers/open-provider-model.ts');
-    return openProviderModel(name, spec, ports);
+    return openProviderModel(name, spec, deps);
   };
 }

@@ -4,7 +4,7 @@ import type { Model } from './model-port.ts';
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-export interface ModelPorts {
+export interface ModelDeps {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that file names in `options` are relative to. */

@@ -24,7 +24,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { type Ids, randomIds } from '../../ports/ids.ts';
 import type { Engine } from '../seams/engine.ts';
 
-export interface IpcEngineParts {
+export interface IpcEngineDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
   /** Everyone in the swarm. */
   readonly agents: readonly AgentCard[];
@@ -45,7 +45,7 @@ export class IpcEngine implements Engine {
   readonly #calls = new PendingAnswers<CallOutcome>();
   readonly #lists = new PendingAnswers<readonly AgentInstance[]>();
 
-  constructor({ channel, agents, clock, ids = randomIds }: IpcEngineParts) {
+  constructor({ channel, agents, clock, ids = randomIds }: IpcEngineDeps) {
     this.#channel = channel;
     this.#agents = agents;
     this.#clock = clock;

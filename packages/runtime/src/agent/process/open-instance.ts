@@ -18,16 +18,16 @@ import { RegisterDraws } from '../draws/register-draws.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
-import { AskedTurns } from './asked-turns.ts';
+import { TurnRunner } from './turn-runner.ts';
 import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';
 import { IpcEngine } from './ipc-engine.ts';
-import { LeftReplies } from './left-replies.ts';
+import { UndeliveredReplies } from './undelivered-replies.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
 import { openTurnTraces, type TurnTraces } from './turn-traces.ts';
 
-export interface InstanceParts {
+export interface InstanceDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
@@ -42,7 +42,7 @@ export interface OpenInstance {
   readonly agent: RunningAgent;
   hear(message: InstanceMessage): void;
   /** Sends what an earlier process left in the outbox. Never rejects. */
-  sendLeftReplies(): Promise<void>;
+  sendUndelivered(): Promise<void>;
   /** States, runtime events and traces to the disk, spans to their collector. */
   flush(): Promise<void>;
   /**
@@ -53,8 +53,8 @@ export interface OpenInstance {
 }
 
 /** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
-export async function openInstance(start: AgentStart, parts: InstanceParts): Promise<OpenInstance> {
-  const { channel, host, log } = parts;
+export async function openInstance(start: AgentStart, deps: InstanceDeps): Promise<OpenInstance> {
+  const { channel, host, log } = deps;
   host.moveTo(start.cwd);
   if (hasBundleCode(start)) host.answerOwnPackages();
   const draws = watchDraws(start, host);
@@ -63,14 +63,14 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   );
   const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
   const approver = new IpcApprover(channel);
-  const replies = new LeftReplies({
+  const replies = new UndeliveredReplies({
     journal,
     channel,
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
   // Before the code of the bundle: it must not come between.
-  const telemetry = await startTelemetry(start, parts);
+  const telemetry = await startTelemetry(start, deps);
   const agent = await startAgent(
     { ...start.agent, ...start.address },
     {
@@ -82,15 +82,15 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
       ...(draws && { drawScopeFor: (extension) => draws.scopeFor(extension) }),
     },
   );
-  const events = recordEvents(agent, journal, parts);
-  const traces = recordTraces(agent, journal, parts, describeExtensions(start, agent, draws));
-  const turns = new AskedTurns({
+  const events = recordEvents(agent, journal, deps);
+  const traces = recordTraces(agent, journal, deps, describeExtensions(start, agent, draws));
+  const turns = new TurnRunner({
     agent,
     channel,
     observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
     written: async () => traces?.flush(),
     onIdle: () => void replies.acknowledge(),
-    onLost: parts.onLost,
+    onLost: deps.onLost,
   });
 
   /** From here on nothing reaches the turn: it must not go on when what it needs is cleaned up and closed. */
@@ -132,7 +132,7 @@ export async function openInstance(start: AgentStart, parts: InstanceParts): Pro
   return {
     agent,
     hear,
-    sendLeftReplies: () => replies.send(),
+    sendUndelivered: () => replies.send(),
     async flush() {
       const { saveStates } = agent.parts;
       await Promise.all([saveStates.flush(), events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
@@ -156,7 +156,7 @@ const LAST_SPANS_MS = 2_000;
 /** Nothing of it is even loaded when nobody wants spans. */
 async function startTelemetry(
   { telemetry, agent }: AgentStart,
-  { host: { clock }, log }: InstanceParts,
+  { host: { clock }, log }: InstanceDeps,
 ): Promise<Telemetry | undefined> {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
@@ -203,7 +203,7 @@ function describeExtensions(
 function recordEvents(
   agent: RunningAgent,
   journal: InstanceJournal,
-  { channel, host: { clock }, log }: InstanceParts,
+  { channel, host: { clock }, log }: InstanceDeps,
 ): GatheredLog<JsonObject> {
   const events = new GatheredLog<JsonObject>({
     open: async () => (await journal.open()).openRuntimeEvents(journal.address),
@@ -224,7 +224,7 @@ function recordEvents(
 function recordTraces(
   { parts: { policy, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
-  { host: { clock }, log }: InstanceParts,
+  { host: { clock }, log }: InstanceDeps,
   extensions: readonly RecordedExtension[],
 ): TurnTraces | undefined {
   if (policy.trace === 'off') return undefined;
@@ -242,7 +242,7 @@ function recordTraces(
 /** A turn that just ended still has its answer to send. */
 const ANSWER_MS = 100;
 
-async function settlesBefore(deadline: number, turns: AskedTurns, clock: Clock): Promise<boolean> {
+async function settlesBefore(deadline: number, turns: TurnRunner, clock: Clock): Promise<boolean> {
   await waitAtMost(clock, Math.max(ANSWER_MS, deadline - clock.elapsed()), turns.settled());
   return turns.isIdle;
 }

@@ -135,7 +135,7 @@ class AgentProcess {
     const { queued } = this.#phase;
     this.#instance = instance;
     this.#phase = { name: 'open', instance };
-    void instance.sendLeftReplies();
+    void instance.sendUndelivered();
     for (const message of queued) this.#handOn(message);
   }
 

@@ -20,7 +20,7 @@ import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 
-export interface TurnTracesParts {
+export interface TurnTracesDeps {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
   /** What the agent is made of, for a replay. */
@@ -42,7 +42,7 @@ export interface TurnTraces {
   close(): Promise<void>;
 }
 
-export function openTurnTraces({ open, clock, extensions, statuses, report }: TurnTracesParts): TurnTraces {
+export function openTurnTraces({ open, clock, extensions, statuses, report }: TurnTracesDeps): TurnTraces {
   const effects = new EffectRecorder();
   let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
@@ -86,7 +86,7 @@ const MOST_STATUSES = 200;
 type MakeLine = () => TraceLine | undefined;
 type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
 
-interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions' | 'statuses'> {
+interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
   /** Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
@@ -94,7 +94,7 @@ interface RunParts extends Pick<TurnTracesParts, 'clock' | 'extensions' | 'statu
 
 /** One turn, from its start in this process to its commit. */
 class WrittenRun implements TurnListener {
-  readonly #parts: RunParts;
+  readonly #deps: RunDeps;
   readonly #add: AddLine;
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
@@ -109,8 +109,8 @@ class WrittenRun implements TurnListener {
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
-  constructor(parts: RunParts, add: AddLine) {
-    this.#parts = parts;
+  constructor(deps: RunDeps, add: AddLine) {
+    this.#deps = deps;
     this.#add = add;
   }
 
@@ -134,10 +134,10 @@ class WrittenRun implements TurnListener {
     });
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
-    this.#addMasked({ type: 'beginning', event: stored, extensions: this.#parts.extensions });
+    this.#addMasked({ type: 'beginning', event: stored, extensions: this.#deps.extensions });
     if (turn.takenUp !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.takenUp?.()));
-    for (const status of this.#parts.statuses?.() ?? []) this.statusChanged(status);
-    this.#parts.onRunning(this);
+    for (const status of this.#deps.statuses?.() ?? []) this.statusChanged(status);
+    this.#deps.onRunning(this);
   }
 
   statusChanged(status: ExtensionStatusChanged): void {
@@ -172,7 +172,7 @@ class WrittenRun implements TurnListener {
 
   effect(effect: WatchedEffect): void {
     this.#asked.delete(effect.key);
-    const record = this.#parts.effects.record(effect, this.#mask);
+    const record = this.#deps.effects.record(effect, this.#mask);
     if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
@@ -191,10 +191,10 @@ class WrittenRun implements TurnListener {
 
   ended({ result, stepCount, thrown }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
     const { finishReason, truncated, error } = result;
-    this.#parts.onRunning(undefined);
+    this.#deps.onRunning(undefined);
     this.#addMasked({
       type: 'end',
-      time: this.#parts.clock.now().toISOString(),
+      time: this.#deps.clock.now().toISOString(),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
       ...(truncated === true ? { truncated } : {}),

@@ -38,7 +38,7 @@ import { TurnQueue } from './turn-queue.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 /** What the world gives an agent; each has a default that needs nothing. */
-export interface AgentPorts {
+export interface AgentDeps {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
   /** Who is asked when a layer wants the word of a person. */
@@ -71,12 +71,12 @@ export interface RunningAgent {
 
 const MOST_WAITING = 1_000;
 
-export async function startAgent(plan: AgentPlan, ports: AgentPorts = {}): Promise<RunningAgent> {
-  const clock = ports.clock ?? systemClock;
+export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise<RunningAgent> {
+  const clock = deps.clock ?? systemClock;
   const current: { event: AgentEvent | undefined } = { event: undefined };
-  const parts = await assemble(plan, ports, clock, () => current.event);
+  const parts = await assemble(plan, deps, clock, () => current.event);
   await loadTools(plan, parts);
-  const extensions = await loadAllExtensions(plan, parts, ports.drawScopeFor);
+  const extensions = await loadAllExtensions(plan, parts, deps.drawScopeFor);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
   const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
@@ -119,7 +119,7 @@ async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
 async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
   { layers, tools, states, bus, statuses, clock, log, locate }: AgentParts,
-  drawScopeFor: AgentPorts['drawScopeFor'],
+  drawScopeFor: AgentDeps['drawScopeFor'],
 ): Promise<LoadedExtensions> {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
   const { loadExtensions } = await import('../extension/load-extensions.ts');
@@ -136,22 +136,22 @@ async function loadAllExtensions(
 
 async function assemble(
   plan: AgentPlan,
-  ports: AgentPorts,
+  deps: AgentDeps,
   clock: Clock,
   currentEvent: () => AgentEvent | undefined,
 ): Promise<AgentParts> {
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
   const bundleFolder = plan.bundleFolder ?? process.cwd();
-  const store = ports.store ?? (await import('../conversation/memory-store.ts')).memoryStore();
+  const store = deps.store ?? (await import('../conversation/memory-store.ts')).memoryStore();
   const mask = maskSecrets(plan.secrets ?? []);
   const locate = locateIn(codeFolders(plan), mask);
-  const log = logFor(address, ports.logSink ?? stderrSink, mask, clock, currentEvent);
+  const log = logFor(address, deps.logSink ?? stderrSink, mask, clock, currentEvent);
   const models = modelSource(plan.models, {
     clock,
-    environment: ports.environment ?? process.env,
+    environment: deps.environment ?? process.env,
     folder: bundleFolder,
     warn: (message) => log('warn', message, { event: 'model.warning' }),
-    ...(ports.fetch !== undefined && { fetch: ports.fetch }),
+    ...(deps.fetch !== undefined && { fetch: deps.fetch }),
   });
   const modelRef = plan.modelRef ?? models.refs[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
@@ -205,8 +205,8 @@ async function assemble(
         log('warn', `Its ${STATUS_EVENT} is not told: ${problem}.`, { extension, event: 'status.refused' }),
     }),
     store,
-    engine: ports.engine ?? noEngine,
-    approver: ports.approver ?? noApprover,
+    engine: deps.engine ?? noEngine,
+    approver: deps.approver ?? noApprover,
     activity: new Activity(),
     clock,
     mask,

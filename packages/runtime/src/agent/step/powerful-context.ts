@@ -5,7 +5,7 @@ import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { ExecutionChainContext, type Next, turnOf } from '../turn-state/execution-context.ts';
+import { ExecutionChainContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 const stepOf = Symbol('step');
@@ -14,7 +14,7 @@ const stepOf = Symbol('step');
 export abstract class PowerfulContext extends ExecutionChainContext {
   readonly [stepOf]: RunningStep | undefined;
 
-  constructor(turn: RunningTurn, step: RunningStep | undefined, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, step: RunningStep | undefined, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, asking, next);
     this[stepOf] = step;
   }

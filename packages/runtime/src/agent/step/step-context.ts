@@ -1,6 +1,6 @@
 import type { ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { type Next, turnOf } from '../turn-state/execution-context.ts';
+import { turnOf } from '../turn-state/execution-context.ts';
 import { PowerfulContext } from './powerful-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
@@ -11,7 +11,7 @@ const stepKey = Symbol('runningStep');
 export class StepContext extends PowerfulContext {
   readonly [stepKey]: RunningStep;
 
-  constructor(turn: RunningTurn, step: RunningStep, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, step: RunningStep, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, step, asking, next);
     this[stepKey] = step;
   }

@@ -12,14 +12,14 @@ import {
 } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { agentsApi } from '../agents-api/agents-api.ts';
-import { valueOf } from '../turn-state/effects.ts';
+import { valueOfOutcome } from '../turn-state/effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult } from './error-result.ts';
 import { logFailedCall } from './log-failed-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { Pausable } from '../own-time-timer.ts';
-import { within } from '../within.ts';
+import { withDeadline } from '../with-deadline.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
@@ -30,7 +30,7 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     if (turn.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = turn.effects.recorded(ask.key);
     // It was a result when it was recorded.
-    if (recorded !== undefined) return valueOf(recorded) as unknown as ToolCallResult;
+    if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn, ask, call.finalArguments());
     call.approvals.check(input);
     if (turn.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
@@ -73,7 +73,7 @@ async function callHandler(
   const timeoutMs = agent.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
   try {
-    const output = await within({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
+    const output = await withDeadline({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
       tool.handler(toolContext(turn, ask, tool, inner, deadline), input),
     );
     const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
-import { ExecutionChainContext, type Next, turnOf } from '../turn-state/execution-context.ts';
+import { ExecutionChainContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
@@ -13,7 +13,7 @@ const callKey = Symbol('call');
 export class ToolCallContext extends ExecutionChainContext {
   readonly [callKey]: RunningToolCall;
 
-  constructor(turn: RunningTurn, call: RunningToolCall, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, call: RunningToolCall, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, asking, next);
     this[callKey] = call;
   }

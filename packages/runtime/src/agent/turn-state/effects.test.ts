@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { EffectOutcome, TurnRecord } from '../conversation/conversation-store.ts';
 import { TurnLogWriter } from '../conversation/turn-log.ts';
-import { Effects, valueOf } from './effects.ts';
+import { Effects, valueOfOutcome } from './effects.ts';
 
 function open(before: { effects?: [string, EffectOutcome][]; intents?: string[] } = {}) {
   const records: TurnRecord[] = [];
@@ -63,12 +63,12 @@ describe('Effects', () => {
   });
 });
 
-describe('valueOf', () => {
+describe('valueOfOutcome', () => {
   test('gives the value again, or throws the error again', () => {
-    expect(valueOf({ ok: true, value: [1] })).toEqual([1]);
+    expect(valueOfOutcome({ ok: true, value: [1] })).toEqual([1]);
     const thrown = (code: string) => {
       try {
-        return valueOf({ ok: false, error: { code, message: 'no' } });
+        return valueOfOutcome({ ok: false, error: { code, message: 'no' } });
       } catch (error) {
         return error instanceof GoondanError ? [error.code, error.message] : error;
       }

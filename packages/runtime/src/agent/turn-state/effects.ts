@@ -93,7 +93,7 @@ function copyOutcome(outcome: EffectOutcome): EffectOutcome {
 }
 
 /** The value of a recorded outcome, or its error thrown again. */
-export function valueOf(outcome: EffectOutcome): JsonValue {
+export function valueOfOutcome(outcome: EffectOutcome): JsonValue {
   if (outcome.ok) return outcome.value;
   const { code, message } = outcome.error;
   throw new GoondanError(isErrorCode(code) ? code : 'E_AGENT_FAILED', message);

@@ -4,15 +4,13 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import { type AskingLayer, LayerContext } from '../pipeline/layer-context.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-export type Next = () => Promise<unknown>;
-
 /** The turn behind a context. A symbol, so that authors see only the contract. */
 export const turnOf = Symbol('turn');
 
 export abstract class ExecutionChainContext extends LayerContext {
   readonly [turnOf]: RunningTurn;
 
-  constructor(turn: RunningTurn, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, asking: AskingLayer, next: () => Promise<unknown>) {
     super(asking, next);
     this[turnOf] = turn;
   }

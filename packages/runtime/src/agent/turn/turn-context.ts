@@ -1,11 +1,11 @@
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { type Next, turnOf } from '../turn-state/execution-context.ts';
+import { turnOf } from '../turn-state/execution-context.ts';
 import { PowerfulContext } from '../step/powerful-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** What a turn layer is given. */
 export class TurnContext extends PowerfulContext {
-  constructor(turn: RunningTurn, asking: AskingLayer, next: Next) {
+  constructor(turn: RunningTurn, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, undefined, asking, next);
   }
 

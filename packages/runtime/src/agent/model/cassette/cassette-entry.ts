@@ -9,7 +9,7 @@ import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
 /** What a model is asked, without what differs from run to run (ids of turns, signals) and without any header or key. */
-export interface RecordedRequest {
+export interface CassetteRequest {
   readonly messages: readonly JsonValue[];
   readonly tools: readonly JsonValue[];
   readonly params: JsonValue;
@@ -24,22 +24,22 @@ export interface RecordedError {
 export interface CassetteEntry {
   /** Counts calls in the order in which they began; lines stand in the order in which calls ended. */
   readonly call: number;
-  readonly request: RecordedRequest;
+  readonly request: CassetteRequest;
   readonly deltas: readonly ModelDelta[];
   readonly outcome: { readonly reply: ModelReply } | { readonly error: RecordedError };
 }
 
-export function toRecordedRequest(request: ModelRequest): RecordedRequest {
+export function toCassetteRequest(request: ModelRequest): CassetteRequest {
   const tools = request.tools.map(({ name, description, parameters }) => toJson({ name, description, parameters }));
   return { messages: request.messages.map(toJson), tools, params: toJson(request.params) };
 }
 
 /** Equal requests have equal fingerprints, whatever the order of their keys. */
-export function fingerprint(request: RecordedRequest): string {
+export function fingerprint(request: CassetteRequest): string {
   return digestJson(toJson(request));
 }
 
-export function writeEntry(entry: CassetteEntry, previous: RecordedRequest | undefined): string {
+export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | undefined): string {
   const { call, request, deltas, outcome } = entry;
   const keep = countSame(previous?.messages ?? [], request.messages);
   const sameTools = previous !== undefined && canonicalJson([...previous.tools]) === canonicalJson([...request.tools]);
@@ -59,7 +59,7 @@ export function writeEntry(entry: CassetteEntry, previous: RecordedRequest | und
 }
 
 /** `undefined` when the line is not an entry, or does not fit the line before it. */
-export function readEntry(line: string, previous: RecordedRequest | undefined): CassetteEntry | undefined {
+export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];
   if (value === undefined || !isObject(written)) return undefined;

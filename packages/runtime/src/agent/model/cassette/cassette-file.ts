@@ -6,7 +6,7 @@
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import { readEntry, writeEntry, type CassetteEntry, type RecordedRequest } from './cassette-entry.ts';
+import { readEntry, writeEntry, type CassetteEntry, type CassetteRequest } from './cassette-entry.ts';
 
 const firstLine = '{"cassette":1}';
 
@@ -28,7 +28,7 @@ export async function openCassetteWriter(path: string): Promise<CassetteWriter> 
   const written = await readText(path);
   const entries = readEntries(written ?? '', path);
   let calls = Math.max(0, ...entries.map((entry) => entry.call));
-  let previous: RecordedRequest | undefined = entries.at(-1)?.request;
+  let previous: CassetteRequest | undefined = entries.at(-1)?.request;
   let last: Promise<void> = prepareFile(path, written ?? '');
   await last;
 

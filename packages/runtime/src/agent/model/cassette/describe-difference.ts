@@ -1,9 +1,9 @@
 /** Says where two requests differ first, and how, so that a person sees at once what changed since the recording. */
 import type { JsonValue } from '@goondan/types';
-import type { RecordedRequest } from './cassette-entry.ts';
+import type { CassetteRequest } from './cassette-entry.ts';
 
 /** `undefined` when they are equal. */
-export function describeDifference(recorded: RecordedRequest, now: RecordedRequest): string | undefined {
+export function describeDifference(recorded: CassetteRequest, now: CassetteRequest): string | undefined {
   const difference =
     findDifference([...recorded.messages], [...now.messages], 'messages') ??
     findDifference([...recorded.tools], [...now.tools], 'tools') ??

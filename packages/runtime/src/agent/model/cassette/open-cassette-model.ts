@@ -3,7 +3,7 @@ import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
-import type { ModelPorts } from '../model-ports.ts';
+import type { ModelDeps } from '../model-ports.ts';
 import { openCassetteWriter, readCassette } from './cassette-file.ts';
 import { recordModel } from './record-model.ts';
 import { replayModel } from './replay-model.ts';
@@ -11,19 +11,19 @@ import { replayModel } from './replay-model.ts';
 const known = ['mode', 'file', 'upstream'];
 
 /** **Errors** — `E_RESOURCE_INVALID` for its options, `E_PATH_OUTSIDE` and `E_CASSETTE_FILE` for its file; at start. */
-export async function openCassetteModel(spec: ModelSpec, ports: ModelPorts): Promise<Model> {
+export async function openCassetteModel(spec: ModelSpec, deps: ModelDeps): Promise<Model> {
   const options = spec.options ?? {};
   const { mode, file, upstream } = options;
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) throw invalid(spec, `options.${unknown} is not known; use ${known.join(', ')}`);
   if (typeof file !== 'string' || file === '') throw invalid(spec, 'options.file must name the file of the recording');
-  const path = resolve(ports.folder, insideOf(file));
+  const path = resolve(deps.folder, insideOf(file));
   if (mode === 'replay') return replayModel(await readCassette(path), file);
   if (mode !== 'record') throw invalid(spec, 'options.mode must be record or replay');
-  if (typeof upstream !== 'string' || ports.openUpstream === undefined) {
+  if (typeof upstream !== 'string' || deps.openUpstream === undefined) {
     throw invalid(spec, 'options.upstream must name the model to record, for example Model/claude');
   }
-  return recordModel(await ports.openUpstream(upstream), await openCassetteWriter(path));
+  return recordModel(await deps.openUpstream(upstream), await openCassetteWriter(path));
 }
 
 function insideOf(file: string): string {

@@ -1,7 +1,7 @@
 /** A model that asks another one and writes down what it says, errors included; only a cancelled call leaves no trace. */
 import { GoondanError, type ModelDelta } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import { toRecordedRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
+import { toCassetteRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
 import type { CassetteWriter } from './cassette-file.ts';
 
 export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
@@ -10,7 +10,7 @@ export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
       const deltas: ModelDelta[] = [];
       const call = cassette.beginCall();
       // Taken before the call: what the caller does to its messages meanwhile is not what was asked.
-      const recorded = toRecordedRequest(request);
+      const recorded = toCassetteRequest(request);
       const write = (outcome: CassetteEntry['outcome']) =>
         cassette.append({ call, request: recorded, deltas, outcome });
       const onDelta = (delta: ModelDelta) => {

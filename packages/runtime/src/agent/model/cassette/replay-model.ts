@@ -4,7 +4,7 @@
  */
 import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import { toRecordedRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
+import { toCassetteRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
 import { describeDifference } from './describe-difference.ts';
 
 export function replayModel(entries: readonly CassetteEntry[], name: string): Model {
@@ -16,7 +16,7 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       if (entry === undefined) {
         throw new GoondanError('E_CASSETTE_END', `The cassette ${name} has ${entries.length} calls; this is one more.`);
       }
-      const difference = describeDifference(entry.request, toRecordedRequest(request));
+      const difference = describeDifference(entry.request, toCassetteRequest(request));
       if (difference !== undefined) {
         const which = `Call ${position + 1} of the cassette ${name}`;
         throw new GoondanError('E_CASSETTE_MISMATCH', `${which} differs from the recording ${difference}`);

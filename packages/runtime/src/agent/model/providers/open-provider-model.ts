@@ -5,21 +5,21 @@
 import { GoondanError } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
-import type { ModelPorts } from '../model-ports.ts';
+import type { ModelDeps } from '../model-ports.ts';
 import { callProvider } from './call-provider.ts';
 import { defaultLimit } from './default-limit.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';
 import { readProviderOptions } from './read-provider-options.ts';
 import type { PromptMemo } from './to-prompt.ts';
 
-export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: ModelPorts): Model {
+export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: ModelDeps): Model {
   const provider: Provider = providers[name];
   const label = `${name}/${spec.model}`;
   const settings = readProviderOptions(spec.options ?? {}, provider.systemMessages, label);
-  const apiKey = findKey(provider, spec, ports, label);
-  const baseURL = findEndpoint(provider, spec, ports, label);
+  const apiKey = findKey(provider, spec, deps, label);
+  const baseURL = findEndpoint(provider, spec, deps, label);
   const memo: PromptMemo = new WeakMap();
-  const limit = defaultLimit(provider, { modelId: spec.model, label, warn: ports.warn });
+  const limit = defaultLimit(provider, { modelId: spec.model, label, warn: deps.warn });
 
   const loading = provider.load();
   // The first call awaits it and reports the failure.
@@ -33,8 +33,8 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, ports: Mo
       return callProvider(request, {
         name,
         label,
-        clock: ports.clock,
-        fetch: ports.fetch ?? fetch,
+        clock: deps.clock,
+        fetch: deps.fetch ?? fetch,
         apiKey,
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
         address: toAddress(baseURL),
@@ -52,9 +52,9 @@ function toAddress(baseURL: string): string {
   return `${origin}${pathname}`;
 }
 
-function findKey(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: string): string | undefined {
+function findKey(provider: Provider, spec: ModelSpec, deps: ModelDeps, label: string): string | undefined {
   const variable = provider.keyVariable;
-  const key = spec.apiKey ?? (variable === undefined ? undefined : ports.environment[variable]);
+  const key = spec.apiKey ?? (variable === undefined ? undefined : deps.environment[variable]);
   // A pasted key often ends in a line break, which no header may contain.
   const trimmed = key?.trim();
   if (variable !== undefined && !trimmed) {
@@ -65,9 +65,9 @@ function findKey(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: 
   return trimmed || undefined;
 }
 
-function findEndpoint(provider: Provider, spec: ModelSpec, ports: ModelPorts, label: string): string {
+function findEndpoint(provider: Provider, spec: ModelSpec, deps: ModelDeps, label: string): string {
   const known = provider.endpoint;
-  const fromEnvironment = known === undefined ? undefined : ports.environment[known.variable]?.trim();
+  const fromEnvironment = known === undefined ? undefined : deps.environment[known.variable]?.trim();
   const address = spec.endpoint ?? (fromEnvironment || known?.address);
   if (address === undefined) {
     throw new GoondanError('E_RESOURCE_INVALID', `Model ${label} has no endpoint.`, {

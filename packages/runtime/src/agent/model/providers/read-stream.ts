@@ -7,7 +7,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { AssistantPart, ModelDelta, ModelReply, ReasoningPart, TextPart } from '@goondan/types';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import { metadata, toReplyPart } from './to-reply-part.ts';
-import { toReply, type Answer } from './to-reply.ts';
+import { toReply, type ProviderAnswer } from './to-reply.ts';
 
 /** An error the provider reported inside its stream, as it reported it. */
 export class StreamedError extends Error {
@@ -53,13 +53,13 @@ export async function readStream(
 }
 
 interface Collector {
-  readonly answer: Answer;
+  readonly answer: ProviderAnswer;
   add(part: LanguageModelV4StreamPart): void;
 }
 
 function collectParts({ provider, onDelta }: StreamReading): Collector {
   const content: AssistantPart[] = [];
-  const answer: { -readonly [Field in keyof Answer]: Answer[Field] } = {
+  const answer: { -readonly [Field in keyof ProviderAnswer]: ProviderAnswer[Field] } = {
     content,
     finishReason: undefined,
     usage: undefined,

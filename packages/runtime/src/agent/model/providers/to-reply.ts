@@ -2,7 +2,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } from '@goondan/types';
 
-export interface Answer {
+export interface ProviderAnswer {
   readonly content: readonly AssistantPart[];
   readonly finishReason: LanguageModelV4FinishReason | undefined;
   readonly usage: LanguageModelV4Usage | undefined;
@@ -13,7 +13,7 @@ export interface Answer {
  * **Errors** — an answer that was cut off, or that says nothing and gives an error or no reason for it, is
  * `E_MODEL_FAILED` and may be tried again.
  */
-export function toReply(answer: Answer, label: string): ModelReply {
+export function toReply(answer: ProviderAnswer, label: string): ModelReply {
   const content = answer.content.filter(saysSomething);
   const reason = answer.finishReason;
   if (reason === undefined || reason.unified === 'interrupted') {
@@ -53,7 +53,7 @@ function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
   };
 }
 
-function toResponse(response: Answer['response']): Pick<ModelReply, 'response'> {
+function toResponse(response: ProviderAnswer['response']): Pick<ModelReply, 'response'> {
   if (response?.id === undefined && response?.modelId === undefined) return {};
   const { id, modelId } = response;
   return { response: { ...(id !== undefined && { id }), ...(modelId !== undefined && { modelId }) } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { manualClock } from '../testing/index.ts';
-import { type Bounds, within } from './within.ts';
+import { type Bounds, withDeadline } from './with-deadline.ts';
 
 const late = new GoondanError('E_TOOL_TIMEOUT', 'too slow');
 
@@ -23,26 +23,26 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 describe('foreign code within bounds', () => {
   test('that answers in time gives its answer, and leaves no timer behind', async () => {
     const { clock, bounds } = open();
-    expect(await within(bounds, () => 'sync')).toBe('sync');
-    expect(await within(bounds, async () => 'async')).toBe('async');
+    expect(await withDeadline(bounds, () => 'sync')).toBe('sync');
+    expect(await withDeadline(bounds, async () => 'async')).toBe('async');
     expect(clock.pending).toBe(0);
   });
 
   test('that throws gives its error, sync or async', async () => {
     const { clock, bounds } = open();
     const error = new Error('broken');
-    const sync = within(bounds, () => {
+    const sync = withDeadline(bounds, () => {
       throw error;
     });
     expect(await outcome(sync)).toEqual({ error });
-    expect(await outcome(within(bounds, () => Promise.reject(error)))).toEqual({ error });
+    expect(await outcome(withDeadline(bounds, () => Promise.reject(error)))).toEqual({ error });
     expect(clock.pending).toBe(0);
   });
 
   test('that is late gives the error of lateness at once, and its signal says why', async () => {
     const { clock, bounds } = open();
     const signals: AbortSignal[] = [];
-    const waiting = outcome(within(bounds, (signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
     await clock.advance(99);
     expect(signals[0]?.aborted).toBe(false);
     await clock.advance(1);
@@ -54,7 +54,7 @@ describe('foreign code within bounds', () => {
     const { clock, controller, bounds } = open();
     const reason = new GoondanError('E_CANCELLED', 'enough');
     const signals: AbortSignal[] = [];
-    const waiting = outcome(within(bounds, (signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
     controller.abort(reason);
     expect(await waiting).toEqual({ error: reason });
     expect(signals[0]?.reason).toBe(reason);
@@ -65,7 +65,7 @@ describe('foreign code within bounds', () => {
     const { controller, bounds } = open();
     controller.abort(new Error('before'));
     let begun = false;
-    const never = within(bounds, () => {
+    const never = withDeadline(bounds, () => {
       begun = true;
     });
     expect(await outcome(never)).toEqual({ error: new Error('before') });
@@ -78,7 +78,7 @@ describe('foreign code within bounds', () => {
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
     const error = new Error('broken');
-    const both = within(bounds, () => {
+    const both = withDeadline(bounds, () => {
       controller.abort(new Error('aborted'));
       throw error;
     });
@@ -91,7 +91,7 @@ describe('foreign code within bounds', () => {
   test('what it does after it was given up on reaches nobody', async () => {
     const { clock, bounds } = open();
     const action = Promise.withResolvers<string>();
-    const waiting = outcome(within(bounds, () => action.promise));
+    const waiting = outcome(withDeadline(bounds, () => action.promise));
     await clock.advance(100);
     action.reject(new Error('too late to matter'));
     expect(await waiting).toEqual({ error: late });

@@ -18,7 +18,7 @@ const MOST_TAKEN = 1_000;
 /** A reply is kept under the id of its turn, which is this and the event's id. */
 const PREFIX = 'turn-';
 
-export interface LeftRepliesParts {
+export interface UndeliveredRepliesDeps {
   readonly journal: InstanceJournal;
   readonly channel: Channel<FromAgent, ToAgent>;
   /** No turn runs. */
@@ -26,14 +26,14 @@ export interface LeftRepliesParts {
   readonly report: (problem: string, thrown: unknown) => void;
 }
 
-export class LeftReplies {
-  readonly #parts: LeftRepliesParts;
+export class UndeliveredReplies {
+  readonly #deps: UndeliveredRepliesDeps;
   readonly #taken = new Set<string>();
   #left: Promise<readonly QueueEntry[]> | undefined;
   #acknowledging: Promise<void> = Promise.resolve();
 
-  constructor(parts: LeftRepliesParts) {
-    this.#parts = parts;
+  constructor(deps: UndeliveredRepliesDeps) {
+    this.#deps = deps;
   }
 
   /** Resolves when it is known what was left. **Errors** — those of recovery: a turn would meet them too. */
@@ -43,7 +43,7 @@ export class LeftReplies {
 
   /** Never rejects. */
   async send(): Promise<void> {
-    const { channel, report } = this.#parts;
+    const { channel, report } = this.#deps;
     const left = await this.#look().catch((error: unknown) => {
       report('The conversation cannot be recovered', error);
       return [];
@@ -78,7 +78,7 @@ export class LeftReplies {
 
   /** The last answer may not have reached the outbox when the process before this one died: recovery puts it there. */
   async #findLeft(): Promise<readonly QueueEntry[]> {
-    const { journal } = this.#parts;
+    const { journal } = this.#deps;
     if (journal.isNew) return [];
     const opened = await journal.open();
     if (!(await opened.hasWork(journal.address))) return [];
@@ -87,7 +87,7 @@ export class LeftReplies {
   }
 
   async #acknowledgeAll(): Promise<void> {
-    const { journal, report, isIdle } = this.#parts;
+    const { journal, report, isIdle } = this.#deps;
     for (const eventId of this.#taken) {
       if (!isIdle()) return;
       this.#taken.delete(eventId);

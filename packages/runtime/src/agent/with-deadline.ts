@@ -17,7 +17,7 @@ export interface Bounds {
  * Runs `action` with a signal of its own, which aborts with the outer one or when time runs out. Settles then even if
  * the action does not.
  */
-export async function within<Value>(
+export async function withDeadline<Value>(
   bounds: Bounds,
   action: (signal: AbortSignal, deadline: Pausable) => Value | Promise<Value>,
 ): Promise<Value> {

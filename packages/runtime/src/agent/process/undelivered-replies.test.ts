@@ -4,14 +4,14 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { InstanceJournal } from './instance-journal.ts';
-import { LeftReplies } from './left-replies.ts';
+import { UndeliveredReplies } from './undelivered-replies.ts';
 
 test('T-05 a conversation that cannot be recovered is reported as that, not as answers that could not be sent', async () => {
   const damage = new GoondanError('E_STORE_CORRUPT', 'archive.jsonl is damaged');
   const opened = { hasWork: async () => true, recover: () => Promise.reject(damage) };
   const address = { agentName: 'host', instanceKey: 'default' };
   const reports: [string, unknown][] = [];
-  const replies = new LeftReplies({
+  const replies = new UndeliveredReplies({
     // Only these parts of both are asked for.
     journal: { address, isNew: false, open: async () => opened } as unknown as InstanceJournal,
     channel: {} as Channel<FromAgent, ToAgent>,

@@ -17,7 +17,7 @@ import type { RunningAgent } from '../start/start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 
-export interface AskedTurnsParts {
+export interface TurnRunnerDeps {
   readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
   /** Watches the layers of a turn; undefined when nobody does. */
   readonly observe: () => TurnObserver | undefined;
@@ -31,15 +31,15 @@ export interface AskedTurnsParts {
 
 type AskedTurn = Extract<ToAgent, { readonly type: 'turn' }>;
 
-export class AskedTurns {
-  readonly #parts: AskedTurnsParts;
+export class TurnRunner {
+  readonly #deps: TurnRunnerDeps;
   readonly #cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
   /** By event. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
-  constructor(parts: AskedTurnsParts) {
-    this.#parts = parts;
+  constructor(deps: TurnRunnerDeps) {
+    this.#deps = deps;
   }
 
   get isIdle(): boolean {
@@ -49,7 +49,7 @@ export class AskedTurns {
   ask(turn: AskedTurn): void {
     const run = this.#run(turn).finally(() => {
       this.#running.delete(run);
-      if (this.isIdle) this.#parts.onIdle();
+      if (this.isIdle) this.#deps.onIdle();
     });
     this.#running.add(run);
   }
@@ -65,7 +65,7 @@ export class AskedTurns {
     held.isHeld = isHeld;
     if (isHeld) held.clock.pause();
     else held.clock.resume();
-    this.#parts.agent.parts.activity.hold(isHeld);
+    this.#deps.agent.parts.activity.hold(isHeld);
   }
 
   /** When all that was asked is answered. */
@@ -74,7 +74,7 @@ export class AskedTurns {
   }
 
   async #run({ event, deadLetter, isExcused }: AskedTurn): Promise<void> {
-    const { agent, channel, observe, written, onLost } = this.#parts;
+    const { agent, channel, observe, written, onLost } = this.#deps;
     const signal = this.#cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
