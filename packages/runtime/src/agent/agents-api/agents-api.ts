@@ -20,7 +20,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { type Effect, valueOfOutcome } from '../turn-state/effects.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { RunningTurn, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that asks. */
 export interface Asker {
@@ -104,7 +104,7 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
 }
 
 function effectOf(
-  turn: RunningTurn,
+  turn: TurnIdentity,
   key: string,
   call: 'request' | 'send',
   { input, metadata, ...params }: AgentSend,
@@ -114,19 +114,18 @@ function effectOf(
   return { key, kind: 'agent', asked };
 }
 
-function addressOf(turn: RunningTurn, params: AgentSend) {
-  return { agentName: params.target, instanceKey: params.instanceKey ?? turn.agent.address.instanceKey };
+function addressOf({ agent }: TurnIdentity, params: AgentSend) {
+  return { agentName: params.target, instanceKey: params.instanceKey ?? agent.address.instanceKey };
 }
 
 /** The id is made of turn and effect, so that the same call after a crash is the same event. */
-function eventOf(turn: RunningTurn, asker: Asker, key: string, params: AgentSend): AgentEvent {
-  const { agent, event, traceId, turnId } = turn;
+function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: string, params: AgentSend): AgentEvent {
   return {
     id: `${turnId}:${key}`,
     type: 'agent.message',
     instanceKey: params.instanceKey ?? agent.address.instanceKey,
     source: { kind: 'agent', name: agent.address.agentName },
-    traceId,
+    traceId: event.traceId,
     parentSpanId: asker.spanIds.spanId,
     ...(event.isSampled === undefined ? {} : { isSampled: event.isSampled }),
     createdAt: agent.clock.now(),

@@ -8,9 +8,8 @@ import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
-import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
+import { refuseWhenOver, type RunningTurn, type TurnIdentity, watch } from '../turn-state/running-turn.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 
@@ -71,7 +70,7 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
 }
 
 /** What reaches the model. */
-function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
     params,

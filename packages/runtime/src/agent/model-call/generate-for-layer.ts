@@ -28,6 +28,6 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
     spanIds: (step ?? turn).spanIds.inside(key),
     onDelta: () => undefined,
   });
-  addUsage(turn.usage, reply.usage);
+  addUsage(turn, reply.usage);
   return reply;
 }

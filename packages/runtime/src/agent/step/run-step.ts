@@ -58,7 +58,7 @@ function withFinishReason(result: StepResult, { finishReason }: RunningStep): St
 async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
   const reply = await turn.conversation.show((messages) => askForReply(turn, step, messages));
-  addUsage(turn.usage, reply.usage);
+  addUsage(turn, reply.usage);
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(turn, step, reply);

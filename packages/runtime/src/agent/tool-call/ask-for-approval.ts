@@ -9,7 +9,7 @@ import { valueOfOutcome } from '../turn-state/effects.ts';
 import { previewArguments } from './preview-call.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import { checkToolCall } from './check-tool-call.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { RunningTurn, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from '../seams/approver.ts';
 
 const LONGEST_REASON = 1_000;
@@ -26,7 +26,7 @@ export async function askForApproval(
   const key = turn.effects.nextKey(call.ask.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
   // Nobody should be asked about what cannot run.
-  const { input } = await checkToolCall(turn, call.ask, call.finalArguments());
+  const { input } = await checkToolCall(turn.agent.tools, call.ask, call.finalArguments());
   const digest = digestJson(input);
   const recorded = recordedAnswer(turn, key, digest);
   if (recorded !== undefined) {
@@ -66,7 +66,7 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
 }
 
 /** What was answered before a crash, if it was about these arguments. */
-function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): ApprovalOutcome | undefined {
+function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): ApprovalOutcome | undefined {
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
   // Written by this file.
@@ -77,7 +77,7 @@ function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): 
 }
 
 function named(
-  { agent, turnId }: RunningTurn,
+  { agent, turnId }: TurnIdentity,
   { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall,
 ) {
   const { address, clock } = agent;

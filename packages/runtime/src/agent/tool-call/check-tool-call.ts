@@ -3,8 +3,7 @@ import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
 import type { ToolCallAsk } from './running-tool-call.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { RegisteredTool } from '../tool/tool-registry.ts';
+import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
 export interface CheckedToolCall {
   readonly tool: RegisteredTool;
@@ -12,16 +11,16 @@ export interface CheckedToolCall {
   readonly input: JsonObject;
 }
 
-export async function checkToolCall(turn: RunningTurn, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
-  const tool = findTool(turn, ask);
+export async function checkToolCall(tools: ToolRegistry, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
+  const tool = findTool(tools, ask);
   return { tool, input: await checkArguments(tool, args) };
 }
 
-function findTool(turn: RunningTurn, ask: ToolCallAsk): RegisteredTool {
+function findTool(tools: ToolRegistry, ask: ToolCallAsk): RegisteredTool {
   const { toolName, offered } = ask;
-  const tool = turn.agent.tools.get(toolName);
+  const tool = tools.get(toolName);
   if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
-  const choices = namesToChoose(turn, ask).join(', ') || 'none';
+  const choices = namesToChoose(tools, ask).join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }
@@ -29,7 +28,7 @@ function findTool(turn: RunningTurn, ask: ToolCallAsk): RegisteredTool {
 }
 
 /** Without what a layer put into the catalog though nobody has a handler for it. */
-function namesToChoose({ agent: { tools } }: RunningTurn, { offered }: ToolCallAsk): string[] {
+function namesToChoose(tools: ToolRegistry, { offered }: ToolCallAsk): string[] {
   const items = offered?.items ?? tools.items();
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
 }

@@ -1,15 +1,14 @@
 import type { ToolCallResult } from '@goondan/types';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { AgentParts } from '../turn-state/agent-parts.ts';
 
 /** What went wrong with a call, as the model gets to read it: with a code, secrets masked, cut to the tool's limit. */
 export function errorResult(
-  turn: RunningTurn,
+  { tools, policy, mask }: AgentParts,
   call: { readonly toolCallId: string; readonly toolName: string },
   thrown: unknown,
   fallbackCode: string,
 ): ToolCallResult {
-  const { tools, policy, mask } = turn.agent;
   const limit = tools.get(call.toolName)?.errorMessageLimit ?? policy.errorMessageLimit;
   const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
   return {

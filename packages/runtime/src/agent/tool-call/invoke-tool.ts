@@ -31,12 +31,12 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     const recorded = turn.effects.recorded(ask.key);
     // It was a result when it was recorded.
     if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
-    const { tool, input } = await checkToolCall(turn, ask, call.finalArguments());
+    const { tool, input } = await checkToolCall(turn.agent.tools, ask, call.finalArguments());
     call.approvals.check(input);
     if (turn.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
     return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
   } catch (error) {
-    return errorResult(turn, ask, error, 'E_TOOL_FAILED');
+    return errorResult(turn.agent, ask, error, 'E_TOOL_FAILED');
   }
 }
 
@@ -81,7 +81,7 @@ async function callHandler(
   } catch (error) {
     call.thrown = error;
     logFailedCall(turn, ask, error, { fallbackCode: 'E_TOOL_FAILED', extension: tool.extension });
-    return errorResult(turn, ask, error, 'E_TOOL_FAILED');
+    return errorResult(agent, ask, error, 'E_TOOL_FAILED');
   }
 }
 
@@ -92,11 +92,11 @@ function toolContext(
   signal: AbortSignal,
   deadline: Pausable,
 ): ToolContext {
-  const { agent, turnId, traceId } = turn;
+  const { agent, turnId, event } = turn;
   return Object.freeze({
     ...agent.address,
     turnId,
-    traceId,
+    traceId: event.traceId,
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
     // A copy, so that no call sees what another has done to it.
@@ -106,7 +106,7 @@ function toolContext(
     agents: agentsOf(turn, ask, tool, deadline),
     ...(ask.message === undefined ? {} : { message: ask.message }),
     get traceparent() {
-      return ask.spanIds.traceparent(turn.event.isSampled);
+      return ask.spanIds.traceparent(event.isSampled);
     },
   });
 }

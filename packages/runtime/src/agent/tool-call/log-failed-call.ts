@@ -1,14 +1,14 @@
 import { GoondanError } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { TurnBounds, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /**
  * The line about a tool call whose handler, or a layer around it, threw. The model gets the message alone. An error with a
  * code that comes from no code of the bundle is an answer, such as a refusal: nobody has to look into it.
  */
 export function logFailedCall(
-  { agent, signal }: RunningTurn,
+  { agent, signal }: TurnIdentity & TurnBounds,
   { toolName }: { readonly toolName: string },
   thrown: unknown,
   { fallbackCode, extension }: { readonly fallbackCode: string; readonly extension: string | undefined },

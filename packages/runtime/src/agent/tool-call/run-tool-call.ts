@@ -94,7 +94,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent),
     }));
     logFailedCall(turn, ask, error, { fallbackCode: 'E_EXT_MIDDLEWARE', extension: extensionOf(error) });
-    return errorResult(turn, ask, error, 'E_EXT_MIDDLEWARE');
+    return errorResult(agent, ask, error, 'E_EXT_MIDDLEWARE');
   } finally {
     call.approvals.close();
   }

@@ -25,7 +25,7 @@ export abstract class ExecutionChainContext extends LayerContext {
     return this[turnOf].turnId;
   }
   get traceId() {
-    return this[turnOf].traceId;
+    return this[turnOf].event.traceId;
   }
   get workdir() {
     return this[turnOf].agent.workdir;

@@ -10,24 +10,24 @@ import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-l
 import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions, TurnOutcome } from './run-turn.ts';
-import type { TurnClock } from '../turn-state/turn-clock.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { RunningTurn, TurnBounds, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-type OpenOptions = TurnOptions & { readonly clock: TurnClock };
+/** The commit that a turn builds on, and goes back to when it cannot be saved. */
+export type TurnBase = Pick<OpenTurn, 'epoch' | 'version' | 'extensionState'>;
 
 export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
-  options: OpenOptions,
-  signal: AbortSignal,
-): Promise<RunningTurn | { readonly finished: TurnOutcome }> {
+  options: TurnOptions,
+  bounds: Pick<TurnBounds, 'clock' | 'signal'>,
+): Promise<{ readonly turn: RunningTurn; readonly base: TurnBase } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
   if (opened.finished !== undefined) {
     return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
   }
-  const { replay } = options;
+  const { observer, replay } = options;
   const before = replay?.before ?? readTurnLog(opened.log);
   const log = new TurnLogWriter(opened.log.length, (at, records) =>
     agent.store.append(agent.address, opened.epoch, at, records),
@@ -35,7 +35,42 @@ export async function openTurn(
   const resumed = replay?.before !== undefined || opened.log.length > 0;
   if (resumed) log.write({ type: 'resumed', ...(options.isExcused === true ? { isExcused: true } : {}) });
   const conversation = await openConversation(agent, opened, before, log);
-  return newRun(agent, event, options, { turnId, opened, before, log, resumed, conversation, signal });
+  const inputEvent = Object.freeze({ ...event });
+  const toolResults: TurnWriting['toolResults'] = [];
+  const identity: TurnIdentity = {
+    agent,
+    event: inputEvent,
+    turnId,
+    spanIds: SpanIds.ofTurn({ ...agent.address, turnId }, event),
+    shown: Object.freeze({
+      id: turnId,
+      ...agent.address,
+      inputEvent,
+      startedAt: replay?.startedAt ?? agent.clock.now(),
+      get toolResults() {
+        return Object.freeze([...toolResults]);
+      },
+    }),
+    before,
+    resumed,
+    observer,
+    replay,
+  };
+  const writing: TurnWriting = {
+    log,
+    effects: new Effects(before, log, observer, replay),
+    conversation,
+    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
+    toolResults,
+    metadata: {},
+    span: undefined,
+    stepCount: 0,
+    phase: 'pre',
+    muted: before.restorePoint !== undefined,
+  };
+  const { epoch, version } = opened;
+  const base = { epoch, version, extensionState: stateAtStart(agent, opened) };
+  return { turn: { ...identity, ...writing, ...bounds, usage: noUsage() }, base };
 }
 
 async function openConversation(
@@ -69,59 +104,6 @@ function takeWarm(agent: AgentParts, version: number): WarmConversation | undefi
 async function load(agent: AgentParts, opened: OpenTurn): Promise<WarmConversation> {
   const list = MessageList.of(await opened.loadBase());
   return { list, view: new LlmView(list, agent.systemPrompt) };
-}
-
-interface Opened {
-  readonly turnId: string;
-  readonly opened: OpenTurn;
-  readonly before: TurnLog;
-  readonly log: TurnLogWriter;
-  readonly resumed: boolean;
-  readonly conversation: Conversation;
-  readonly signal: AbortSignal;
-}
-
-function newRun(agent: AgentParts, event: AgentEvent, options: OpenOptions, from: Opened): RunningTurn {
-  const { turnId, opened, before, log, resumed, conversation, signal } = from;
-  const inputEvent = Object.freeze({ ...event });
-  const toolResults: RunningTurn['toolResults'] = [];
-  return {
-    agent,
-    event: inputEvent,
-    turnId,
-    traceId: event.traceId,
-    spanIds: SpanIds.ofTurn({ ...agent.address, turnId }, event),
-    epoch: opened.epoch,
-    version: opened.version,
-    stateAtStart: stateAtStart(agent, opened),
-    startedAt: agent.clock.elapsed(),
-    clock: options.clock,
-    conversation,
-    effects: new Effects(before, log, options.observer, options.replay),
-    log,
-    before,
-    resumed,
-    signal,
-    toolResults,
-    usage: noUsage(),
-    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
-    observer: options.observer,
-    replay: options.replay,
-    span: undefined,
-    metadata: {},
-    stepCount: 0,
-    phase: 'pre',
-    muted: before.restorePoint !== undefined,
-    shown: Object.freeze({
-      id: turnId,
-      ...agent.address,
-      inputEvent,
-      startedAt: options.replay?.startedAt ?? agent.clock.now(),
-      get toolResults() {
-        return Object.freeze([...toolResults]);
-      },
-    }),
-  };
 }
 
 /**

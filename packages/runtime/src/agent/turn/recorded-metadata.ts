@@ -1,13 +1,12 @@
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
-import { maskJson } from '../../log/mask-secrets.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 /** A copy of a turn's metadata, as it is recorded: without secrets. Throws `E_METADATA_NOT_JSON` naming the key. */
-export function recordedMetadata({ metadata, agent }: Pick<RunningTurn, 'metadata' | 'agent'>): JsonObject {
+export function recordedMetadata(metadata: Record<string, JsonValue>, mask: Mask): JsonObject {
   try {
     // An object with every text in it masked is an object.
-    return maskJson(copyJsonObject(metadata, { omitUndefined: true }), agent.mask) as JsonObject;
+    return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     throw new GoondanError('E_METADATA_NOT_JSON', `ctx.metadata: ${error.message}.`);

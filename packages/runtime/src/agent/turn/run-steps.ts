@@ -8,10 +8,16 @@ import { toPlacedError } from '../pipeline/turn-error.ts';
 import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
-import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
-import { addUsage, type RunningTurn } from '../turn-state/running-turn.ts';
+import {
+  addUsage,
+  refuseWhenOver,
+  type RunningTurn,
+  type TurnBounds,
+  type TurnIdentity,
+  type TurnWriting,
+} from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const { policy } = turn.agent;
@@ -53,7 +59,7 @@ function progressOf(turn: RunningTurn): Progress {
   const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
-    if (record.usage !== undefined) addUsage(turn.usage, record.usage);
+    if (record.usage !== undefined) addUsage(turn, record.usage);
     turn.toolResults.push(...record.toolResults);
     if (record.result === undefined) {
       progress.failures++;
@@ -132,22 +138,22 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<StepOutco
 type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
 
 /** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
-function seal(turn: RunningTurn, step: RunningStep, ending: StepEnding): void {
+function seal(turn: TurnIdentity & TurnWriting, step: RunningStep, ending: StepEnding): void {
   turn.log.write({
     type: 'step',
     stepId: step.stepId,
     stepIndex: step.stepIndex,
     ...ending,
     ...(ending.result && { result: maskStepResult(ending.result, turn.agent.mask) }),
-    metadata: recordedMetadata(turn),
+    metadata: recordedMetadata(turn.metadata, turn.agent.mask),
     extensionState: turn.agent.states.snapshot(),
   });
   turn.log.flushSoon();
 }
 
 /** The step's reply as its layers left it: they may have replaced or removed it. */
-function replyOf(turn: RunningTurn, step: RunningStep): Message | undefined {
-  return step.replyId === undefined ? undefined : turn.conversation.newest(step.replyId);
+function replyOf({ conversation }: TurnWriting, { replyId }: RunningStep): Message | undefined {
+  return replyId === undefined ? undefined : conversation.newest(replyId);
 }
 
 function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {
@@ -170,26 +176,26 @@ function isTruncated({ metadata }: StepResult): boolean {
   return metadata['finishReason'] === 'length';
 }
 
-function warnOfTruncation({ agent }: RunningTurn, { stepIndex, modelRef }: RunningStep): void {
+function warnOfTruncation({ agent }: TurnIdentity, { stepIndex, modelRef }: RunningStep): void {
   const message = `The reply of ${modelRef} in step ${stepIndex} was cut off at its limit of tokens (params.maxTokens).`;
   agent.log('warn', message, { event: 'reply.truncated' });
 }
 
 function finish(
-  turn: RunningTurn,
+  { turnId }: TurnIdentity,
   finishReason: 'text_response' | 'max_steps',
   { response, truncated }: Progress,
 ): TurnResult {
   return {
-    turnId: turn.turnId,
+    turnId,
     finishReason,
     ...(response === undefined ? {} : { responseMessage: response }),
     ...(truncated ? { truncated } : {}),
   };
 }
 
-function refuseTooManyTokens(turn: RunningTurn): void {
-  const limit = turn.agent.policy.maxTokensPerTurn;
-  if (limit === undefined || turn.usage.totalTokens < limit) return;
-  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${turn.usage.totalTokens} tokens; the limit is ${limit}.`);
+function refuseTooManyTokens({ agent, usage }: TurnIdentity & TurnBounds): void {
+  const limit = agent.policy.maxTokensPerTurn;
+  if (limit === undefined || usage.totalTokens < limit) return;
+  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${usage.totalTokens} tokens; the limit is ${limit}.`);
 }

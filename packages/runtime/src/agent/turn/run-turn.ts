@@ -21,15 +21,21 @@ import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import type { DeltaListener } from '../turn-state/delta-gate.ts';
-import { openTurn } from './open-turn.ts';
-import { refuseWhenOver } from '../turn-state/refuse-when-over.ts';
+import { openTurn, type TurnBase } from './open-turn.ts';
 import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { runSteps } from './run-steps.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
-import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
+import {
+  refuseWhenOver,
+  type RunningTurn,
+  type TurnBounds,
+  type TurnIdentity,
+  type TurnWriting,
+  watch,
+} from '../turn-state/running-turn.ts';
 
 export interface TurnOptions {
   /** Cancels the turn. */
@@ -59,15 +65,17 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.policy, options.signal);
   try {
     await agent.saveStates.beginTurn();
-    const turn = await openTurn(agent, event, { ...options, clock }, deadline.signal);
-    if ('finished' in turn) return turn.finished;
+    const opened = await openTurn(agent, event, options, { clock, signal: deadline.signal });
+    if ('finished' in opened) return opened.finished;
+    const { turn, base } = opened;
+    const startedAt = agent.clock.elapsed();
     agent.activity.begin(turn.log);
     turn.observer?.started?.(watched(turn));
     tellWhenCancelled(turn, deadline);
     const result = await deadline.bound(answer(turn, options)).catch((error: unknown) => failed(turn, error));
-    const outcome = await commit(turn, result);
+    const outcome = await commit(turn, base, result);
     turn.observer?.ended?.({ ...outcome, thrown: turn.thrown });
-    tellEnd(turn, outcome);
+    tellEnd(turn, outcome, agent.clock.elapsed() - startedAt);
     return outcome;
   } finally {
     deadline.over();
@@ -76,7 +84,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDeadline): void {
+function tellWhenCancelled({ observer, signal }: TurnIdentity & TurnBounds, deadline: TurnDeadline): void {
   if (observer?.cancelled === undefined) return;
   // Its reason is an error: `TurnDeadline` makes it one.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
@@ -104,12 +112,13 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  recordedMetadata(turn);
-  return withoutSecrets(turn, result);
+  // Refuses what the layers after the last step put in.
+  recordedMetadata(turn.metadata, agent.mask);
+  return withoutSecrets(result, agent.mask);
 }
 
 /** A resumed turn has its input already; an event without input appends nothing. */
-async function appendInput(turn: RunningTurn): Promise<void> {
+async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
   if (turn.before.inputId === undefined && turn.event.input !== undefined) {
     const id = `${turn.turnId}.input`;
     const message = createUserMessage(turn.event.input, {}, { id, createdAt: turn.event.createdAt });
@@ -125,11 +134,15 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 }
 
 /** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
-function refuseDeadLetter(turn: RunningTurn, isDeadLetter: boolean, isExcused: boolean): void {
+function refuseDeadLetter(
+  { agent, replay, before, resumed }: TurnIdentity,
+  isDeadLetter: boolean,
+  isExcused: boolean,
+): void {
   // What is replayed was run.
-  if (turn.replay !== undefined) return;
-  const crashes = turn.before.resumes + (turn.resumed && !isExcused ? 1 : 0);
-  if (crashes < turn.agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
+  if (replay !== undefined) return;
+  const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
+  if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // Whoever supervises the process may have seen crashes that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
@@ -142,7 +155,7 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   refuseWhenOver(turn);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
-    turn.log.write({ type: 'entered', metadata: recordedMetadata(turn), extensionState });
+    turn.log.write({ type: 'entered', metadata: recordedMetadata(turn.metadata, agent.mask), extensionState });
   } else {
     restoreMetadata(turn, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);
@@ -154,14 +167,14 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
 }
 
 /** In place, because layers may hold on to the object: it is one for the whole turn. */
-function restoreMetadata(turn: RunningTurn, metadata: Readonly<RunningTurn['metadata']>): void {
+function restoreMetadata(turn: TurnWriting, metadata: Readonly<TurnWriting['metadata']>): void {
   if (Object.isFrozen(turn.metadata)) turn.metadata = {};
   for (const key of Object.keys(turn.metadata)) delete turn.metadata[key];
   Object.assign(turn.metadata, structuredClone(metadata));
 }
 
 /** A layer may return a message or an error of its own making. */
-function withoutSecrets({ agent: { mask } }: RunningTurn, result: TurnResult): TurnResult {
+function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
   const { responseMessage, error } = result;
   return {
     ...result,
@@ -176,7 +189,7 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
   return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
 }
 
-function failed(turn: RunningTurn, error: unknown): TurnResult {
+function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
   const { turnId, agent } = turn;
   // A layer that hangs keeps its step from ending.
   turn.deltas.brokenOff();
@@ -185,7 +198,7 @@ function failed(turn: RunningTurn, error: unknown): TurnResult {
 }
 
 /** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
-async function commit(turn: RunningTurn, result: TurnResult): Promise<TurnOutcome> {
+async function commit(turn: RunningTurn, base: TurnBase, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = turn;
   // Resumed, and ended before its steps: its states are in the log, as its messages are.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
@@ -194,29 +207,31 @@ async function commit(turn: RunningTurn, result: TurnResult): Promise<TurnOutcom
   // From here on what a layer emits is refused, also where it would have been muted.
   turn.muted = false;
   const warm = conversation.end();
-  await save(turn, result);
+  await save(turn, base, result);
   agent.stateVersion += 1;
-  agent.warm = { version: turn.version + 1, conversation: warm };
+  agent.warm = { version: base.version + 1, conversation: warm };
   return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
 
 /** A turn that cannot be saved leaves nothing behind: the next one starts from what is committed. */
-async function save(turn: RunningTurn, result: TurnResult): Promise<void> {
-  const { agent, conversation, epoch, turnId } = turn;
+async function save(
+  { agent, log, conversation, turnId }: TurnIdentity & TurnWriting,
+  { epoch, extensionState }: TurnBase,
+  result: TurnResult,
+): Promise<void> {
   try {
-    await turn.log.flush();
+    await log.flush();
     const states = agent.states.snapshot();
     await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result);
     agent.states.saved(states);
   } catch (error) {
-    agent.states.restore(turn.stateAtStart);
+    agent.states.restore(extensionState);
     throw error;
   }
 }
 
-function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome): void {
+function tellEnd(turn: TurnIdentity & TurnWriting, { result, stepCount, usage }: TurnOutcome, duration: number): void {
   const { agent } = turn;
-  const duration = agent.clock.elapsed() - turn.startedAt;
   if (result.finishReason !== 'error') {
     const stepIndex = Math.max(0, stepCount - 1);
     turn.deltas.turnFinished({ stepId: stepIdOf(turn.turnId, stepIndex), stepIndex }, result.responseMessage);
@@ -234,13 +249,12 @@ function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome): 
   agent.bus.tell('turn.failed', () => ({ ...named(turn), stepCount, duration, error }));
 }
 
-function watched({ agent, turnId, event, spanIds, shown, resumed, before }: RunningTurn): WatchedTurn {
+function watched({ agent, turnId, event, spanIds, shown, resumed, before }: TurnIdentity): WatchedTurn {
   const { mask, locate } = agent;
   const about = { ...agent.address, turnId, event, spanIds, startedAt: shown.startedAt, mask, locate, resumed };
   return resumed ? { ...about, takenUp: () => toTakenUp(before) } : about;
 }
 
-function named(turn: RunningTurn) {
-  const { address, clock } = turn.agent;
-  return { turnId: turn.turnId, ...address, timestamp: clock.now().toISOString(), ...turn.spanIds.fields };
+function named({ agent: { address, clock }, turnId, spanIds }: TurnIdentity) {
+  return { turnId, ...address, timestamp: clock.now().toISOString(), ...spanIds.fields };
 }
