@@ -121,8 +121,8 @@ describe('the reading of documents', () => {
 
   test('a quote is whole lines of its file', () => {
     const file = 'test/runtime-rooms.ts';
-    expect(isQuoteOf(file, '/** What those processes share. */')).toBe(true);
-    expect(isQuoteOf(file, 'What those processes share.')).toBe(false);
+    expect(isQuoteOf(file, '/** One process each: process border = folder border = import border. */')).toBe(true);
+    expect(isQuoteOf(file, 'One process each')).toBe(false);
     expect(isQuoteOf(file, 'nothing of the kind')).toBe(false);
     expect(isQuoteOf('test/nothing.ts', '')).toBe(false);
     expect(isQuoteOf('', '')).toBe(false);

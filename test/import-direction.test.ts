@@ -34,7 +34,8 @@ const bundleFolder = 'config/bundle/';
 const rooms: Readonly<Record<string, readonly string[]>> = {
   '.': [...processRooms, ...sharedRooms],
   testing: [...processRooms, ...sharedRooms],
-  ...Object.fromEntries([...processRooms, ...sharedRooms].map((room) => [room, sharedRooms])),
+  ...Object.fromEntries(processRooms.map((room) => [room, sharedRooms])),
+  ...Object.fromEntries(sharedRooms.map((room, floor) => [room, sharedRooms.slice(0, floor)])),
 };
 
 /** `import type` only: who implements a seam may see its contract. */
@@ -104,6 +105,8 @@ describe('the walker', () => {
     ['runtime', 'agent/a.ts', `export { x } from '../index.ts';`, '../index.ts'],
     ['runtime', 'config/a.ts', `import { x } from '../agent/x.ts';`, '../agent/x.ts'],
     ['runtime', 'ports/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
+    ['runtime', 'log/a.ts', `import { x } from '../workspace/x.ts';`, '../workspace/x.ts'],
+    ['runtime', 'trace/a.ts', `import type { X } from '../ipc/x.ts';`, '../ipc/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
     ['runtime', 'index.ts', `export { x } from './testing/index.ts';`, './testing/index.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '@goondan/runtime/testing';`, '@goondan/runtime/testing'],

@@ -3,19 +3,19 @@
 /** One process each: process border = folder border = import border. */
 export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
 
-/** What those processes share. */
+/** Shared by those processes, lowest floor first: a room imports the rooms before it, types included. */
 export const sharedRooms: readonly string[] = [
-  'bundle-imports',
-  'config',
-  'control',
-  'ipc',
+  'ports',
   'json',
   'log',
   'messages',
-  'ports',
-  'telemetry',
   'trace',
+  'ipc',
   'workspace',
+  'config',
+  'telemetry',
+  'bundle-imports',
+  'control',
 ];
 
 /**
@@ -48,5 +48,23 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'replay',
     'process',
     'main.ts',
+  ],
+  workspace: [
+    '.',
+    'layout',
+    'lines',
+    'lock',
+    'records',
+    'inbox',
+    'archive',
+    'history',
+    'traces',
+    'logs',
+    'approvals',
+    'trust',
+    'journal',
+    'swarms',
+    'simulation',
+    'simulation/mutants',
   ],
 };

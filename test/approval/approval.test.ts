@@ -13,7 +13,7 @@ import {
   textOf,
   type TurnEnd,
 } from '@goondan/runtime';
-import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 

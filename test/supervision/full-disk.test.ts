@@ -8,11 +8,11 @@ import type { ToAgent } from '../../packages/runtime/src/ipc/to-agent.ts';
 import { systemClock } from '../../packages/runtime/src/ports/clock.ts';
 import { systemFs } from '../../packages/runtime/src/ports/fs.ts';
 import type { Processes } from '../../packages/runtime/src/ports/processes.ts';
-import type { Spawn } from '../../packages/runtime/src/ports/spawn.ts';
+import type { Spawn } from '../../packages/runtime/src/ipc/spawn.ts';
 import { fakeSpawn } from '../../packages/runtime/src/testing/fake-spawn.ts';
 import { type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../packages/runtime/src/testing/fake-swarm.ts';
 import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
-import { codedFs } from '../../packages/runtime/src/workspace/lines/coded-fs.ts';
+import { codedFs } from '../../packages/runtime/src/ports/coded-fs.ts';
 import { failingFs, systemError, type Trouble } from '../../packages/runtime/src/workspace/simulation/failing-fs.ts';
 
 setDefaultTimeout(20_000);

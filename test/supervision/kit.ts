@@ -20,7 +20,7 @@ import {
   type TurnEnd,
 } from '@goondan/runtime';
 import type { JsonObject, Message } from '@goondan/types';
-import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 
 export const workspace = 'supervision';

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectControl, durableStore, type LogLine, startSwarm, type SwarmControl, textOf } from '@goondan/runtime';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import {
   answerOf,

@@ -20,7 +20,7 @@ import {
 } from '@goondan/runtime';
 import type { AgentEvent, JsonObject } from '@goondan/types';
 import { workspaceFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
-import { readOwner } from '../../packages/runtime/src/workspace/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { waitUntilGone } from '../torture/processes.ts';
 import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.ts';
 

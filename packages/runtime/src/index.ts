@@ -126,10 +126,11 @@ export {
   readDescription,
   type RecordedAgent,
   recordDescriptions,
-} from './workspace/agent-descriptions.ts';
-export { keepKnownTools } from './workspace/keep-known-tools.ts';
-export type { ArchivedEvent, ArchivedTurn, EventOrigin } from './workspace/archive/read-archive.ts';
-export { durableStore, type DurableStoreOptions } from './workspace/durable-store.ts';
+} from './workspace/swarms/agent-descriptions.ts';
+export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
+export type { EventOrigin } from './workspace/records/logged-record.ts';
+export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
+export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
 export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
 export type { Moment } from './workspace/history/fold-history.ts';
@@ -152,11 +153,16 @@ export {
 } from './workspace/journal/salvage-conversation.ts';
 export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
 export type { DeletedInstance, DeleteOptions, Journal } from './workspace/journal/journal.ts';
-export type { ForkOrigin } from './workspace/journal/metadata.ts';
-export { instancesChangedAt, type ListedWorkspace, listWorkspaces, workspaceIds } from './workspace/list-workspaces.ts';
-export { type KnownSwarm, listKnownSwarms } from './workspace/list-known-swarms.ts';
+export type { ForkOrigin } from './workspace/records/metadata.ts';
+export {
+  instancesChangedAt,
+  type ListedWorkspace,
+  listWorkspaces,
+  workspaceIds,
+} from './workspace/swarms/list-workspaces.ts';
+export { type KnownSwarm, listKnownSwarms } from './workspace/swarms/list-known-swarms.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
-export { readSwarmRecord } from './workspace/swarm-record.ts';
+export { readSwarmRecord } from './workspace/swarms/swarm-record.ts';
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';

@@ -18,7 +18,7 @@ import { connectControl } from './control/connect-control.ts';
 import type { SwarmControl } from './control/swarm-control.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm, type StartSwarmOptions } from './start-swarm.ts';
-import { readOwner } from './workspace/own-workspace.ts';
+import { readOwner } from './workspace/swarms/own-workspace.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -11,7 +11,7 @@ import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../orchestrator/runner-path.ts';
 import { spawnChild } from '../orchestrator/spawn-child.ts';
-import { durableStore } from '../workspace/durable-store.ts';
+import { durableStore } from '../workspace/journal/durable-store.ts';
 
 const runTag = newTag('GOONDAN_RUN');
 let folder: string;

@@ -1,6 +1,6 @@
 /** The first thing an agent's process is told: who it is, what it is made of, where its conversation lives. JSON. */
 import type { AgentAddress, AgentCard } from '@goondan/types';
-import type { TelemetrySettings } from '../telemetry/telemetry-settings.ts';
+import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplayStart } from '../trace/replay.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 

@@ -7,7 +7,7 @@ import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ChildOutput, ChildProcess, Spawn } from '../ports/spawn.ts';
+import type { ChildOutput, ChildProcess, Spawn } from '../ipc/spawn.ts';
 import { WarmSpare } from './spare/warm-spare.ts';
 
 export type AgentChild = ChildProcess<ToAgent, FromAgent>;

@@ -14,7 +14,7 @@ import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import { maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import type { ChildOutput, Spawn } from '../ports/spawn.ts';
+import type { ChildOutput, Spawn } from '../ipc/spawn.ts';
 import { type AgentChild, agentChildren } from './agent-children.ts';
 import { maskOutput } from './child/mask-output.ts';
 import { Endings } from './endings.ts';

@@ -7,7 +7,7 @@ import { GoondanError, type JsonObject } from '@goondan/types';
 import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
-import type { ChildOutput, ChildProcess, SpawnRequest } from '../ports/spawn.ts';
+import type { ChildOutput, ChildProcess, SpawnRequest } from '../ipc/spawn.ts';
 import { killTagged } from './guardian/kill-tagged.ts';
 import { newTag } from './guardian/process-tag.ts';
 import { readProcesses } from './guardian/read-processes.ts';

@@ -14,7 +14,7 @@ import { frameFolder } from '../ipc/channel/frame-files.ts';
 import { socketWire } from '../ipc/channel/socket-wire.ts';
 import type { Language } from '../ipc/codec.ts';
 import { type Clock, systemClock, waitAtMost } from '../ports/clock.ts';
-import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ports/spawn.ts';
+import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ipc/spawn.ts';
 import { OutputCapture } from './child/capture-output.ts';
 import { childEnvironment } from './child/child-environment.ts';
 import { killTagged } from './guardian/kill-tagged.ts';

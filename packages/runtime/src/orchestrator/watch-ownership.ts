@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
-import type { WorkspaceOwner } from '../workspace/own-workspace.ts';
+import type { WorkspaceOwner } from '../workspace/swarms/own-workspace.ts';
 
 export interface Ownership {
   readonly isLost: boolean;

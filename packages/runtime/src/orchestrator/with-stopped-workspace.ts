@@ -1,8 +1,8 @@
 /** Does something to the conversations of a workspace that nobody runs, as its orchestrator would. */
 import { systemClock } from '../ports/clock.ts';
-import { durableStore, type DurableStoreOptions } from '../workspace/durable-store.ts';
+import { durableStore, type DurableStoreOptions } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import { ownWorkspace } from '../workspace/own-workspace.ts';
+import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 

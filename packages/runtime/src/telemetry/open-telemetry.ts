@@ -5,7 +5,7 @@ import type { TurnListener } from '../trace/watch-turn.ts';
 import { toRequest } from './otlp.ts';
 import { postSpansTo } from './post-spans.ts';
 import { SpanExporter } from './span-exporter.ts';
-import { showEndpoint, type TelemetrySettings } from './telemetry-settings.ts';
+import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settings.ts';
 import type { ModelName } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 

@@ -1,7 +1,7 @@
 /** One post of spans to the collector, and what its answer means. The only place that reaches it. */
 import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { TelemetrySettings } from './telemetry-settings.ts';
+import type { TelemetrySettings } from '../config/telemetry-settings.ts';
 
 export type PostOutcome =
   /** `rejected`: spans that the collector did not want, and why. */

@@ -1,7 +1,7 @@
 /** Whether spans would be exported, where to, and whether somebody takes them there: for whoever sets a machine up. */
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { PostOutcome, SendRequest } from './post-spans.ts';
-import { type Environment, namesCollector, showEndpoint } from './telemetry-settings.ts';
+import { type Environment, namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
 
 export interface CollectorProbe {
   /** Without what may be a key; absent when no spans are exported. */

@@ -1,6 +1,6 @@
 /** Which traces the operator wants, from the variables of OpenTelemetry. Pure. */
 import type { Sampler } from './sample-event.ts';
-import { type Environment, valueOf } from './telemetry-settings.ts';
+import { type Environment, valueOf } from '../config/telemetry-settings.ts';
 
 const NAME = 'OTEL_TRACES_SAMPLER';
 const SHARE = 'OTEL_TRACES_SAMPLER_ARG';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readTelemetrySettings } from './read-telemetry-settings.ts';
-import { namesCollector } from './telemetry-settings.ts';
+import { namesCollector } from '../config/telemetry-settings.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
 const read = (environment: Record<string, string>) => readTelemetrySettings(environment, 'shop');

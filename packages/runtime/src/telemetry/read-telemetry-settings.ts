@@ -4,7 +4,7 @@
  */
 import { readSampler } from './read-sampler.ts';
 import type { Sampler } from './sample-event.ts';
-import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from './telemetry-settings.ts';
+import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
 
 export interface ReadSettings {
   /** Undefined: no spans are exported. */

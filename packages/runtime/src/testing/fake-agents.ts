@@ -4,7 +4,7 @@ import type { AgentStart } from '../config/agent-start.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import type { CallOutcome, ToAgent } from '../ipc/to-agent.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Spawn } from '../ports/spawn.ts';
+import type { Spawn } from '../ipc/spawn.ts';
 import { type FakeChild, fakeSpawn } from './fake-spawn.ts';
 
 type Child = FakeChild<ToAgent, FromAgent>;

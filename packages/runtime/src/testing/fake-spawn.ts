@@ -4,7 +4,7 @@ import type { FrameFiles } from '../ipc/channel/frame-files.ts';
 import { connectInMemory } from '../ipc/connect-in-memory.ts';
 import type { Language } from '../ipc/codec.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ports/spawn.ts';
+import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ipc/spawn.ts';
 
 export interface FakeChild<Down, Up> {
   readonly pid: number;

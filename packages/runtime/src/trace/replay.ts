@@ -1,8 +1,7 @@
 /** A replay as the processes speak of it: what one begins with, and what came of it. JSON. */
 import type { JsonValue } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
-import type { StoredMessageEvent } from '../workspace/journal/logged-record.ts';
-import type { StoredMessage } from '../workspace/journal/message-text.ts';
+import type { StoredMessage, StoredMessageEvent } from '../messages/message-text.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { Recording, RecordedHalt } from './recording.ts';
 

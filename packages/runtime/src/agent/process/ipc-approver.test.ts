@@ -9,7 +9,7 @@ import { agentLanguage } from '../../ipc/codec.ts';
 import { connectInMemory } from '../../ipc/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { durableStore } from '../../workspace/durable-store.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 
 // On a machine that may be busy.

@@ -1,6 +1,6 @@
 /** The process an agent runs in, as a parameter: a test has none of its own to move, signal and end. */
+import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { JournalLocation } from '../../workspace/journal/instance-slots.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 

@@ -21,7 +21,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { durableStore } from '../../workspace/durable-store.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';

@@ -11,11 +11,11 @@ export const thisProcess: ProcessHost = {
   moveTo: (folder) => process.chdir(folder),
   async warmUp() {
     await import('../turn/run-turn.ts');
-    await import('../../workspace/durable-store.ts');
+    await import('../../workspace/journal/durable-store.ts');
     await import('../model/scripted/open-scripted-model.ts');
   },
   async openJournal(location, warn) {
-    const { durableStore } = await import('../../workspace/durable-store.ts');
+    const { durableStore } = await import('../../workspace/journal/durable-store.ts');
     return durableStore({ ...location, warn });
   },
   answerOwnPackages,

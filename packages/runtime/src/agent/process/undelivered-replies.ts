@@ -10,7 +10,7 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
-import { decodeReply } from '../../workspace/outbox/reply.ts';
+import { decodeReply } from '../../workspace/records/reply.ts';
 import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
 

@@ -2,6 +2,7 @@
  * Runs one turn again from what was recorded of it: the one turn loop, the one onion, the agent's own layers. Models,
  * tools, other agents and people are not there at all: whatever is asked is answered from the recording.
  */
+import { reviveEvent } from '../../messages/message-text.ts';
 import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
@@ -11,7 +12,6 @@ import { throwable } from '../../trace/thrown-record.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import type { Engine } from '../seams/engine.ts';
 import { noEngine } from '../seams/no-engine.ts';
-import { reviveEvent } from '../../workspace/journal/logged-record.ts';
 import { fromTakenUp } from '../conversation/take-up.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { type ReplayStore, replayStore } from './replay-store.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AssistantPart, type ModelReply, textOf, TRUNCATED } from '@goondan/types';
-import { durableStore } from '../../workspace/durable-store.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { recordRuns } from '../../testing/record-runs.ts';

@@ -5,7 +5,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
-import { writeFailure } from '../../workspace/lines/coded-fs.ts';
+import { writeFailure } from '../../ports/coded-fs.ts';
 
 /** When a long message comes: loaded earlier, it costs every process 2 ms and 3 MB that few of them need. */
 const disk = () => process.getBuiltinModule('node:fs');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { systemClock } from '../../ports/clock.ts';
-import type { ChildOutput } from '../../ports/spawn.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 import { OutputCapture, outputLimits } from './capture-output.ts';
 
 const never = new AbortController().signal;

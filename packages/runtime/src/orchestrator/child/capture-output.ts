@@ -3,7 +3,7 @@
  * nothing is read, and its writes wait. Past so many lines a second they are let go and counted.
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
-import type { ChildOutput, OutputStream } from '../../ports/spawn.ts';
+import type { ChildOutput, OutputStream } from '../../ipc/spawn.ts';
 import { LineCutter } from './line-cutter.ts';
 
 export interface OutputLimits {

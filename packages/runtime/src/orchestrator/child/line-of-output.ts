@@ -1,5 +1,5 @@
 import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput } from '../../ports/spawn.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 
 /** What a child printed, as a line of the swarm's log. */
 export function lineOfOutput(

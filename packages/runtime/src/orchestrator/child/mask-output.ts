@@ -1,4 +1,4 @@
-import type { ChildOutput } from '../../ports/spawn.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 
 /** What a child printed, without secrets. */
 export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {

@@ -6,7 +6,7 @@ import { connectorEmitter } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput } from '../../ports/spawn.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import type { AcceptEvent, AskEvent } from './accept-heard.ts';

@@ -8,7 +8,7 @@ import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import type { SwarmControl } from '../../control/swarm-control.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { startSwarm } from '../../start-swarm.ts';
-import { durableStore } from '../../workspace/durable-store.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
 
 setDefaultTimeout(60_000);
 

@@ -17,7 +17,7 @@ import type { ToConnector } from '../../ipc/to-connector.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
+import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/mask-output.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';

@@ -12,7 +12,7 @@ import { copyJsonObject } from '../../json/copy-json.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
+import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/mask-output.ts';
 import { connectorRunner } from '../runner-path.ts';
 import { toStart } from './kept-connection.ts';

@@ -3,7 +3,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { type DeadLetter, retryOf } from '../../workspace/dead-letters/dead-letter.ts';
+import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-instance.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { WorkspaceOwner } from '../../workspace/own-workspace.ts';
+import type { WorkspaceOwner } from '../../workspace/swarms/own-workspace.ts';
 import { killTagged } from './kill-tagged.ts';
 import { canReadProcesses } from './read-processes.ts';
 

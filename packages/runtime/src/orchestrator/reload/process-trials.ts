@@ -1,7 +1,7 @@
 /** Trials in processes of their own. They touch neither the conversations nor the locks of the workspace. */
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput, Spawn } from '../../ports/spawn.ts';
+import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../inspect-agent.ts';
 import type { LoneAgentHost } from '../lone-agent.ts';

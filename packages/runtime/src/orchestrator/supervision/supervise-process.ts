@@ -8,7 +8,7 @@ import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChildExit, ChildProcess } from '../../ports/spawn.ts';
+import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
 import { answerPing, beat, firstHeartbeat } from './heartbeat.ts';
 
 /** Messages that every process understands. */

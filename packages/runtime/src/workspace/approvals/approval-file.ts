@@ -7,9 +7,8 @@
  * is asked again by the turns that wait, and an answer that is lost was not taken.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import { approvalsPath, workspaceFolder } from '../layout/instance-paths.ts';
-import type { JournalLocation } from '../journal/instance-slots.ts';
-import { codedFs } from '../lines/coded-fs.ts';
+import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
 import { DurableQueue } from '../lines/durable-queue.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';

@@ -5,12 +5,12 @@
  * with, with the result `fork`.
  */
 import type { JsonObject, JsonValue, TurnResult } from '@goondan/types';
-import { reviveMessage } from '../journal/message-text.ts';
-import type { LoggedRecord } from '../journal/logged-record.ts';
-import type { CommitRecord, CommittedTurn, ForkOrigin } from '../journal/metadata.ts';
-import { voidedEvents } from '../journal/voided-events.ts';
+import { reviveMessage } from '../../messages/message-text.ts';
+import type { LoggedRecord } from '../records/logged-record.ts';
+import type { CommitRecord, CommittedTurn, ForkOrigin } from '../records/metadata.ts';
+import { voidedEvents } from '../records/voided-events.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
-import type { StoredMessage } from '../journal/message-text.ts';
+import type { StoredMessage } from '../../messages/message-text.ts';
 
 /**
  * A longer state is not archived, only that it changed: the results of the last turns are looked for at the end of the

@@ -1,8 +1,9 @@
 /** The whole history of an instance that is still kept, turn by turn, across the files it was put away in. */
+import { reviveEvent } from '../../messages/message-text.ts';
 import type { MessageEvent } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
-import { reviveEvent, type StoredEventLine } from '../journal/logged-record.ts';
-import type { ForkOrigin } from '../journal/metadata.ts';
+import type { EventOrigin, StoredEventLine } from '../records/logged-record.ts';
+import type { ForkOrigin } from '../records/metadata.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines, type StoredLine } from '../lines/read-lines.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
@@ -33,16 +34,6 @@ export interface ArchivedEvent {
   readonly counts: boolean;
   /** Where a message that a fork brought came from. */
   readonly origin?: EventOrigin;
-}
-
-/** The event that first put a message into a conversation, before that was forked. */
-export interface EventOrigin {
-  readonly instanceKey: string;
-  readonly turnId: string;
-  /** As `gdn history` numbers them there. */
-  readonly seq: number;
-  /** What it had taken the place of there. */
-  readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
 /**

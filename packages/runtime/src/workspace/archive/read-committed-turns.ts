@@ -4,12 +4,11 @@
  * it is made from the commit record and the log, as recovery will.
  */
 import type { AgentAddress, GoondanError } from '@goondan/types';
-import { committedLog, isWholeLog } from '../journal/committed-log.ts';
-import { refuseLostMetadata } from '../journal/create-instance.ts';
-import { readExtensionFiles } from '../journal/extension-files.ts';
-import { readEventLine, readTurnLine } from '../journal/logged-record.ts';
-import { type CommitRecord, type InstanceMetadata, refuseOtherInstance } from '../journal/metadata.ts';
-import { readMetadata } from '../journal/read-metadata.ts';
+import { committedLog, isWholeLog } from '../records/committed-log.ts';
+import { readExtensionFiles } from '../records/extension-files.ts';
+import { readEventLine, readTurnLine } from '../records/logged-record.ts';
+import { type CommitRecord, type InstanceMetadata, refuseOtherInstance } from '../records/metadata.ts';
+import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';

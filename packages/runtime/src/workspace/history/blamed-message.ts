@@ -1,7 +1,7 @@
 /** A message of a conversation, and how it came to be there. */
+import type { EventOrigin } from '../records/logged-record.ts';
 import type { Message } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
-import type { EventOrigin } from '../archive/read-archive.ts';
 
 export interface BlamedMessage {
   /** The number of the event that put it there, as it is. */

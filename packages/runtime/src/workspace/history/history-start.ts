@@ -7,7 +7,7 @@
  * never change, and the conversation can be told for every event that is there.
  */
 import type { JsonValue } from '@goondan/types';
-import { reviveMessage, type StoredMessage } from '../journal/message-text.ts';
+import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines, type StoredLine } from '../lines/read-lines.ts';
 import { sealLines } from '../lines/seal-lines.ts';

@@ -3,9 +3,10 @@
  * came before it in the whole life of the conversation, plus one: 1, 2, 3, … without a gap, and never another one. What
  * was undone (the events of a step that was dropped) has none.
  */
+import type { EventOrigin } from '../records/logged-record.ts';
 import type { AgentAddress, MessageEvent } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
-import type { ArchivedTurn, EventOrigin } from '../archive/read-archive.ts';
+import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';

@@ -3,8 +3,8 @@
  * is not finished yet is not seen yet.
  */
 import type { AgentAddress } from '@goondan/types';
-import { refuseOtherInstance } from '../journal/metadata.ts';
-import { readMetadata } from '../journal/read-metadata.ts';
+import { refuseOtherInstance } from '../records/metadata.ts';
+import { readMetadata } from '../records/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';

@@ -9,8 +9,8 @@
  * it then knows.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
-import { refuseOtherInstance } from '../journal/metadata.ts';
-import { readMetadata } from '../journal/read-metadata.ts';
+import { refuseOtherInstance } from '../records/metadata.ts';
+import { readMetadata } from '../records/read-metadata.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { AppendLog } from '../lines/append-log.ts';

@@ -7,9 +7,9 @@ import { AppendLog } from '../lines/append-log.ts';
 import { prepareFile, putInPlace } from '../lines/replace-file.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { placeExtensions, prepareExtensions } from './extension-files.ts';
+import { placeExtensions, prepareExtensions } from '../records/extension-files.ts';
 import type { InstanceFiles } from './instance-files.ts';
-import { encodeMetadata } from './metadata.ts';
+import { encodeMetadata } from '../records/metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import type { StatesPlan } from './plan-states.ts';
 

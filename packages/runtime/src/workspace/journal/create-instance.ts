@@ -5,11 +5,11 @@
 import type { AgentAddress } from '@goondan/types';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
-import { corruptStore } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
-import { encodeMetadata, newMetadata, type InstanceMetadata } from './metadata.ts';
+import { encodeMetadata, newMetadata, type InstanceMetadata } from '../records/metadata.ts';
+import { refuseLostMetadata } from '../records/read-metadata.ts';
 
 /** The instance's folder is there. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no metadata. */
 export async function createInstance(
@@ -29,12 +29,4 @@ export async function createInstance(
   const metadata = newMetadata(address, ports.clock.now());
   await replaceFile(fs, paths.metadata, encodeMetadata(metadata));
   return metadata;
-}
-
-/** **Errors** — `E_STORE_CORRUPT` when there is a conversation: without metadata it is damaged, not new. */
-export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
-  for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
-    const stat = await ports.fs.stat(path);
-    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is gone, but ${path} is there`);
-  }
 }

@@ -3,8 +3,8 @@ import { readPending } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
-import type { CommittedTurn } from './metadata.ts';
-import { readMetadata } from './read-metadata.ts';
+import type { CommittedTurn } from '../records/metadata.ts';
+import { readMetadata } from '../records/read-metadata.ts';
 
 /**
  * Whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver. Reads

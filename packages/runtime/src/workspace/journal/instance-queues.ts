@@ -1,13 +1,13 @@
 /** What an instance keeps for others to fetch: its answers and its dead letters. */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import { decodeLetter, encodeLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import { decodeLetter, encodeLetter, type DeadLetter } from '../records/dead-letter.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { DurableQueue, type QueueEntry } from '../lines/durable-queue.ts';
-import { encodeReply } from '../outbox/reply.ts';
+import { encodeReply } from '../records/reply.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { FinishedTurns } from './finished-turns.ts';
-import type { CommitRecord } from './metadata.ts';
+import type { CommitRecord } from '../records/metadata.ts';
 
 export class InstanceQueues {
   readonly #ports: StorePorts;

@@ -1,14 +1,9 @@
 /** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
 import type { AgentAddress } from '@goondan/types';
-import { instancePaths, workspaceFolder, type InstancePaths } from '../layout/instance-paths.ts';
+import { instancePaths, workspaceFolder, type InstancePaths, type JournalLocation } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceSlot } from './instance-slot.ts';
-
-export interface JournalLocation {
-  readonly stateRoot: string;
-  readonly workspaceId: string;
-}
 
 const OPEN_SLOTS = 256;
 

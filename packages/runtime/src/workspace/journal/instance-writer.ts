@@ -19,7 +19,7 @@ import type {
   OpenTurn,
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
-import { countCrashes } from '../dead-letters/dead-letter.ts';
+import { countCrashes } from '../records/dead-letter.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -34,11 +34,11 @@ import type { Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { applyPlan, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
-import { parseExtensions, placeExtensions } from './extension-files.ts';
+import { parseExtensions, placeExtensions } from '../records/extension-files.ts';
 import { closeInstanceFiles } from './instance-files.ts';
 import { InstanceQueues } from './instance-queues.ts';
-import { logRecord, type LoggedRecord } from './logged-record.ts';
-import { decodeBase } from './message-text.ts';
+import { logRecord, type LoggedRecord } from '../records/logged-record.ts';
+import { decodeBase } from '../../messages/message-text.ts';
 import {
   encodeMetadata,
   logStart,
@@ -46,12 +46,12 @@ import {
   stateVersionOf,
   type CommitRecord,
   type InstanceMetadata,
-} from './metadata.ts';
-import { matches } from './plan-base.ts';
+  matches,
+} from '../records/metadata.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 import { planReset } from './plan-reset.ts';
 import { planStates } from './plan-states.ts';
-import { readMetadata } from './read-metadata.ts';
+import { readMetadata } from '../records/read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 

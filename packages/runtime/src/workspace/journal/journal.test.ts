@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { decodeReply } from '../outbox/reply.ts';
+import { decodeReply } from '../records/reply.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';

@@ -10,24 +10,29 @@ import type { ConversationStore } from '../../agent/conversation/conversation-st
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
-import { openDeadLetters, type DeadLetters } from '../dead-letters/dead-letters.ts';
+import { openDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
-import { type InstancePaths, instancesFolder, workspaceFolder } from '../layout/instance-paths.ts';
+import {
+  type InstancePaths,
+  instancesFolder,
+  workspaceFolder,
+  type JournalLocation,
+} from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
-import { codedFs } from '../lines/coded-fs.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
-import { openOutbox, type Outbox } from '../outbox/outbox.ts';
+import { openOutbox, type Outbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasWork } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
-import { InstanceSlots, type JournalLocation } from './instance-slots.ts';
+import { InstanceSlots } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';

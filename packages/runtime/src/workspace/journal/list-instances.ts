@@ -5,7 +5,7 @@ import { instanceFolderName } from '../layout/instance-folder-name.ts';
 import { type InstancePaths, isAside, pathsIn } from '../layout/instance-paths.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { readMetadata } from './read-metadata.ts';
+import { readMetadata } from '../records/read-metadata.ts';
 
 /** The instances that have a folder, in no order. One of which nothing tells whose it is is left out, with a warning. */
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { LoggedRecord } from './logged-record.ts';
+import type { LoggedRecord } from '../records/logged-record.ts';
 import { mergeLog } from './merge-log.ts';
 
 const record = (seq: number, together = seq, turnId: string | undefined = 't'): LoggedRecord => ({

@@ -5,7 +5,7 @@
  * comes after the first missing record was never acknowledged, and is cut. A missing record with acknowledged ones after
  * it is damage.
  */
-import type { LoggedRecord } from './logged-record.ts';
+import type { LoggedRecord } from '../records/logged-record.ts';
 
 export interface MergedLog {
   /** In order, without gaps. */

@@ -1,8 +1,8 @@
 /** What must happen to `base.jsonl` so that it is what the commit record says. Decides; does nothing. */
 import { checksum } from '../lines/checksum.ts';
-import { encodeMessage, reviveMessage } from './message-text.ts';
-import type { LoggedRecord } from './logged-record.ts';
-import type { CommitRecord, CommittedTurn, FileMark } from './metadata.ts';
+import { encodeMessage, reviveMessage } from '../../messages/message-text.ts';
+import type { LoggedRecord } from '../records/logged-record.ts';
+import { type CommitRecord, type CommittedTurn, matches } from '../records/metadata.ts';
 
 export type BasePlan =
   | { readonly type: 'done' }
@@ -35,10 +35,6 @@ export function planBase({ base, next }: BaseFiles, commit: CommitRecord, log: r
     return { type: 'damaged', problem: 'it ends before the last commit, and the events to redo it are gone' };
   }
   return { type: 'append', from: previous.bytes, bytes };
-}
-
-export function matches(bytes: Uint8Array, mark: FileMark): boolean {
-  return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
 }
 
 function redoAppend(

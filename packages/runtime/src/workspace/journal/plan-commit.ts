@@ -6,8 +6,8 @@ import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { checksum } from '../lines/checksum.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { type ExtensionsPlan, marksOf, planExtensions, type StatesPlan } from './plan-states.ts';
-import { encodeMessage, type StoredMessage } from './message-text.ts';
-import type { LoggedRecord } from './logged-record.ts';
+import { encodeMessage, type StoredMessage } from '../../messages/message-text.ts';
+import type { LoggedRecord } from '../records/logged-record.ts';
 import {
   logStart,
   type CommittedTurn,
@@ -15,7 +15,7 @@ import {
   type ForkOrigin,
   type InstanceMetadata,
   type StoredResult,
-} from './metadata.ts';
+} from '../records/metadata.ts';
 
 export interface TurnToCommit {
   readonly turnId: string;

@@ -3,10 +3,9 @@
  * archive has an `append` for each message, by whoever had put it there, with where that was.
  */
 import type { AgentAddress, JsonValue } from '@goondan/types';
-import type { EventOrigin } from '../archive/read-archive.ts';
 import type { BlamedMessage } from '../history/blamed-message.ts';
-import { logRecord, type LoggedRecord } from './logged-record.ts';
-import { type ForkOrigin, newMetadata } from './metadata.ts';
+import { logRecord, type LoggedRecord, type EventOrigin } from '../records/logged-record.ts';
+import { type ForkOrigin, newMetadata } from '../records/metadata.ts';
 import { type CommitPlan, planCommit } from './plan-commit.ts';
 
 export interface ConversationToFork {

@@ -4,8 +4,8 @@
  * record, so that nothing is written among the records of a turn that was interrupted before the commit says that those
  * do not count any more.
  */
-import { logRecord, type LoggedRecord } from './logged-record.ts';
-import { logStart, type CommittedTurn, type InstanceMetadata } from './metadata.ts';
+import { resetLog } from '../records/committed-log.ts';
+import { logStart, type InstanceMetadata } from '../records/metadata.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 
 /** `openRecords`: how many records the log of an interrupted turn has. Its event is still to be handled. */
@@ -21,10 +21,4 @@ export function planReset(
   const delta = { type: 'rewrite', messages: [] } as const;
   const reset = { turnId: id, log, delta, extensionState: {}, result: 'reset', entry: undefined } as const;
   return planCommit({ ...before, commit: { ...before.commit, discarded: after } }, extensions, reset, now);
-}
-
-export function resetLog({ id, after, at }: Pick<CommittedTurn, 'id' | 'after' | 'at'>): readonly LoggedRecord[] {
-  const seq = after + 1;
-  const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;
-  return [logRecord(record, { seq, with: seq, turnId: id, isFirst: true, at })];
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
-import type { FileMark, InstanceMetadata } from './metadata.ts';
+import type { FileMark, InstanceMetadata } from '../records/metadata.ts';
 
 /** The changes to the files of extension states. */
 export interface ExtensionsPlan {

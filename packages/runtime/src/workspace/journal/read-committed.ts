@@ -8,13 +8,12 @@ import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { refuseLostMetadata } from './create-instance.ts';
-import { parseExtensions, readExtensionFiles } from './extension-files.ts';
-import { readEventLine } from './logged-record.ts';
-import { decodeBase } from './message-text.ts';
-import { refuseOtherInstance, stateVersionOf, type CommitRecord } from './metadata.ts';
+import { parseExtensions, readExtensionFiles } from '../records/extension-files.ts';
+import { readEventLine } from '../records/logged-record.ts';
+import { decodeBase } from '../../messages/message-text.ts';
+import { refuseOtherInstance, stateVersionOf, type CommitRecord } from '../records/metadata.ts';
 import { planBase, type BaseFiles, type BasePlan } from './plan-base.ts';
-import { readMetadata } from './read-metadata.ts';
+import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 const ATTEMPTS = 5;
 

@@ -4,9 +4,8 @@ import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { refuseLostMetadata } from './create-instance.ts';
-import { refuseOtherInstance } from './metadata.ts';
-import { readMetadata } from './read-metadata.ts';
+import { refuseOtherInstance } from '../records/metadata.ts';
+import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 export interface InstanceSummary {
   /** In the conversation as it is committed. */

@@ -17,14 +17,19 @@ import { putInPlace } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { committedLog, isWholeLog } from './committed-log.ts';
-import { placeExtensions, readExtensionFiles, removeStrayExtensions, type ExtensionFiles } from './extension-files.ts';
+import { committedLog, isWholeLog } from '../records/committed-log.ts';
+import {
+  placeExtensions,
+  readExtensionFiles,
+  removeStrayExtensions,
+  type ExtensionFiles,
+} from '../records/extension-files.ts';
 import { FinishedTurns } from './finished-turns.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
 import type { InstanceQueues } from './instance-queues.ts';
-import { readEventLine, readTurnLine, type LoggedRecord } from './logged-record.ts';
+import { readEventLine, readTurnLine, type LoggedRecord } from '../records/logged-record.ts';
 import { mergeLog, type MergedLog } from './merge-log.ts';
-import { logStart, type CommitRecord, type InstanceMetadata } from './metadata.ts';
+import { logStart, type CommitRecord, type InstanceMetadata } from '../records/metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
 
 export interface RecoveredInstance {

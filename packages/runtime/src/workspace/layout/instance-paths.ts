@@ -2,6 +2,12 @@ import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
+/** A workspace, by where it is. */
+export interface JournalLocation {
+  readonly stateRoot: string;
+  readonly workspaceId: string;
+}
+
 /** Where the files of one agent instance are. */
 export interface InstancePaths {
   readonly folder: string;

@@ -9,8 +9,7 @@
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { JournalLocation } from '../journal/instance-slots.ts';
-import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { swarmLogPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
 import type { RotationLimits } from '../limits.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { droppedText, encodeLine } from './log-text.ts';

@@ -2,9 +2,8 @@
 import type { Fs } from '../../ports/fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { JournalLocation } from '../journal/instance-slots.ts';
-import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
-import { codedFs } from '../lines/coded-fs.ts';
+import { swarmLogPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import { decodeLine } from './log-text.ts';
 

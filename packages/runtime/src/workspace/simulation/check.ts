@@ -5,7 +5,7 @@ import { HistoryFold } from '../history/history-fold.ts';
 import { emptyStart } from '../history/history-start.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
-import { decodeReply } from '../outbox/reply.ts';
+import { decodeReply } from '../records/reply.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { foldEvents } from './fold-events.ts';
 import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';

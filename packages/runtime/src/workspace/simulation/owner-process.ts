@@ -1,6 +1,6 @@
 /** A process that tries to own a workspace when it is told to, and keeps it until it is told to give it back, or dies. */
 import { GoondanError } from '@goondan/types';
-import { ownWorkspace, type WorkspaceOwner } from '../own-workspace.ts';
+import { ownWorkspace, type WorkspaceOwner } from '../swarms/own-workspace.ts';
 
 export type OwnerOrder =
   /** `at`: milliseconds since 1970, so that several try at the same moment. */

@@ -2,6 +2,7 @@
  * A turn with all that a replay of it needs: its recording, the conversation and the states of extensions as the turn
  * found them, what it left. Running or not, no lock; nothing is changed.
  */
+import type { StoredMessageEvent } from '../../messages/message-text.ts';
 import { GoondanError, type JsonValue, type Message, type MessageEvent } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
@@ -9,9 +10,8 @@ import type { TurnSummary } from '../../trace/turn-trace.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import type { HistorySource } from '../history/read-history.ts';
-import type { StoredMessageEvent } from '../journal/logged-record.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
-import { codedFs } from '../lines/coded-fs.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { pathSegment } from '../layout/path-segment.ts';
-import { codedFs } from '../lines/coded-fs.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
 
 export interface TrustedFolder {
   readonly stateRoot: string;

@@ -140,13 +140,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'count on the names of new extension files without a sync',
-    file: 'journal/extension-files.ts',
+    file: 'records/extension-files.ts',
     find: "Buffer.from(texts.get(name) ?? ''))));\n  await fs.syncFolder(paths.extensions);",
     replace: "Buffer.from(texts.get(name) ?? ''))));",
   },
   {
     name: 'reuse the next file of an extension before its rename is durable',
-    file: 'journal/extension-files.ts',
+    file: 'records/extension-files.ts',
     find: 'if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);',
     replace: '',
     seed: 4,
@@ -240,7 +240,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'count the events of a step that a crash cut off',
-    file: 'journal/voided-events.ts',
+    file: 'records/voided-events.ts',
     find: 'if (isVoid) for (const event of unsealed) voided.add(event);',
     replace: '',
     isQuick: true,
@@ -305,7 +305,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'forget a reset that was cut off',
-    file: 'journal/committed-log.ts',
+    file: 'records/committed-log.ts',
     find: 'return resetLog(commit.turn);',
     replace: 'return [];',
     isQuick: true,

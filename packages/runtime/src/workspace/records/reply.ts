@@ -1,6 +1,6 @@
 /** An answer somebody waits for: put into the outbox when the turn commits, there until it is acknowledged. */
 import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
-import { reviveMessage, type StoredMessage } from '../journal/message-text.ts';
+import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 
 export interface Reply {
   readonly replyTo: ReplyAddress;

@@ -1,9 +1,9 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { InstanceQueues } from '../journal/instance-queues.ts';
-import type { InstanceSlots } from '../journal/instance-slots.ts';
+import type { InstanceQueues } from './instance-queues.ts';
+import type { InstanceSlots } from './instance-slots.ts';
 import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { decodeLetter, retryOf, type DeadLetter } from './dead-letter.ts';
+import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
 
 /** An event is put here by the commit of its turn with an error of code `E_DEAD_LETTER`. */
 export interface DeadLetters {

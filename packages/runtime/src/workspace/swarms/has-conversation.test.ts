@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '@goondan/types';
-import { durableStore } from './durable-store.ts';
+import { durableStore } from '../journal/durable-store.ts';
 import { hasConversation } from './has-conversation.ts';
-import { instancePaths, workspaceFolder } from './layout/instance-paths.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 
 const location = { stateRoot: mkdtempSync(join(tmpdir(), 'has-conversation-')), workspaceId: 'w' };
 const address = { agentName: 'a', instanceKey: 'room/1' };

@@ -1,11 +1,11 @@
 /** The journal on the real disk: what `memoryStore` is to memory. */
-import { systemClock } from '../ports/clock.ts';
-import { systemFs } from '../ports/fs.ts';
-import { systemProcesses } from '../ports/processes.ts';
-import type { JournalLocation } from './journal/instance-slots.ts';
-import { type Journal, openJournal } from './journal/journal.ts';
-import { defaultLimits, type StoreLimits } from './limits.ts';
-import type { StoreWarning } from './store-ports.ts';
+import type { JournalLocation } from '../layout/instance-paths.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { StoreWarning } from '../store-ports.ts';
 
 export interface DurableStoreOptions extends JournalLocation {
   readonly limits?: Partial<StoreLimits>;

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Processes } from '../ports/processes.ts';
-import { stateRoot as chooseStateRoot } from './layout/state-root.ts';
+import type { Processes } from '../../ports/processes.ts';
+import { stateRoot as chooseStateRoot } from '../layout/state-root.ts';
 import { ownWorkspace, readOwner } from './own-workspace.ts';
-import type { OwnerAnswer, OwnerOrder } from './simulation/owner-process.ts';
-import { rejectionOf } from './simulation/rejection-of.ts';
+import type { OwnerAnswer, OwnerOrder } from '../simulation/owner-process.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const folders: string[] = [];
 const children: OwnerProcess[] = [];
@@ -284,7 +284,7 @@ class OwnerProcess {
 
   private constructor(onReady: (answer: OwnerAnswer) => void) {
     this.#answers.push(onReady);
-    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, 'simulation/owner-process.ts')], {
+    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, '../simulation/owner-process.ts')], {
       stdio: ['ignore', 'inherit', 'inherit'],
       ipc: (answer: OwnerAnswer) => this.#answers.shift()?.(answer),
     });

@@ -4,9 +4,8 @@
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
-import type { EventOrigin } from '../archive/read-archive.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
-import { encodeMessage, reviveMessage, type StoredMessage } from './message-text.ts';
+import { encodeMessage, reviveEvent, type StoredMessageEvent } from '../../messages/message-text.ts';
 
 export interface LoggedRecord {
   readonly seq: number;
@@ -18,6 +17,16 @@ export interface LoggedRecord {
   readonly text: string;
   /** The message it brings, as the base would have it. */
   readonly message?: { readonly id: string; readonly text: string } | undefined;
+}
+
+/** The event that first put a message into a conversation, before that was forked. */
+export interface EventOrigin {
+  readonly instanceKey: string;
+  readonly turnId: string;
+  /** As `gdn history` numbers them there. */
+  readonly seq: number;
+  /** What it had taken the place of there. */
+  readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
 /** Where a record stands in the log of its turn. */
@@ -86,10 +95,6 @@ export function readTurnLine(line: StoredLine): LoggedRecord {
   return { seq, turnId: turn, with: together, record: record as unknown as TurnRecord, text: '' };
 }
 
-export function reviveEvent(event: StoredMessageEvent): MessageEvent {
-  return 'message' in event ? { ...event, message: reviveMessage(event.message) } : event;
-}
-
 export interface StoredEventLine {
   readonly seq: number;
   readonly with?: number;
@@ -101,10 +106,3 @@ export interface StoredEventLine {
   /** Only in an archive that begins with a fork. */
   readonly origin?: EventOrigin;
 }
-
-/** A MessageEvent as JSON has it. */
-export type StoredMessageEvent =
-  | { readonly type: 'append'; readonly message: StoredMessage }
-  | { readonly type: 'replace'; readonly targetId: string; readonly message: StoredMessage }
-  | { readonly type: 'remove'; readonly targetId: string }
-  | { readonly type: 'truncate' };

@@ -1,8 +1,8 @@
 /** The swarms of a folder, by what is kept of them: nothing of the folder is read, and it need not exist any more. */
 import { statSync } from 'node:fs';
-import { followLinks } from './layout/follow-links.ts';
-import { swarmLogPath, workspaceFolder } from './layout/instance-paths.ts';
-import { shortHash } from './layout/path-segment.ts';
+import { followLinks } from '../layout/follow-links.ts';
+import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { shortHash } from '../layout/path-segment.ts';
 import { workspaceIds } from './list-workspaces.ts';
 import { readSwarmRecord, recordedRuns, type SwarmRecord } from './swarm-record.ts';
 

@@ -4,13 +4,12 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
-import { type Check, listOf, name, object, optional, text } from '../ipc/check/shape.ts';
-import { type Fs, systemFs } from '../ports/fs.ts';
-import type { JournalLocation } from './journal/instance-slots.ts';
-import { swarmRecordPath, workspaceFolder } from './layout/instance-paths.ts';
-import { codedFs } from './lines/coded-fs.ts';
-import { replaceFile } from './lines/replace-file.ts';
-import type { StoreWarning } from './store-ports.ts';
+import { type Check, listOf, name, object, optional, text } from '../../ipc/check/shape.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { swarmRecordPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import type { StoreWarning } from '../store-ports.ts';
 
 export interface SwarmRecord {
   readonly swarm: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { countCrashes } from './dead-letter.ts';
+import { countCrashes } from '../records/dead-letter.ts';
 
 test('T-04 a turn that the store interrupted did not crash', () => {
   expect(countCrashes([{ type: 'resumed' }, { type: 'resumed', isExcused: true }, { type: 'resumed' }])).toBe(2);

@@ -1,3 +1,4 @@
+import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { decodeMetadata, type InstanceMetadata } from './metadata.ts';
@@ -9,4 +10,12 @@ export async function readMetadata(ports: StorePorts, path: string): Promise<Ins
   const metadata = decodeMetadata(path, bytes);
   if (!metadata) throw await corruptStore(ports, path, 'its checksum does not fit');
   return metadata;
+}
+
+/** **Errors** — `E_STORE_CORRUPT` when there is a conversation: without metadata it is damaged, not new. */
+export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
+  for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
+    const stat = await ports.fs.stat(path);
+    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is gone, but ${path} is there`);
+  }
 }

@@ -1,4 +1,4 @@
-import type { AgentDescription } from '../ipc/from-agent.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 
 /**
  * A description with the tools that extensions offered before, where nobody knows yet which they offer now: a server is

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { AgentDescription } from '../ipc/from-agent.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
 
 const registered = (name: string, extension = 'files', seenAt = '2026-01-01') => ({ name, extension, seenAt });

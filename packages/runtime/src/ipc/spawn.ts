@@ -1,6 +1,6 @@
 /** Starting a child as a parameter: real processes in the field, both ends in one process in tests. */
-import type { Channel } from '../ipc/channel/channel.ts';
-import type { Language } from '../ipc/codec.ts';
+import type { Channel } from './channel/channel.ts';
+import type { Language } from './codec.ts';
 
 export interface SpawnRequest {
   /** For messages: `agent coder/default`. */

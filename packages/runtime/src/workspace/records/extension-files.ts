@@ -8,8 +8,7 @@ import type { Fs } from '../../ports/fs.ts';
 import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
 import { prepareFile } from '../lines/replace-file.ts';
 import { together } from '../lines/together.ts';
-import { matches } from './plan-base.ts';
-import type { CommitRecord } from './metadata.ts';
+import { type CommitRecord, matches } from './metadata.ts';
 
 export interface ExtensionFiles {
   /** What is committed, by extension name. */

@@ -9,17 +9,16 @@
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
-import { type Clock, sleep, systemClock } from '../ports/clock.ts';
-import { type Flock, systemFlock } from '../ports/flock.ts';
-import { type Fs, systemFs } from '../ports/fs.ts';
-import { type ProcessIdentity, type Processes, systemProcesses } from '../ports/processes.ts';
-import type { JournalLocation } from './journal/instance-slots.ts';
-import { ownerPath, workspaceFolder, workspaceLockPath } from './layout/instance-paths.ts';
-import { makeFolders } from './layout/make-folders.ts';
-import { codedFs } from './lines/coded-fs.ts';
-import { acquireLock, readLockOwner, type LockOwner } from './lock/acquire-lock.ts';
-import { lockWorkspace, type WorkspaceLock } from './lock/lock-workspace.ts';
-import { newUuid } from '../ports/ids.ts';
+import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { type Flock, systemFlock } from '../../ports/flock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { type ProcessIdentity, type Processes, systemProcesses } from '../../ports/processes.ts';
+import { ownerPath, workspaceFolder, workspaceLockPath, type JournalLocation } from '../layout/instance-paths.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { acquireLock, readLockOwner, type LockOwner } from '../lock/acquire-lock.ts';
+import { lockWorkspace, type WorkspaceLock } from '../lock/lock-workspace.ts';
+import { newUuid } from '../../ports/ids.ts';
 
 export interface WorkspacePlace extends JournalLocation {
   readonly fs?: Fs;

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { AgentAddress } from '@goondan/types';
-import type { JournalLocation } from './journal/instance-slots.ts';
-import { instancePaths, workspaceFolder } from './layout/instance-paths.ts';
+import { instancePaths, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
 
 /** Whether anything of a conversation was ever written; input may wait for it all the same. */
 export function hasConversation({ stateRoot, workspaceId }: JournalLocation, address: AgentAddress): boolean {

@@ -1,7 +1,6 @@
 /** The records of the turn that was committed last: what a commit that is not yet in place is finished from. */
-import type { LoggedRecord } from './logged-record.ts';
-import type { CommitRecord } from './metadata.ts';
-import { resetLog } from './plan-reset.ts';
+import { logRecord, type LoggedRecord } from './logged-record.ts';
+import type { CommitRecord, CommittedTurn } from './metadata.ts';
 
 /** From the records of both files of the log, as far as they are still there. */
 export function committedLog(
@@ -19,4 +18,11 @@ export function committedLog(
 /** Whether none of them is missing. */
 export function isWholeLog({ turn, base }: CommitRecord, log: readonly LoggedRecord[]): boolean {
   return log.length === base.seq - (turn?.after ?? 0) - 1;
+}
+
+/** The one record of a conversation that is started anew. It is in no file: it follows from the commit. */
+export function resetLog({ id, after, at }: Pick<CommittedTurn, 'id' | 'after' | 'at'>): readonly LoggedRecord[] {
+  const seq = after + 1;
+  const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;
+  return [logRecord(record, { seq, with: seq, turnId: id, isFirst: true, at })];
 }

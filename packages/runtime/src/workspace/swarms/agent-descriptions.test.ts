@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fs, systemFs } from '../ports/fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import { type LoadedAgent, readDescription, recordDescriptions } from './agent-descriptions.ts';
-import type { StoreWarning } from './store-ports.ts';
+import type { StoreWarning } from '../store-ports.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'goondan-descriptions-'));
 afterAll(() => rmSync(temporary, { recursive: true }));

@@ -9,17 +9,16 @@
  *    makes no difference.
  * 4. Tools that an extension offered before stay until it is known which ones it offers now (`keep-known-tools.ts`).
  */
-import { type AgentDescription, agentDescription } from '../ipc/from-agent.ts';
-import { type Check, flag, name, object, optional, text } from '../ipc/check/shape.ts';
-import { type Clock, systemClock } from '../ports/clock.ts';
-import { type Fs, systemFs } from '../ports/fs.ts';
-import type { JournalLocation } from './journal/instance-slots.ts';
-import { layersFolder, layersPath, workspaceFolder } from './layout/instance-paths.ts';
-import { makeFolders } from './layout/make-folders.ts';
-import { codedFs } from './lines/coded-fs.ts';
-import { replaceFile } from './lines/replace-file.ts';
+import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';
+import { type Check, flag, name, object, optional, text } from '../../ipc/check/shape.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { layersFolder, layersPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
-import type { StoreWarning } from './store-ports.ts';
+import type { StoreWarning } from '../store-ports.ts';
 
 /** With `partsDigest` of what was declared then. */
 export interface LoadedAgent extends AgentDescription {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { workspaceId } from './layout/workspace-id.ts';
+import { workspaceId } from '../layout/workspace-id.ts';
 import { listKnownSwarms } from './list-known-swarms.ts';
 
 let root: string;

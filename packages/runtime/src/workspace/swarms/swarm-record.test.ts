@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemFs } from '../ports/fs.ts';
-import type { StoreWarning } from './store-ports.ts';
+import { systemFs } from '../../ports/fs.ts';
+import type { StoreWarning } from '../store-ports.ts';
 import { readSwarmRecord, recordedRuns, recordSwarm } from './swarm-record.ts';
 
 let stateRoot = '';

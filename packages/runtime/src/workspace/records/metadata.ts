@@ -10,9 +10,10 @@ import {
   type ReplyAddress,
   type TurnResult,
 } from '@goondan/types';
+import { checksum } from '../lines/checksum.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { seal } from '../lines/seal-lines.ts';
-import type { StoredMessage } from './message-text.ts';
+import type { StoredMessage } from '../../messages/message-text.ts';
 
 export const FORMAT_VERSION = 1;
 
@@ -106,6 +107,10 @@ export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
 export interface FileMark {
   readonly bytes: number;
   readonly crc: number;
+}
+
+export function matches(bytes: Uint8Array, mark: FileMark): boolean {
+  return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
 }
 
 export interface BaseMark extends FileMark {

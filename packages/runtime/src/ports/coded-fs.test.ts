@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { failingFs, systemError } from '../simulation/failing-fs.ts';
-import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { failingFs, systemError } from '../workspace/simulation/failing-fs.ts';
+import { SimulatedDisk } from '../workspace/simulation/simulated-disk.ts';
 import { codedFs } from './coded-fs.ts';
-import { rejectionOf } from '../simulation/rejection-of.ts';
+import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 
 function broken(code: string) {
   return codedFs(

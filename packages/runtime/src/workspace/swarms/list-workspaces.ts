@@ -1,6 +1,6 @@
 /** Which workspaces a state root has, for lists. Takes no lock, and opens no conversation. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
-import { instancesFolder, isAside, pathsIn, workspaceFolder } from './layout/instance-paths.ts';
+import { instancesFolder, isAside, pathsIn, workspaceFolder } from '../layout/instance-paths.ts';
 import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {

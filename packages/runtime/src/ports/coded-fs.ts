@@ -3,7 +3,7 @@
  * never a file that is not there.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
-import type { Fs, OpenFile } from '../../ports/fs.ts';
+import type { Fs, OpenFile } from './fs.ts';
 
 export function codedFs(fs: Fs): Fs {
   return {

@@ -1,6 +1,6 @@
 import type { AgentAddress, JsonValue } from '@goondan/types';
-import type { InstanceQueues } from '../journal/instance-queues.ts';
-import type { InstanceSlots } from '../journal/instance-slots.ts';
+import type { InstanceQueues } from './instance-queues.ts';
+import type { InstanceSlots } from './instance-slots.ts';
 import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
 
