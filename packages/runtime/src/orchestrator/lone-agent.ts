@@ -17,7 +17,6 @@ import { type Clock, systemClock } from '../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../ipc/spawn.ts';
 import { type AgentChild, agentChildren } from './agent-children.ts';
 import { maskOutput } from './child/mask-output.ts';
-import { Endings } from './endings.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { agentRunner } from './runner-path.ts';
@@ -62,10 +61,10 @@ export async function runLoneAgent<Value>(
   hear: (message: FromAgent, agent: LoneAgent) => Value | Promise<Value> | undefined,
 ): Promise<Value> {
   const { plan, agent, signal, clock = systemClock } = options;
-  const endings = new Endings();
+  const endings = new AsyncDisposableStack();
   try {
     const folder = mkdtempSync(join(options.host?.folder ?? tmpdir(), 'goondan-agent-'));
-    endings.add(() => rmSync(folder, { recursive: true, force: true }));
+    endings.defer(() => rmSync(folder, { recursive: true, force: true }));
     const lone = { agent, folder, settings: swarmSettings(plan), clock };
     const child = startChild(lone, options.host ?? (await openRun(lone, endings)), endings);
     const { promise, stop } = talkTo(child, lone, options, hear);
@@ -74,7 +73,7 @@ export async function runLoneAgent<Value>(
     if (signal?.aborted === true) cancel();
     return await promise.finally(() => signal?.removeEventListener('abort', cancel));
   } finally {
-    await endings.endAll();
+    await endings.disposeAsync().catch(() => undefined);
   }
 }
 
@@ -85,17 +84,17 @@ interface Lone {
   readonly clock: Clock;
 }
 
-async function openRun({ folder, clock }: Lone, endings: Endings): Promise<LoneAgentHost> {
+async function openRun({ folder, clock }: Lone, endings: AsyncDisposableStack): Promise<LoneAgentHost> {
   const runTag = newTag(RUN_VARIABLE);
   const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
-  endings.add(async () => void (await guardian.standDown()));
+  endings.defer(async () => void (await guardian.standDown()));
   return { spawn: childSpawner({ runTag, guardian, clock }), folder, onOutput: () => undefined };
 }
 
 function startChild(
   { agent, folder, settings, clock }: Lone,
   { spawn, onOutput }: Pick<LoneAgentHost, 'spawn' | 'onOutput'>,
-  endings: Endings,
+  endings: AsyncDisposableStack,
 ): AgentChild {
   const { restart } = settings.supervision;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
@@ -105,7 +104,7 @@ function startChild(
     cwd: join(folder, 'cwd'),
     onOutput: (output) => onOutput(maskOutput(output, mask)),
   });
-  endings.add(async () => void (await child.kill(0)));
+  endings.defer(async () => void (await child.kill(0)));
   return child;
 }
 

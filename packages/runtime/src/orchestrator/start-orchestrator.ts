@@ -38,7 +38,6 @@ import { askAgent } from './ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localControl } from './control/local-control.ts';
 import { serveControl } from './control/serve-control.ts';
-import { Endings } from './endings.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
@@ -77,7 +76,7 @@ export interface OrchestratorOptions {
  */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<SwarmControl> {
   const plan = checkSwarmPlan(options.plan);
-  const endings = new Endings();
+  const endings = new AsyncDisposableStack();
   try {
     return await start({
       clock: systemClock,
@@ -87,7 +86,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<S
       endings,
     });
   } catch (error) {
-    await endings.endAll();
+    await endings.disposeAsync().catch(() => undefined);
     throw error;
   }
 }
@@ -96,7 +95,8 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly currentPlan: CurrentPlan;
-  readonly endings: Endings;
+  /** What was started is ended in the opposite order, also when a start fails half way. Failed endings are ignored. */
+  readonly endings: AsyncDisposableStack;
 }
 
 async function start(starting: Starting): Promise<SwarmControl> {
@@ -127,7 +127,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
   const stopping = new Stopping(async (graceMs, hurry) => {
     await reloader.close();
     await drainAll({ swarm, connections, clock, name }, graceMs, hurry);
-    await endings.endAll();
+    await endings.disposeAsync().catch(() => undefined);
     // Last: whoever asked for the end over the socket is told when the workspace is free.
     await server.close();
   });
@@ -167,9 +167,9 @@ async function takeWorkspace(
   run: SwarmRun,
 ): Promise<{ readonly ownership: Ownership; readonly leftOver: number }> {
   const owner = await ownWorkspace({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
-  endings.add(() => owner.release());
+  endings.defer(() => owner.release());
   const ownership = watchOwnership(owner, folder, clock);
-  endings.add(() => ownership.end());
+  endings.defer(() => ownership.end());
   return { ownership, leftOver: await endLeftovers(owner, clock) };
 }
 
@@ -189,7 +189,7 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
     // Not into the log itself, which has just failed.
     warn: ({ path, message }) => void process.stderr.write(`${path} ${message}\n`),
   });
-  endings.add(() => files.close());
+  endings.defer(() => files.close());
   const write = (line: LogLine) => {
     files.write(line);
     onLog(line);
@@ -211,7 +211,7 @@ async function openJournal(
 ): Promise<Journal> {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const journal = await durableStore({ stateRoot, workspaceId, warn, fence });
-  endings.add(() => journal.close());
+  endings.defer(() => journal.close());
   await journal.sweep();
   return journal;
 }
@@ -220,7 +220,7 @@ async function openJournal(
 async function openSpawn({ clock, endings, environment }: Starting, runTag: ProcessTag, log: StartLog): Promise<Spawn> {
   const warn = (message: string) => log.report('warn', 'guardian', message);
   const guardian = await keepGuardian({ tag: runTag, clock, warn });
-  endings.add(async () => {
+  endings.defer(async () => {
     const left = (await guardian.standDown())?.ended.length ?? 0;
     if (left > 0) log.report('warn', 'run.left_over', `Ended ${left} processes that had not ended with the swarm.`);
   });
@@ -228,10 +228,10 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
 }
 
 /** For messages that are too long for a frame. Nothing of an earlier run is in it. */
-function makeRunFolder(folder: string, ownership: Ownership, endings: Endings): string {
+function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDisposableStack): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
-  endings.add(() => {
+  endings.defer(() => {
     // The folder of this name may be another's.
     if (!ownership.isLost) rmSync(path, { recursive: true, force: true });
   });
@@ -241,7 +241,7 @@ function makeRunFolder(folder: string, ownership: Ownership, endings: Endings): 
 function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
   const { spares, supervision } = currentPlan.value.settings;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
-  endings.add(() => children.close());
+  endings.defer(() => children.close());
   return children;
 }
 
@@ -249,7 +249,7 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
   const ports = { fs: systemFs, clock, processes: systemProcesses, warn };
   const file = await ApprovalFile.open(ports, { stateRoot, workspaceId });
-  endings.add(() => file.close());
+  endings.defer(() => file.close());
   return file;
 }
 
@@ -258,7 +258,7 @@ function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endi
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
   const folder = bundleFolder === undefined ? {} : { folder: bundleFolder };
   const written = recordSwarm({ stateRoot, workspaceId, warn }, { swarm: currentPlan.value.plan.name, ...folder });
-  endings.add(() => written);
+  endings.defer(() => written);
   return written;
 }
 
@@ -295,7 +295,7 @@ function openSwarm(
 ): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
-  endings.add(() => descriptions.settled());
+  endings.defer(() => descriptions.settled());
   const swarm = new SwarmAgents({
     currentPlan,
     journal,

@@ -1,23 +1,22 @@
 import { describe, expect, test } from 'bun:test';
-import { Endings } from './endings.ts';
 import { Stopping } from './stopping.ts';
 
 describe('endings', () => {
   test('come in the opposite order, each whatever the others do, and once', async () => {
     const ended: string[] = [];
-    const endings = new Endings();
-    endings.add(() => ended.push('first'));
-    endings.add(() => {
+    const endings = new AsyncDisposableStack();
+    endings.defer(() => void ended.push('first'));
+    endings.defer(() => {
       ended.push('second');
       throw new Error('no');
     });
-    endings.add(async () => {
+    endings.defer(async () => {
       await Bun.sleep(1);
       ended.push('third');
       throw new Error('no');
     });
-    await endings.endAll();
-    await endings.endAll();
+    await endings.disposeAsync().catch(() => undefined);
+    await endings.disposeAsync().catch(() => undefined);
     expect(ended).toEqual(['third', 'second', 'first']);
   });
 });
