@@ -7,6 +7,7 @@ import type { AgentStart } from '../config/agent-start.ts';
 import { type FrameError, fromFrameError } from '../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
+import type { Mask } from '../log/mask-secrets.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
@@ -18,12 +19,19 @@ import type { InstanceNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
 import type { AgentChildren } from './agent-children.ts';
 import { Approvals } from './approvals/approvals.ts';
-import { HeldInstances } from './approvals/held-instances.ts';
+import { CallBroker } from './calls/call-broker.ts';
+import { HeldInstances } from './calls/held-instances.ts';
 import { lineOfOutput } from './child/line-of-output.ts';
 import { maskOutput } from './child/mask-output.ts';
-import type { AgentFrame, FinishedTurn, Instance } from './instances/instance.ts';
 import { drainInstances } from './instances/drain-instances.ts';
 import { Instances } from './instances/instances.ts';
+import {
+  type AgentFrame,
+  type FinishedTurn,
+  type Report,
+  type SwarmListener,
+  tellListeners,
+} from './instances/swarm-listener.ts';
 import { AgentCalls } from './router/agent-calls.ts';
 import { Mailboxes } from './router/mailboxes.ts';
 import type { SwarmTelemetry } from '../config/telemetry-settings.ts';
@@ -36,7 +44,7 @@ import { TurnWaiters } from './turn-waiters.ts';
 import { UnreadInboxes } from './unread-inboxes.ts';
 import { Watchers } from './watchers.ts';
 
-export interface SwarmParts {
+export interface SwarmDeps {
   readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
   readonly approvals: ApprovalFile;
@@ -56,103 +64,72 @@ export class SwarmAgents {
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
-  readonly #parts: SwarmParts;
-  /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
-  readonly #known = new Map<string, AgentAddress>();
+  readonly #deps: SwarmDeps;
+  readonly #events: Required<SwarmListener>;
+  /** Told in this order: a calling agent hears of an answer before clients and watchers do. */
+  readonly #listeners: readonly SwarmListener[];
+  readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
   readonly #backlog = new TurnBacklog();
   readonly #unread: UnreadInboxes;
 
-  constructor(parts: SwarmParts) {
-    const { currentPlan, clock, journal, telemetry } = parts;
-    this.#parts = parts;
+  constructor(deps: SwarmDeps) {
+    const { currentPlan, clock, ids, journal, telemetry } = deps;
+    const report: Report = (...line) => this.report(...line);
+    const events = tellListeners(() => this.#listeners);
+    this.#deps = deps;
+    this.#events = events;
     this.watchers = new Watchers(() => this.#backlog.notices());
-    this.instances = new Instances({
-      clock,
-      get policy() {
-        return currentPlan.value.settings.supervision;
-      },
-      get maxProcesses() {
-        return currentPlan.value.settings.maxProcesses;
-      },
-      isDeclared: ({ agentName }) => currentPlan.value.agents.has(agentName),
-      isWaiting: (address) => this.#calls.isWaiting(address),
-      isAwaited: (address) => this.#calls.isAwaited(address),
-      isHeld: (address) => this.#held.has(address),
-      isAnybodyHeld: () => this.#held.size > 0,
-      spawn: (instance, process, listener) => this.#spawn(instance, process, listener),
-      turnFinished: (instance, turn) => this.#turnFinished(instance, turn),
-      requestsFailed: ({ address }, error) => this.failRequests(address, error),
-      deadLettered: ({ address }, { id }, crashes) => {
-        const message = `Event ${id} ended its process ${crashes} times and is put aside.`;
-        this.report('error', 'event.dead_lettered', message, address);
-      },
-      processStarting: ({ address }, isStarting) => this.#calls.processStarting(address, isStarting),
-      turnStarted: ({ address }, { id }) => this.#calls.turnStarted(address, id),
-      heard: (instance, frame) => this.#heard(instance, frame),
-      described: ({ address }, description) => parts.described(address.agentName, description),
-      processGone: ({ address }) => {
-        this.#calls.processGone(address);
-        this.approvals.processGone(address);
-        this.#held.processGone(address);
-        this.#backlog.over(address);
-      },
-      report: (instance, level, event, message) => this.report(level, event, message, instance.address),
-    });
-    this.#unread = new UnreadInboxes({
-      journal,
-      instances: this.instances,
-      clock,
-      remember: (at) => this.#remember(at),
-    });
-    this.approvals = new Approvals({
-      clock,
-      ids: parts.ids,
-      file: parts.approvals,
-      say: (at, message) => this.instances.find(at)?.say(message),
-      tell: (notice) => this.#tell(notice),
-      maskFor: (agentName) => currentPlan.value.masks.get(agentName) ?? ((text) => text),
-      report: (level, event, message, at) => this.report(level, event, message, at),
-      changed: () => {
-        this.#held.update();
-        // Somebody may be in no hurry any more, or in one again.
-        this.instances.replan();
-      },
-    });
-    this.#mailboxes = new Mailboxes(journal, this.instances, {
-      agents: () => this.agents,
-      mask: (text) => currentPlan.value.mask(text),
-      sample: telemetry?.sample ?? ((event) => event),
-      readUnread: (at) => this.#unread.readAgain(at),
-      refused: (at, thrown) => this.#unread.refused(at, thrown),
-      report: (at, problem) => this.report('warn', 'cancel.not_written', problem, at),
-    });
-    this.#calls = new AgentCalls(() => callRulesOf(currentPlan.value), this.instances, {
-      clock,
-      accept: (to, event, isAwaited) => this.accept(to, event, isAwaited),
-      cancel: (at, eventId, reason) => void this.cancel(at, eventId, reason),
-      report: (level, event, message) => this.report(level, event, message),
-      changed: () => this.#held.update(),
-    });
+    this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
       asking: () => this.approvals.asking(),
-      callersOf: (address) => this.#calls.callersOf(address),
+      callersOf: (address) => this.#broker.callersOf(address),
       holdRequests: (held) => this.#calls.hold(held),
       tell: (address, isHeld) => this.#tellHeld(address, isHeld),
     });
+    const instances = new Instances({
+      clock,
+      currentPlan,
+      events,
+      report,
+      calls: this.#broker,
+      held: this.#held,
+      spawn: (at, process, listener) => this.#spawn(at, process, listener),
+    });
+    this.instances = instances;
+    this.approvals = new Approvals({
+      clock,
+      ids,
+      events,
+      report,
+      file: deps.approvals,
+      say: (at, message) => instances.find(at)?.say(message),
+      tell: (notice) => this.#tell(notice),
+      maskFor: (agentName) => this.#maskFor(agentName),
+    });
+    this.#unread = new UnreadInboxes({ journal, instances, clock });
+    const sample = telemetry?.sample ?? ((event) => event);
+    this.#mailboxes = new Mailboxes({ journal, instances, unread: this.#unread, currentPlan, sample, report });
+    this.#calls = new AgentCalls({
+      clock,
+      broker: this.#broker,
+      instances,
+      mailboxes: this.#mailboxes,
+      events,
+      report,
+    });
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, instances, this.#ownListener()];
   }
 
   get agents(): readonly string[] {
-    return this.#parts.currentPlan.value.names;
+    return this.#deps.currentPlan.value.names;
   }
 
   /** The one way in; see `Mailboxes`. */
-  async accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
-    const accepted = await this.#mailboxes.accept(to, event, isAwaited);
-    this.#remember(to);
-    return accepted;
+  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+    return this.#mailboxes.accept(to, event, isAwaited);
   }
 
   /** See `Mailboxes`. */
@@ -164,10 +141,10 @@ export class SwarmAgents {
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
       const removed = await remove();
-      this.approvals.turnFinished(address);
+      this.approvals.drop(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
-      this.#known.delete(addressKey(address));
+      this.instances.forget(address);
       this.#unread.delete(address);
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
       this.#tellChange(address, 'deleted');
@@ -180,7 +157,7 @@ export class SwarmAgents {
   async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
     const takeIn = async () => {
       const made = await make();
-      this.#remember(address);
+      this.instances.remember(address);
       this.#tellChange(address, 'forked');
       return made;
     };
@@ -192,7 +169,7 @@ export class SwarmAgents {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
       // A turn that begins again asks again.
-      this.approvals.turnFinished(address);
+      this.approvals.drop(address);
       this.#tellChange(address, 'reset');
       // The state that kept it from starting may be gone.
       await this.forgive(address);
@@ -207,8 +184,8 @@ export class SwarmAgents {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const { address, entries: pending, problem } of await readPendingInputs(this.#parts.journal, only)) {
-      this.#remember(address);
+    for (const { address, entries: pending, problem } of await readPendingInputs(this.#deps.journal, only)) {
+      this.instances.remember(address);
       if (problem !== undefined) this.#unread.add(address, problem);
       for (const { event } of pending) open.add(eventKey(address, event.id));
       if (pending.length === 0) continue;
@@ -222,7 +199,7 @@ export class SwarmAgents {
     }
     const mayWait = (at: AgentAddress, id: string) => open.has(eventKey(at, id)) || this.#unread.has(at);
     if (only === undefined) this.approvals.dropUnless(mayWait);
-    this.#held.update();
+    this.#events.waitsChanged();
     return woken;
   }
 
@@ -235,8 +212,8 @@ export class SwarmAgents {
   /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
-    const callersOf = (address: AgentAddress) => this.#calls.callersOf(address);
-    await drainInstances(this.instances, { clock: this.#parts.clock, callersOf }, graceMs, hurry);
+    const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
+    await drainInstances(this.instances, { clock: this.#deps.clock, callersOf }, graceMs, hurry);
     this.#calls.close();
     this.#unread.close();
     this.approvals.close();
@@ -244,7 +221,7 @@ export class SwarmAgents {
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress, data?: JsonValue): void {
     this.log({
-      time: this.#parts.clock.now().toISOString(),
+      time: this.#deps.clock.now().toISOString(),
       level,
       message,
       ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
@@ -260,16 +237,19 @@ export class SwarmAgents {
     return true;
   }
 
-  #spawn(instance: Instance, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, currentPlan, telemetry } = this.#parts;
-    const { address } = instance;
+  #maskFor(agentName: string): Mask {
+    return this.#deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
+  }
+
+  #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
+    const { journal, clock, store, currentPlan, telemetry } = this.#deps;
     const { agentName, instanceKey } = address;
-    const { agents, cards, masks, settings } = currentPlan.value;
+    const { agents, cards, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
-    const mask = masks.get(agentName) ?? ((text: string) => text);
-    const child = this.#parts.startChild(agent, {
+    const mask = this.#maskFor(agentName);
+    const child = this.#deps.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
       onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
@@ -286,33 +266,25 @@ export class SwarmAgents {
     return superviseProcess(child, start, { heartbeat: settings.heartbeat, clock }, listener);
   }
 
-  #heard(instance: Instance, frame: AgentFrame): void {
-    const { address: at } = instance;
+  /** What people and programs outside of the swarm are told. */
+  #ownListener(): SwarmListener {
+    return {
+      heard: (at, frame) => this.#heard(at, frame),
+      described: ({ agentName }, description) => this.#deps.described(agentName, description),
+      turnFinished: (at, turn) => this.#turnFinished(at, turn),
+      requestsFailed: (at, error) => this.waiters.failed(at, fromFrameError(error)),
+    };
+  }
+
+  #heard(at: AgentAddress, frame: AgentFrame): void {
     switch (frame.type) {
-      case 'call':
-        return this.#calls.call(at, instance.running, frame);
-      case 'call.cancelled':
-        return this.#calls.cancelled(at, frame.callId);
-      case 'reply':
-        this.#calls.replied(at, frame.eventId, frame.result);
-        return instance.say({ type: 'reply.taken', eventId: frame.eventId });
-      case 'approval.ask':
-        return this.approvals.ask(at, instance.running, frame);
-      case 'approval.withdrawn':
-        return this.approvals.withdrawn(at, frame.callId);
-      case 'approval.taken':
-        return this.approvals.taken(at, frame.id);
-      case 'agents.list':
-        return instance.say({
-          type: 'agents.listed',
-          callId: frame.callId,
-          instances: this.list().slice(0, MOST_LISTED),
-        });
+      case 'agents.list': {
+        const instances = this.list().slice(0, MOST_LISTED);
+        return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
+      }
       case 'delta':
-        this.#backlog.wrote(at, frame.eventId, frame.delta);
         return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
       case 'runtime.event':
-        this.#backlog.happened(at, frame.name, frame.payload);
         return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
       case 'log':
         // Whose line it is, the channel says.
@@ -322,51 +294,44 @@ export class SwarmAgents {
         const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
         return this.report('warn', 'frames.dropped', message, at);
       }
+      // For the calls and the approvals.
+      default:
     }
   }
 
   /** Everybody of the swarm who has a process, work or a conversation. */
   list(): readonly AgentInstance[] {
-    const { agents } = this.#parts.currentPlan.value;
-    return [...this.#known.values()]
+    const { agents } = this.#deps.currentPlan.value;
+    return [...this.instances.known()]
       .filter(({ agentName }) => agents.has(agentName))
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
   }
 
-  #turnFinished({ address }: Instance, { event, result, stepCount, usage }: FinishedTurn): void {
-    this.#calls.turnFinished(address, event, result);
-    this.approvals.turnFinished(address, event.id);
-    this.#backlog.over(address);
+  #turnFinished(address: AgentAddress, { event, result, stepCount, usage }: FinishedTurn): void {
     const { agentName: agent, instanceKey } = address;
     const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
     this.#tell(() => ({ type: 'turn.ended', end }));
   }
 
-  #remember({ agentName, instanceKey }: AgentAddress): void {
-    const key = addressKey({ agentName, instanceKey });
-    if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
-  }
-
   /** Nobody will get an answer from this instance to what it was asked so far. */
   failRequests(address: AgentAddress, error: FrameError): void {
-    this.#calls.failed(address, error);
-    this.waiters.failed(address, fromFrameError(error));
+    this.#events.requestsFailed(address, error);
   }
 
   /** Tells every process who is in the swarm now. */
   tellAgents(): void {
-    const { cards } = this.#parts.currentPlan.value;
+    const { cards } = this.#deps.currentPlan.value;
     for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
   }
 
   /** A line that a child printed; secrets are masked in it. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
-    this.log(lineOfOutput(output, whose, this.#parts.clock.now()));
+    this.log(lineOfOutput(output, whose, this.#deps.clock.now()));
   }
 
   log(line: LogLine): void {
-    this.#parts.log(line);
+    this.#deps.log(line);
     this.#tell(() => ({ type: 'log', line }));
   }
 

@@ -7,6 +7,7 @@
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
 import type { DeltaNotice, RuntimeEventNotice, SwarmNotice } from '../control/swarm-control.ts';
 import { addressKey } from './address-key.ts';
+import type { AgentFrame, SwarmListener } from './instances/swarm-listener.ts';
 
 /** Characters that one step has written, of text and of reasoning each. Beyond it the end is kept. */
 const LONGEST_TEXT = 256 * 1024;
@@ -33,8 +34,22 @@ interface Written {
 
 const nothing: Written = { text: '', isCut: false };
 
-export class TurnBacklog {
+export class TurnBacklog implements SwarmListener {
   readonly #turns = new Map<string, RunningTurn>();
+
+  heard(at: AgentAddress, frame: AgentFrame): void {
+    if (frame.type === 'delta') this.wrote(at, frame.eventId, frame.delta);
+    if (frame.type === 'runtime.event') this.happened(at, frame.name, frame.payload);
+  }
+
+  turnFinished(at: AgentAddress): void {
+    this.over(at);
+  }
+
+  /** Another process begins the turn again. */
+  processGone(at: AgentAddress): void {
+    this.over(at);
+  }
 
   wrote(at: AgentAddress, eventId: string, delta: TurnDelta): void {
     const turn = this.#turnOf(at);
@@ -61,7 +76,6 @@ export class TurnBacklog {
     if (turn.events.length > 2 * MOST_EVENTS) turn.events = turn.events.slice(-MOST_EVENTS);
   }
 
-  /** Its turn is, or its process is gone and another one begins it again. */
   over(at: AgentAddress): void {
     this.#turns.delete(addressKey(at));
   }

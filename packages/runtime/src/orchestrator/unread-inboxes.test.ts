@@ -25,8 +25,7 @@ function setUp(code: ErrorCode) {
         return [{ seq: 1, event: fakeEvent('kept') }];
       },
     },
-    instances: { post: (_, { type }) => void posted.push(type) },
-    remember: () => undefined,
+    instances: { post: (_, { type }) => void posted.push(type), remember: () => undefined },
   });
   return { clock, disk, posted, unread };
 }

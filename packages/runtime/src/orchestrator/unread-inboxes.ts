@@ -17,22 +17,21 @@ import { isDamage } from './supervision/start-failure.ts';
 
 export const READ_AGAIN_MS = 10_000;
 
-export interface UnreadInboxesParts {
+export interface UnreadInboxesDeps {
   readonly journal: Pick<Journal, 'pendingEntries'>;
-  readonly instances: Pick<Instances, 'post'>;
+  readonly instances: Pick<Instances, 'post' | 'remember'>;
   readonly clock: Clock;
-  readonly remember: (at: AgentAddress) => void;
 }
 
 export class UnreadInboxes {
-  readonly #parts: UnreadInboxesParts;
+  readonly #deps: UnreadInboxesDeps;
   /** By key. Bounded by the folders on disk. */
   readonly #unread = new Map<string, AgentAddress>();
   readonly #timers: NamedTimers<string>;
 
-  constructor(parts: UnreadInboxesParts) {
-    this.#parts = parts;
-    this.#timers = new NamedTimers(parts.clock, (key) => {
+  constructor(deps: UnreadInboxesDeps) {
+    this.#deps = deps;
+    this.#timers = new NamedTimers(deps.clock, (key) => {
       const at = this.#unread.get(key);
       if (at !== undefined) void this.tryAgain(at);
     });
@@ -43,10 +42,10 @@ export class UnreadInboxes {
   }
 
   add(at: AgentAddress, error: FrameError): void {
-    const { instances, clock, remember } = this.#parts;
+    const { instances, clock } = this.#deps;
     const key = addressKey(at);
     this.#unread.set(key, at);
-    remember(at);
+    instances.remember(at);
     instances.post(at, { type: 'damaged', error });
     if (isDamage(error)) this.#timers.clear(key);
     else this.#timers.set(key, clock.elapsed() + READ_AGAIN_MS);
@@ -75,7 +74,7 @@ export class UnreadInboxes {
 
   /** Nothing when it is none of them. **Errors** — why it still cannot be read. */
   async readAgain(at: AgentAddress): Promise<void> {
-    const { journal, instances } = this.#parts;
+    const { journal, instances } = this.#deps;
     if (!this.has(at)) return;
     const entries = await journal.pendingEntries(at);
     this.delete(at);

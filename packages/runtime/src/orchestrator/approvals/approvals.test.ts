@@ -66,7 +66,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
     tell: (notice) => void told.push(notice()),
     maskFor: () => maskSecrets(['hunter2-hunter2']),
     report: (level, name, message) => void reports.push(`${level} ${name}: ${message}`),
-    changed: () => undefined,
+    events: { waitsChanged: () => undefined },
   });
   return {
     approvals,
@@ -218,15 +218,15 @@ describe('a question to a person', () => {
   test('of a turn that is over goes: at its end, at a fresh start, at the next start', async () => {
     const { approvals, disk, told, ask } = open();
     await ask('c1');
-    approvals.turnFinished(at, 'another');
-    approvals.turnFinished(other, 'e1');
+    approvals.drop(at, 'another');
+    approvals.drop(other, 'e1');
     expect(approvals.pending()).toHaveLength(1);
-    approvals.turnFinished(at, 'e1');
+    approvals.drop(at, 'e1');
     await settle();
     expect([approvals.pending(), disk.records]).toEqual([[], []]);
     expect(told.map(({ state }) => state)).toEqual(['asked', 'withdrawn']);
     await ask('c2');
-    approvals.turnFinished(at);
+    approvals.drop(at);
     await ask('c3');
     approvals.dropUnless(() => false);
     await settle();
@@ -249,12 +249,12 @@ describe('a question to a person', () => {
   test('that is over while it is being written, or answered, leaves nothing behind', async () => {
     const { approvals, disk, said, ask } = open();
     approvals.ask(at, event, frame('c1'));
-    approvals.turnFinished(at, 'e1');
+    approvals.drop(at, 'e1');
     await settle();
     expect([approvals.pending(), disk.records]).toEqual([[], []]);
     await ask('c2');
     const decided = approvals.decide(approvals.pending()[0]?.id ?? '', approved);
-    approvals.turnFinished(at, 'e1');
+    approvals.drop(at, 'e1');
     expect(await decided).toBe(false);
     await settle();
     expect([disk.records, said]).toEqual([[], []]);
@@ -369,7 +369,7 @@ describe('a question that expires', () => {
     await ask('c1');
     disk.fails = true;
     const refused = rejectionOf(approvals.decide(approvals.pending()[0]?.id ?? '', approved));
-    approvals.turnFinished(at);
+    approvals.drop(at);
     expect(await refused).toMatchObject({ message: 'the disk is gone' });
     await Promise.resolve();
     expect(disk.records).toEqual([]);

@@ -20,27 +20,26 @@ import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { LogLevel } from '../../ports/log-line.ts';
 import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import type { ApprovalRecord, ApprovalRecordAnswer } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address-key.ts';
 import { describeProblem } from '../describe-problem.ts';
+import type { AgentFrame, FinishedTurn, Report, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../named-timers.ts';
 import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
 
-export interface ApprovalsHost {
+export interface ApprovalsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly events: Pick<Required<SwarmListener>, 'waitsChanged'>;
+  readonly report: Report;
   readonly file: Pick<ApprovalFile, 'put' | 'remove' | 'records'>;
   /** To the process of that instance, if it has one. */
   say(at: AgentAddress, message: ToAgent): void;
   tell(notice: () => ApprovalNotice): void;
   /** Hides the secrets of that agent. */
   maskFor(agentName: string): (text: string) => string;
-  report(level: LogLevel, event: string, message: string, at: AgentAddress): void;
-  /** Who waits for a person is not the same any more. */
-  changed(): void;
 }
 
 export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
@@ -55,15 +54,15 @@ interface Entry {
   stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
 }
 
-export class Approvals {
-  readonly #host: ApprovalsHost;
+export class Approvals implements SwarmListener {
+  readonly #deps: ApprovalsDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #timers: NamedTimers<string>;
 
-  constructor(host: ApprovalsHost) {
-    this.#host = host;
-    this.#timers = new NamedTimers(host.clock, (id) => this.#expire(id));
-    for (const record of host.file.records) {
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+    this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
+    for (const record of deps.file.records) {
       const stage = record.answer === undefined ? 'open' : 'answered';
       const entry: Entry = { record, deadline: Infinity, frames: new Set(), stage };
       this.#entries.set(record.id, entry);
@@ -90,14 +89,20 @@ export class Approvals {
       .map(({ record }) => addressOf(record));
   }
 
+  heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
+    if (frame.type === 'approval.ask') this.ask(at, during, frame);
+    if (frame.type === 'approval.withdrawn') this.withdrawn(at, frame.callId);
+    if (frame.type === 'approval.taken') this.taken(at, frame.id);
+  }
+
   /** A frame from the process of `at`, where the turn of `during` runs. */
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
     const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
     if (during === undefined) {
       return refuse({ code: 'E_APPROVAL_REQUEST', message: 'A question to a person outside of any turn.' });
     }
-    const { clock, ids } = this.#host;
-    const asked = { at, during, frame, now: clock.now(), mask: this.#host.maskFor(at.agentName) };
+    const { clock, ids } = this.#deps;
+    const asked = { at, during, frame, now: clock.now(), mask: this.#deps.maskFor(at.agentName) };
     const known = this.#all().find(({ record }) => isSameQuestion(record, asked));
     if (known !== undefined) return this.#join(known, frame.callId);
     const made = this.#problemWithRoom(at) ?? newRecord(asked, this.#newId(ids));
@@ -125,8 +130,12 @@ export class Approvals {
     for (const { frames } of this.#of(at)) frames.clear();
   }
 
+  turnFinished(at: AgentAddress, { event }: Pick<FinishedTurn, 'event'>): void {
+    this.drop(at, event.id);
+  }
+
   /** That turn is over; without an event, all turns of the instance are. */
-  turnFinished(at: AgentAddress, eventId?: string): void {
+  drop(at: AgentAddress, eventId?: string): void {
     for (const entry of this.#of(at)) if (eventId === undefined || entry.record.eventId === eventId) this.#drop(entry);
   }
 
@@ -149,12 +158,12 @@ export class Approvals {
       this.#expire(id);
       return false;
     }
-    const decidedAt = this.#host.clock.now().toISOString();
+    const decidedAt = this.#deps.clock.now().toISOString();
     const answer = defined({ decision: given.decision, by: given.by, note: given.note, decidedAt });
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
     try {
-      await this.#host.file.put(record);
+      await this.#deps.file.put(record);
     } catch (error) {
       entry.stage = 'open';
       if (!this.#entries.has(id)) this.#removeFromDisk(entry);
@@ -180,11 +189,11 @@ export class Approvals {
     const { record } = entry;
     const at = addressOf(record);
     try {
-      await this.#host.file.put(record);
+      await this.#deps.file.put(record);
     } catch (error) {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
-      this.#host.report('error', 'approval.not_written', describeProblem(failure), at);
+      this.#deps.report('error', 'approval.not_written', describeProblem(failure), at);
       // The tool call ends with it, and its model reads why.
       for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
@@ -193,9 +202,9 @@ export class Approvals {
     entry.stage = 'open';
     this.#watchExpiry(entry);
     const { id, toolName, reason } = record;
-    this.#host.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
+    this.#deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
     this.#tell(entry, 'asked');
-    this.#host.changed();
+    this.#deps.events.waitsChanged();
   }
 
   #join(entry: Entry, callId: string): void {
@@ -219,22 +228,22 @@ export class Approvals {
     this.#timers.clear(id);
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
-    this.#host.report('info', 'approval.decided', message, addressOf(entry.record));
+    this.#deps.report('info', 'approval.decided', message, addressOf(entry.record));
     this.#answer(entry, outcome);
     this.#tell(entry, 'decided', outcome);
-    this.#host.changed();
+    this.#deps.events.waitsChanged();
   }
 
   #answer({ record, frames }: Entry, { decision, by, note }: ApprovalOutcome): void {
     const answer = defined({ id: record.id, decision, by, note });
     for (const callId of frames) {
-      this.#host.say(addressOf(record), { type: 'approval.ended', callId, outcome: { status: 'answered', answer } });
+      this.#deps.say(addressOf(record), { type: 'approval.ended', callId, outcome: { status: 'answered', answer } });
     }
     frames.clear();
   }
 
   #refuse(at: AgentAddress, callId: string, error: FrameError): void {
-    this.#host.say(at, { type: 'approval.ended', callId, outcome: { status: 'failed', error } });
+    this.#deps.say(at, { type: 'approval.ended', callId, outcome: { status: 'failed', error } });
   }
 
   #drop(entry: Entry): void {
@@ -245,19 +254,19 @@ export class Approvals {
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
     this.#tell(entry, 'withdrawn');
-    this.#host.changed();
+    this.#deps.events.waitsChanged();
   }
 
   #removeFromDisk({ record }: Entry): void {
-    this.#host.file.remove(record.id).catch((error: unknown) => {
+    this.#deps.file.remove(record.id).catch((error: unknown) => {
       const problem = error instanceof Error ? error.message : String(error);
       const message = `Approval ${record.id} is over, but stays on disk until the next start: ${problem}`;
-      this.#host.report('warn', 'approval.kept', message, addressOf(record));
+      this.#deps.report('warn', 'approval.kept', message, addressOf(record));
     });
   }
 
   #tell({ record }: Entry, state: ApprovalNotice['state'], outcome?: ApprovalOutcome): void {
-    this.#host.tell(() => {
+    this.#deps.tell(() => {
       const notice = { type: 'approval', state, at: addressOf(record), approval: summaryOf(record) } as const;
       if (outcome === undefined) return notice;
       const { decision, by, note } = outcome;
@@ -285,7 +294,7 @@ export class Approvals {
   }
 
   #watchExpiry(entry: Entry): void {
-    const { clock } = this.#host;
+    const { clock } = this.#deps;
     const { id, expiresAt } = entry.record;
     entry.deadline = clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime());
     this.#timers.set(id, entry.deadline);
@@ -293,7 +302,7 @@ export class Approvals {
 
   /** The timer may not have told yet: timers stand still while a machine sleeps. */
   #isLate({ record, deadline }: Entry): boolean {
-    const { clock } = this.#host;
+    const { clock } = this.#deps;
     return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;
   }
 

@@ -35,7 +35,7 @@ export async function drainInstances(
   };
   const endNow = () => {
     deadline = clock.elapsed();
-    instances.replan();
+    instances.waitsChanged();
   };
   const callOff = clock.after(graceMs, endNow);
   hurry.addEventListener('abort', endNow, { once: true });

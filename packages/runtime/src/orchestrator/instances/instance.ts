@@ -7,8 +7,8 @@ import type {
   TokenUsage,
   TurnResult,
 } from '@goondan/types';
-import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription, AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
@@ -17,62 +17,37 @@ import { hasTurn } from '../supervision/instance-step.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
-
-/** Frames that are not about the process itself. */
-export type AgentFrame = Exclude<
-  FromAgent,
-  {
-    readonly type: 'ready' | 'described' | 'start.failed' | 'turn.done' | 'turn.lost' | 'pong' | 'drained' | 'replayed';
-  }
->;
-
-/** How a turn ended, with what only its process knows. */
-export interface FinishedTurn {
-  readonly event: AgentEvent;
-  readonly result: TurnResult;
-  readonly stepCount: number;
-  readonly usage: TokenUsage;
-}
+import type { AgentFrame, Report, SwarmListener } from './swarm-listener.ts';
 
 /** What an instance needs from the swarm around it. */
-export interface InstanceHost {
+export interface InstanceDeps {
   readonly clock: Clock;
-  readonly policy: SupervisionPolicy;
+  readonly events: Required<SwarmListener>;
+  readonly report: Report;
+  policy(): SupervisionPolicy;
   /** Puts an input into the line of all inputs: nothing is stepped inside a step. */
   post(instance: Instance, input: InstanceInput): void;
   /** May throw `E_PROCESS_START`. */
-  spawn(instance: Instance, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
+  spawn(at: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
-  /** Its process begins to start, or does not any more. */
-  processStarting(instance: Instance, isStarting: boolean): void;
-  /** Also when it goes on in another process. */
-  turnStarted(instance: Instance, event: AgentEvent): void;
-  turnFinished(instance: Instance, turn: FinishedTurn): void;
-  requestsFailed(instance: Instance, error: FrameError): void;
-  deadLettered(instance: Instance, event: AgentEvent, crashes: number): void;
-  heard(instance: Instance, frame: AgentFrame): void;
-  /** Its process is ready, or has changed, and this is what it is made of. Must not throw. */
-  described(instance: Instance, description: AgentDescription): void;
-  processGone(instance: Instance): void;
-  report(instance: Instance, level: LogLevel, event: string, message: string): void;
 }
 
 export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   readonly address: AgentAddress;
   readonly key: string;
-  readonly #host: InstanceHost;
+  readonly #deps: InstanceDeps;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** Why a process of it last ended, as it said itself; said again it is not logged again. */
   #lastWords: string | undefined;
   /** Of the turn whose end is being told. */
   #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
-  constructor(address: AgentAddress, key: string, host: InstanceHost) {
-    super(host.clock);
+  constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
+    super(deps.clock);
     this.address = address;
     this.key = key;
-    this.#host = host;
+    this.#deps = deps;
   }
 
   /** The event whose turn runs. */
@@ -90,16 +65,16 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   protected override post(input: InstanceInput): void {
-    this.#host.post(this, input);
+    this.#deps.post(this, input);
   }
 
   protected override policy(): SupervisionPolicy {
-    return this.#host.policy;
+    return this.#deps.policy();
   }
 
   protected override spawn(process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     try {
-      return this.#host.spawn(this, process, listener);
+      return this.#deps.spawn(this.address, process, listener);
     } catch (error) {
       const { code, message } = toFrameError(error, 'E_PROCESS_START');
       this.report('error', 'start.failed', `${code}: ${message}`);
@@ -110,30 +85,34 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override stepped(before: InstanceState, input: InstanceInput): void {
     if (input.type === 'forgive') this.#lastWords = undefined;
     const isStarting = this.state.phase.name === 'starting';
-    if (isStarting !== (before.phase.name === 'starting')) this.#host.processStarting(this, isStarting);
+    if (isStarting !== (before.phase.name === 'starting')) this.#deps.events.processStarting(this.address, isStarting);
   }
 
   protected override perform(action: OwnAction): void {
-    const host = this.#host;
+    const { events } = this.#deps;
     switch (action.type) {
       case 'slot.ask':
-        return host.askSlot(this);
+        return this.#deps.askSlot(this);
       case 'slot.release':
-        return host.releaseSlot(this);
+        return this.#deps.releaseSlot(this);
       case 'turn.send': {
         const { event, seq, deadLetter, isExcused } = action;
         const excused = isExcused === undefined ? {} : { isExcused };
         this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...excused });
-        return host.turnStarted(this, event);
+        return events.turnStarted(this.address, event);
       }
       case 'turn.cancel':
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
       case 'turn.finished':
         return this.#finish(action.event, action.result);
       case 'event.deadLettered':
-        return host.deadLettered(this, action.event, action.crashes);
+        return this.report(
+          'error',
+          'event.dead_lettered',
+          `Event ${action.event.id} ended its process ${action.crashes} times and is put aside.`,
+        );
       case 'requests.fail':
-        return host.requestsFailed(this, action.error);
+        return events.requestsFailed(this.address, action.error);
       case 'report':
         return this.report(action.level, action.event, action.message);
     }
@@ -141,7 +120,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   protected override lost(): void {
     this.#statuses = undefined;
-    this.#host.processGone(this);
+    this.#deps.events.processGone(this.address);
   }
 
   /** It would wait for ever for what it was not told: a new process gets it again. */
@@ -154,11 +133,10 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   protected override report(level: LogLevel, event: string, message: string): void {
-    this.#host.report(this, level, event, message);
+    this.#deps.report(level, event, message, this.address);
   }
 
   protected override heard(process: number, message: FromAgent): void {
-    const host = this.#host;
     switch (message.type) {
       case 'ready':
         // Work goes to the process first: what is written down can wait.
@@ -182,15 +160,19 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'drained':
         return message.leavesTurn === true ? this.post({ type: 'turn.left', process }) : undefined;
       case 'log':
-        return this.#isSaid(message.line) ? undefined : host.heard(this, message);
+        return this.#isSaid(message.line) ? undefined : this.#pass(message);
       default:
-        return host.heard(this, message);
+        return this.#pass(message);
     }
+  }
+
+  #pass(frame: AgentFrame): void {
+    this.#deps.events.heard(this.address, frame, this.running);
   }
 
   #takeDescription({ type: _, statuses, ...description }: Extract<FromAgent, AgentSelf>): void {
     this.#statuses = statuses;
-    this.#host.described(this, description);
+    this.#deps.events.described(this.address, description);
   }
 
   /** Each try of an instance that does not start says the same: people want to read it once. */
@@ -207,7 +189,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#lastWords = undefined;
     // Whoever waits gets it now; the process need not keep it for them any more.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
-    this.#host.turnFinished(this, { event, result, stepCount, usage });
+    this.#deps.events.turnFinished(this.address, { event, result, stepCount, usage });
   }
 }
 

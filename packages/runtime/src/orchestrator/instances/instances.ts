@@ -12,31 +12,30 @@
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address-key.ts';
+import type { CallBroker } from '../calls/call-broker.ts';
+import type { HeldInstances } from '../calls/held-instances.ts';
+import type { CurrentPlan } from '../current-plan.ts';
 import type { InstanceInput } from '../supervision/instance-state.ts';
 import { conditionOf } from '../supervision/instance-state.ts';
 import type { Grace } from '../supervision/drain-process.ts';
 import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
-import { Instance, type InstanceHost } from './instance.ts';
+import { Instance, type InstanceDeps } from './instance.ts';
+import type { SwarmListener } from './swarm-listener.ts';
 
-export interface InstancesHost extends Omit<InstanceHost, 'post' | 'askSlot' | 'releaseSlot'> {
-  readonly maxProcesses: number;
-  /** Whether its agent is one of the swarm's. */
-  isDeclared(address: AgentAddress): boolean;
-  /** Whether its turn waits for the answer of another one. */
-  isWaiting(address: AgentAddress): boolean;
-  /** Whether somebody waits for its answer. */
-  isAwaited(address: AgentAddress): boolean;
-  /** Whether it waits for people, itself or through somebody it asked. */
-  isHeld(address: AgentAddress): boolean;
-  isAnybodyHeld(): boolean;
+export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'spawn'> {
+  readonly currentPlan: CurrentPlan;
+  readonly calls: Pick<CallBroker, 'isWaiting' | 'isAwaited'>;
+  readonly held: Pick<HeldInstances, 'has' | 'size'>;
 }
 
 const MOST_REMEMBERED = 10_000;
 
-export class Instances {
-  readonly #host: InstancesHost;
-  readonly #instanceHost: InstanceHost;
+export class Instances implements SwarmListener {
+  readonly #deps: InstancesDeps;
+  readonly #instanceDeps: InstanceDeps;
   readonly #instances = new Map<string, Instance>();
+  /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
+  readonly #known = new Map<string, AgentAddress>();
   /** Those of them that have a process: there are few, however many wait. */
   readonly #withProcess = new Set<Instance>();
   /** Those that wait for a process, by key. */
@@ -53,13 +52,11 @@ export class Instances {
   #isStepping = false;
   #isClosed = false;
 
-  constructor(host: InstancesHost) {
-    this.#host = host;
-    this.#instanceHost = {
-      ...host,
-      get policy() {
-        return host.policy;
-      },
+  constructor(deps: InstancesDeps) {
+    this.#deps = deps;
+    this.#instanceDeps = {
+      ...deps,
+      policy: () => deps.currentPlan.value.settings.supervision,
       post: (instance, input) => this.#push(instance, input),
       askSlot: ({ key, address }) => {
         const held = this.#held.get(key);
@@ -93,8 +90,24 @@ export class Instances {
     if (!this.#isClosed) this.#push(this.#of(address), input);
   }
 
-  /** Asks again who may have a process: what instances wait for has changed. */
-  replan(): void {
+  /** Those that have state on disk. */
+  known(): Iterable<AgentAddress> {
+    return this.#known.values();
+  }
+
+  /** It has state on disk. */
+  remember({ agentName, instanceKey }: AgentAddress): void {
+    const key = addressKey({ agentName, instanceKey });
+    if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
+  }
+
+  /** It has none any more. */
+  forget(address: AgentAddress): void {
+    this.#known.delete(addressKey(address));
+  }
+
+  /** Asks again who may have a process. */
+  waitsChanged(): void {
     if (!this.#isStepping) this.#run();
   }
 
@@ -107,7 +120,7 @@ export class Instances {
       this.#undeclared.delete(key);
       this.#enterLine(key, instance.address);
     }
-    this.replan();
+    this.waitsChanged();
   }
 
   /** When every process is gone. */
@@ -150,7 +163,7 @@ export class Instances {
 
   /** Invariant 5. */
   #enterLine(key: string, address: AgentAddress): void {
-    (this.#host.isDeclared(address) ? this.#line : this.#undeclared).add(key);
+    (this.#deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
   }
 
   #of(address: AgentAddress): Instance {
@@ -158,7 +171,7 @@ export class Instances {
     const known = this.#instances.get(key);
     if (known !== undefined) return known;
     const { agentName, instanceKey } = address;
-    const instance = new Instance({ agentName, instanceKey }, key, this.#instanceHost);
+    const instance = new Instance({ agentName, instanceKey }, key, this.#instanceDeps);
     this.#instances.set(key, instance);
     return instance;
   }
@@ -176,7 +189,7 @@ export class Instances {
         for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
           next.instance.step(next.input);
           this.#sort(next.instance);
-          this.#forget(next.instance);
+          this.#dropIdle(next.instance);
         }
         this.#plan();
       } while (this.#inputs.length > 0);
@@ -188,15 +201,16 @@ export class Instances {
 
   #plan(): void {
     if (this.#line.size === 0) return;
+    const { calls, held, currentPlan } = this.#deps;
     const { start, hibernate, leave } = planSlots({
       holders: this.#holders(),
       line: this.#line,
-      isAwaited: (key) => this.#isSo(key, (address) => this.#host.isAwaited(address)),
+      isAwaited: (key) => this.#isSo(key, (address) => calls.isAwaited(address)),
       agentOf: (key) => this.#instances.get(key)?.address.agentName ?? key,
       isForPerson: (key) => this.#isForPerson(key),
       peopleInARow: this.#peopleInARow,
-      ...(this.#host.isAnybodyHeld() ? { isHeld: (key) => this.#isHeld(key) } : {}),
-      maxProcesses: this.#host.maxProcesses,
+      ...(held.size > 0 ? { isHeld: (key) => this.#isHeld(key) } : {}),
+      maxProcesses: currentPlan.value.settings.maxProcesses,
     });
     for (const key of start) {
       this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
@@ -220,7 +234,7 @@ export class Instances {
   /** One whose turn is cancelled does not wait for people any more. */
   #isHeld(key: string): boolean {
     const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
-    return !isCancelled && this.#isSo(key, (address) => this.#host.isHeld(address));
+    return !isCancelled && this.#isSo(key, (address) => this.#deps.held.has(address));
   }
 
   #tell(key: string, input: InstanceInput): void {
@@ -229,9 +243,10 @@ export class Instances {
   }
 
   #holders(): SlotHolder[] {
+    const { calls, held } = this.#deps;
     const holders: SlotHolder[] = [];
     for (const { address, key, state } of this.#withProcess) {
-      const condition = conditionOf(state, this.#host.isWaiting(address), this.#host.isHeld(address));
+      const condition = conditionOf(state, calls.isWaiting(address), held.has(address));
       if (condition === undefined) continue;
       const { phase } = state;
       holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });
@@ -245,7 +260,7 @@ export class Instances {
   }
 
   /** Invariant 6. */
-  #forget({ key, state }: Instance): void {
+  #dropIdle({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {
       this.#instances.delete(key);

@@ -16,12 +16,15 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { addressKey } from '../address-key.ts';
+import type { CurrentPlan } from '../current-plan.ts';
 import { findAgentProblem } from '../find-agent-problem.ts';
 import { refuseKey } from '../find-key-problem.ts';
 import type { Instances } from '../instances/instances.ts';
+import type { Report } from '../instances/swarm-listener.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
+import type { UnreadInboxes } from '../unread-inboxes.ts';
 
 export interface MailboxLimits {
   /** Instances that wait for a process; more are refused with `E_PROCESSES_FULL`. */
@@ -37,42 +40,31 @@ interface Accepting {
   count: number;
 }
 
-/** What it has to know of the swarm, at any time. */
-export interface MailboxWorld {
-  readonly agents: () => readonly string[];
-  /** Hides the secrets of all agents and connections. */
-  readonly mask: Mask;
+export interface MailboxesDeps {
+  readonly journal: Pick<Journal, 'accept' | 'cancel'>;
+  readonly instances: Instances;
+  readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
+  readonly currentPlan: CurrentPlan;
   /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
   readonly sample: (event: AgentEvent) => AgentEvent;
-  /** Called before an event is accepted; while the instance's inbox could not be read, tries to. Throws why it still cannot be. */
-  readonly readUnread: (at: AgentAddress) => Promise<void>;
-  /** Its event was refused because of this. Must not throw. */
-  readonly refused: (at: AgentAddress, thrown: unknown) => void;
-  /** That a cancel could not be written down. Must not throw. */
-  readonly report: (at: AgentAddress, problem: string) => void;
+  readonly report: Report;
+  readonly limits?: MailboxLimits;
 }
 
 /** Of the words about a cancel, so much is written down. */
 const LONGEST_REASON = 1_000;
 
 export class Mailboxes {
-  readonly #journal: Pick<Journal, 'accept' | 'cancel'>;
+  readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
-  readonly #world: MailboxWorld;
   readonly #limits: MailboxLimits;
   readonly #accepting = new Map<string, Accepting>();
   #isClosed = false;
 
-  constructor(
-    journal: Pick<Journal, 'accept' | 'cancel'>,
-    instances: Instances,
-    world: MailboxWorld,
-    limits: MailboxLimits = defaultMailboxLimits,
-  ) {
-    this.#journal = journal;
-    this.#instances = instances;
-    this.#world = world;
-    this.#limits = limits;
+  constructor(deps: MailboxesDeps) {
+    this.#deps = deps;
+    this.#instances = deps.instances;
+    this.#limits = deps.limits ?? defaultMailboxLimits;
   }
 
   /**
@@ -82,9 +74,10 @@ export class Mailboxes {
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(this.#world.sample(sent), this.#world.mask);
+    const event = withoutSecrets(this.#deps.sample(sent), this.#deps.currentPlan.value.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#write(to, event);
+      this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
       if (work !== undefined && (isAwaited || !this.#isClosed)) this.#instances.post(to, { type: 'work', ...work });
       return { duplicate: accepted.duplicate };
@@ -92,11 +85,12 @@ export class Mailboxes {
   }
 
   async #write(to: AgentAddress, event: AgentEvent): Promise<Accepted> {
+    const { unread, journal } = this.#deps;
     try {
-      await this.#world.readUnread(to);
-      return await this.#journal.accept(to, event);
+      await unread.readAgain(to);
+      return await journal.accept(to, event);
     } catch (error) {
-      this.#world.refused(to, error);
+      unread.refused(to, error);
       throw error;
     }
   }
@@ -112,18 +106,16 @@ export class Mailboxes {
         ?.state.queue.some(({ event, cancelled }) => event.id === eventId && !(isNew && cancelled !== undefined)) ===
       true;
     if (!isQueued(true)) return false;
-    const reason = this.#world.mask(said).slice(0, LONGEST_REASON);
+    const reason = this.#deps.currentPlan.value.mask(said).slice(0, LONGEST_REASON);
     // First: a turn that runs need not wait for the disk to be told.
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {
       // One whose turn is over by then is on the disk as what it was.
-      await this.#inOrder(at, async () => isQueued(false) && this.#journal.cancel(at, eventId, reason));
+      await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      this.#world.report(
-        at,
-        `That ${eventId} was cancelled cannot be written down, and is not known after a restart: ${problem}`,
-      );
+      const message = `That ${eventId} was cancelled cannot be written down, and is not known after a restart: ${problem}`;
+      this.#deps.report('warn', 'cancel.not_written', message, at);
     }
     return true;
   }
@@ -138,7 +130,7 @@ export class Mailboxes {
   }
 
   #check({ agentName, instanceKey }: AgentAddress): void {
-    const unknown = findAgentProblem(agentName, this.#world.agents());
+    const unknown = findAgentProblem(agentName, this.#deps.currentPlan.value.names);
     if (unknown !== undefined) throw fromFrameError(unknown);
     refuseKey(instanceKey);
     const instance = this.#instances.find({ agentName, instanceKey });

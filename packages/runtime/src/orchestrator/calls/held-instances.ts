@@ -8,7 +8,7 @@
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address-key.ts';
 
-export interface HeldHost {
+export interface HeldDeps {
   /** Those whose own calls wait for people. */
   asking(): readonly AgentAddress[];
   /** Those that wait for an answer of this one. */
@@ -20,13 +20,13 @@ export interface HeldHost {
 }
 
 export class HeldInstances {
-  readonly #host: HeldHost;
+  readonly #deps: HeldDeps;
   #held: ReadonlyMap<string, AgentAddress> = new Map();
   /** Those who know that they are. One that asks itself needs not be told. */
   readonly #told = new Map<string, AgentAddress>();
 
-  constructor(host: HeldHost) {
-    this.#host = host;
+  constructor(deps: HeldDeps) {
+    this.#deps = deps;
   }
 
   get size(): number {
@@ -37,21 +37,20 @@ export class HeldInstances {
     return this.#held.size > 0 && this.#held.has(addressKey(address));
   }
 
-  /** To be called whenever who asks people, or who waits for whom, has changed. */
-  update(): void {
-    const asking = this.#host.asking();
+  waitsChanged(): void {
+    const asking = this.#deps.asking();
     if (asking.length === 0 && this.#held.size === 0) return;
     this.#held = this.#withCallers(asking);
-    this.#host.holdRequests(new Set(this.#held.keys()));
+    this.#deps.holdRequests(new Set(this.#held.keys()));
     const own = new Set(asking.map(addressKey));
     for (const [key, address] of [...this.#told]) {
       if (this.#held.has(key) && !own.has(key)) continue;
       this.#told.delete(key);
-      this.#host.tell(address, false);
+      this.#deps.tell(address, false);
     }
     for (const [key, address] of this.#held) {
       if (own.has(key) || this.#told.has(key)) continue;
-      if (this.#host.tell(address, true)) this.#told.set(key, address);
+      if (this.#deps.tell(address, true)) this.#told.set(key, address);
     }
   }
 
@@ -67,7 +66,7 @@ export class HeldInstances {
       const key = addressKey(address);
       if (held.has(key)) continue;
       held.set(key, address);
-      open.push(...this.#host.callersOf(address));
+      open.push(...this.#deps.callersOf(address));
     }
     return held;
   }

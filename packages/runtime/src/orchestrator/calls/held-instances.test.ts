@@ -28,7 +28,7 @@ function open() {
   });
   const update = () => {
     world.told = [];
-    held.update();
+    held.waitsChanged();
     return world.told.toSorted();
   };
   return { world, held, update };
