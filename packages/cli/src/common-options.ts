@@ -22,13 +22,13 @@ export function addBundleOptions(command: Command): Command {
         '--bundle <folder>',
         takesFolder ? 'the same as the argument' : 'the folder of the bundle (default: the current one)',
       )
-      .option('--swarm <name>', 'which swarm of the bundle, when it has several'),
+      .option('--swarm <name>', 'the swarm, when the bundle has several'),
   );
 }
 
 export function addCommonOptions(command: Command): Command {
   return command
-    .option('--state-root <folder>', 'where conversations are kept (default: $GOONDAN_STATE_ROOT, else ~/.goondan)')
+    .option('--state-root <folder>', 'the folder for conversations (default: $GOONDAN_STATE_ROOT, else ~/.goondan)')
     .option('--json', 'print JSON instead of text');
 }
 
@@ -36,7 +36,7 @@ export function addCommonOptions(command: Command): Command {
 export function addFlockOption(command: Command): Command {
   return command.option(
     '--no-flock',
-    'do not lock the workspace: for file systems without flock, where nothing else can start this swarm',
+    'do not lock the workspace: for file systems without flock, when nothing else can start this swarm',
   );
 }
 

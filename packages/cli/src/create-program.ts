@@ -35,7 +35,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print what a command does')
+    .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text),
@@ -79,8 +79,8 @@ const commands = [
 ];
 
 const description =
-  'Runs swarms of AI agents. A swarm is declared in a bundle: a folder with a goondan.yaml, in which agents, their ' +
-  'models, tools and extensions are described. `gdn <command> --help` says more about a command.';
+  'Runs swarms of AI agents. A bundle is a folder with a goondan.yaml that describes a swarm: its agents, models, ' +
+  'tools and extensions. Read more about a command with `gdn <command> --help`.';
 
 const examples = `
 Examples:

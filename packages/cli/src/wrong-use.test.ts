@@ -115,7 +115,7 @@ describe('every command', () => {
 
 describe('one command', () => {
   const notRunning = { code: 'E_CONTROL_CLOSED', message: 'Swarm "default" is not running.' };
-  const noTrust = /^Look at what is in it\. Then add `--trust`/;
+  const noTrust = /^Review the code\. Then add `--trust`/;
 
   test.each([
     ['nothing like a command', ['xyzzy'], 2, "unknown command 'xyzzy'", '`gdn --help` lists what there is.'],
@@ -141,8 +141,8 @@ describe('one command', () => {
     ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],
     ['an input without quotes', ['run', 'x', '--input', 'a', 'b'], 2, /^too many arguments for 'run'/, /into quotes/],
     ['no such template', ['init', '--template', 'x'], 2, /Allowed choices are default, /, /^`gdn init --help`/],
-    ['no number', ['logs', '--last', 'ten'], 2, /It is no number from 1 to 100000\.$/, /^`gdn logs --help`/],
-    ['no time', ['stop', '--grace', '-1'], 2, /It is no number of seconds from 0 to 3600\.$/, /^`gdn stop --help`/],
+    ['no number', ['logs', '--last', 'ten'], 2, /It is not a number from 1 to 100000\.$/, /^`gdn logs --help`/],
+    ['no time', ['stop', '--grace', '-1'], 2, /It is not a number of seconds from 0 to 3600\.$/, /^`gdn stop --help`/],
   ])('%s: exit %p', async (_name, args, exitCode, message, suggestion) => {
     await expectRefusal(args, exitCode, { message, suggestion });
   });

@@ -15,11 +15,11 @@ export type ReadInput =
 
 /** In the order of `/help`. */
 export const commandHelp: readonly (readonly [usage: string, does: string])[] = [
-  ['/help', 'what you can type'],
+  ['/help', 'the list of commands'],
   ['/history [NUMBER]', 'more of the conversation (20 messages)'],
-  ['/agent [NAME [KEY]]', 'talk to another agent; without a name, who there is'],
+  ['/agent [NAME [KEY]]', 'talk to another agent; without a name, list the agents'],
   ['/new [KEY]', 'another conversation with this agent'],
-  ['/status', 'who runs in the swarm'],
+  ['/status', 'the running agents'],
   ['/quit', 'leave; so does Ctrl-D'],
 ];
 

@@ -75,11 +75,11 @@ function help(): Line[] {
   return [
     ...commandHelp.map(([usage, does]): Line => [span(`  ${usage.padEnd(width)}`, 'cyan'), span(`  ${does}`)]),
     ...[
-      'Enter sends; what you send during a turn waits for its end.',
+      'Enter sends; a message that you send during a turn waits for its end.',
       'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
       '↑ and ↓ bring back what you sent.',
-      'Ctrl-C cancels a turn or empties the line; with neither, twice quits. Ctrl-\\ quits at once.',
-      'A message that begins with a slash is sent with two: //text.',
+      'Ctrl-C cancels the turn or clears the line; otherwise press it twice to quit. Ctrl-\\ quits at once.',
+      'To send a message that begins with a slash, type two: //text.',
     ].map((text) => line(`  ${text}`, 'dim')),
   ];
 }

@@ -91,7 +91,7 @@ async function waiting(): Promise<ApprovalSummary> {
 describe('gdn approve and gdn deny', () => {
   test('list what waits, for people and for programs; status says so', async () => {
     await start();
-    expect(await gdn('approve')).toEqual({ stdout: 'Nothing waits for you.\n', ...quiet });
+    expect(await gdn('approve')).toEqual({ stdout: 'No tool call is waiting for approval.\n', ...quiet });
     await gdn('send', '--input', 'put a book');
     const call = await waiting();
     expect(JSON.parse((await gdn('approve', '--json')).stdout)).toEqual([call]);

@@ -15,20 +15,19 @@ interface AnswerOptions extends BundleOptions {
 export function addApproveCommands(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const approve = program
     .command('approve')
-    .argument('[id]', 'which call, as the list shows it; without it the list is printed')
-    .summary('see which tool calls wait for you, and let one go on')
+    .argument('[id]', 'the id of the call, as the list shows it; without it the list is printed')
+    .summary('list the tool calls that wait for approval, or approve one')
     .description(
-      'Lets a tool call go on that an agent of a running swarm asks about: this one call, once, with the arguments that ' +
-        'are shown. Without an id it lists the calls that wait. They are kept when the swarm stops: start it again, and ' +
-        'they are here.',
+      'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
+        'id it lists the waiting calls. Waiting calls are kept when the swarm stops, and wait again when it starts.',
     )
-    .option('--note <text>', 'something for the record');
+    .option('--note <text>', 'a note for the record');
   const deny = program
     .command('deny')
-    .argument('[id]', 'which call, as `gdn approve` shows it; without it the list is printed')
-    .summary('refuse a tool call that waits for you')
-    .description('Refuses a tool call that an agent of a running swarm asks about. The agent is told so, and goes on.')
-    .option('--reason <text>', 'why not, for the agent to read');
+    .argument('[id]', 'the id of the call, as `gdn approve` shows it; without it the list is printed')
+    .summary('deny a tool call that waits for approval')
+    .description('Denies one waiting tool call of a running swarm. The agent reads the denial and continues.')
+    .option('--reason <text>', 'the reason, which the agent reads');
   addBundleOptions(approve)
     .addHelpText('after', '\nExamples:\n  $ gdn approve --bundle my-swarm\n  $ gdn approve 3fa9c1d2 --bundle my-swarm')
     .action(async (id: string | undefined, options: AnswerOptions) => {
@@ -70,6 +69,6 @@ async function list(options: AnswerOptions, terminal: Terminal): Promise<void> {
   ]);
   const approvals = await (await reachSwarm(options)).approvals();
   if (options.json === true) return printJson(approvals, terminal);
-  if (approvals.length === 0) return terminal.print('Nothing waits for you.\n');
+  if (approvals.length === 0) return terminal.print('No tool call is waiting for approval.\n');
   for (const approval of approvals) terminal.print(describeApproval(approval, terminal.colors));
 }

@@ -14,17 +14,17 @@ export function addBlameCommand(program: Command, terminal: Terminal, finish: (c
   const command = program
     .command('blame')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key, as `gdn instance list` shows it')
-    .summary('say who put each message of a conversation there')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .summary('show where each message of a conversation comes from')
     .description(
-      'Says for each message of one conversation who put it there: a person, another agent, a model, a tool or an ' +
-        'extension; in which turn and step, when, with which event; and which messages it took the place of.',
+      'Shows where each message of a conversation comes from: a person, another agent, a model, a tool or an ' +
+        'extension. It also shows the turn, the step, the time and the event, and the messages that it replaced.',
     )
     .option(
       '--at <event>',
-      'at an earlier moment: after the event of this number, or after the turn whose id begins so',
+      'show an earlier moment: after the event with this number, or after the turn whose id begins like this',
     )
-    .option('--show-replaced', 'print the messages that others took the place of, too');
+    .option('--show-replaced', 'also print messages that were replaced');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn blame assistant default --show-replaced --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: BlameOptions) => {

@@ -15,11 +15,11 @@ export function addCancelCommand(program: Command, terminal: Terminal, finish: (
     .command('cancel')
     .summary('cancel a turn of a running swarm')
     .description(
-      'Cancels the turn an agent instance is running, or with --id the turn of one input, also when it has not begun. ' +
-        'That there is none to cancel is said, and no failure.',
+      'Cancels the running turn of an agent instance, or, with --id, the turn of one input, even if it has not ' +
+        'begun. If nothing is running it says so and exits 0.',
     )
-    .option('--agent <name>', 'whose turn (default: that of the entry agent)')
-    .option('--instance <key>', 'which conversation of that agent (default: "default")')
+    .option('--agent <name>', 'the agent (default: the entry agent)')
+    .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'the id of the input, as `gdn send` printed it');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn cancel --bundle my-swarm --agent assistant')

@@ -13,18 +13,18 @@ interface ListOptions extends BundleOptions {
 export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('deadletter')
-    .summary('look after inputs that were given up')
+    .summary('list, retry or drop inputs that were put aside')
     .description(
-      'An input that ends the process of its agent again and again is put aside. Here it is looked at, tried again or ' +
-        'forgotten. The swarm must be running.',
+      'An input that crashes its agent again and again is put aside as a dead letter. These commands list dead ' +
+        'letters, try them again or drop them. The swarm must be running.',
     )
     .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm');
 
   const list = group
     .command('list')
-    .summary('list inputs that were given up')
-    .description('Lists the inputs that were given up, with the reason.')
-    .option('--agent <name>', 'only those of one agent')
+    .summary('list inputs that were put aside')
+    .description('Lists the inputs that were put aside, with the reason.')
+    .option('--agent <name>', 'only those of this agent')
     .option('--instance <key>', 'only those of this conversation');
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent assistant')
@@ -33,23 +33,13 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       finish(exitCodes.ok);
     });
 
-  addOrder(
-    'retry',
-    'accept a given-up input again',
-    'Accepts the input again, as if it had just come in.',
-    'Accepted again.',
-  );
-  addOrder(
-    'drop',
-    'forget a given-up input',
-    'Forgets the input. Its turn stays in the conversation as failed.',
-    'Forgotten.',
-  );
+  addOrder('retry', 'try an input again', 'Accepts the input again, as if it had just come in.', 'Accepted again.');
+  addOrder('drop', 'drop an input', 'Drops the input. Its turn stays in the conversation as failed.', 'Forgotten.');
 
   function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
     const command = group
       .command(name)
-      .argument('<agent>', 'whose it is')
+      .argument('<agent>', 'the agent of the input')
       .argument('<instance>', 'the key of the conversation')
       .argument('<id>', 'the id of the input, as `gdn deadletter list` shows it')
       .summary(summary)

@@ -185,7 +185,7 @@ describe('gdn demo asks a person before it books', () => {
 
   test('where nobody can be asked it is denied, and waits for nobody', async () => {
     const { stdout, stderr, exitCode } = await gdn(...book);
-    expect(stderr).toStartWith('A tool call needs a person, and is denied:\n');
+    expect(stderr).toStartWith('A tool call needs approval, and nobody can be asked. It is denied:\n');
     expect(stderr).toContain('{"city":"Lisbon"}');
     expect(stdout).toContain(
       '\nAgent  A person denied this call of "picnic__book". They say: Nobody can be asked here',

@@ -19,12 +19,12 @@ export function addDemoCommand(program: Command, terminal: Terminal, finish: (co
     .command('demo')
     .summary('watch two agents answer, layer by layer')
     .description(
-      'Runs a swarm of two agents with tools and extensions on a scripted model, each in a process of its own, and prints ' +
-        'the answer and the onion trace: every layer the turn went through in both agents, the time it took itself, and ' +
-        'what it changed. A booking asks you first. Needs no key and no network, and keeps nothing.',
+      'Runs a swarm of two agents, each in its own process, with tools and extensions on a scripted model. Prints ' +
+        'the answer and the onion trace: every layer of the turn in both agents, its own time, and its changes. A ' +
+        'booking asks you first. The demo needs no key and no network, and keeps nothing.',
     )
-    .option('--input <text>', 'what to ask', checkInput, question)
-    .option('--studio', 'watch it in a browser instead, as `gdn studio` shows it, until Ctrl-C');
+    .option('--input <text>', 'the question', checkInput, question)
+    .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C');
   addCommonOptions(command)
     .addHelpText('after', '\nExamples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio')
     .action(async ({ input, json = false, studio = false }: DemoCommandOptions) => {

@@ -99,7 +99,7 @@ describe('gdn doctor', () => {
     });
     expect(await of({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' })).toMatchObject({
       status: 'warning',
-      detail: expect.stringContaining('is no URL'),
+      detail: expect.stringContaining('is not a URL'),
     });
   });
 

@@ -8,10 +8,10 @@ import type { Colors, Terminal } from '../terminal.ts';
 export function addDoctorCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('doctor')
-    .summary('see what is there and works, and what is not')
+    .summary('check what this machine has and what is missing')
     .description(
-      'Looks at everything a swarm needs on this machine, and says what to do about what is missing. Keys are named, ' +
-        'never shown; nothing of the bundle is run. Exits with 3 when something is missing that gdn cannot do without.',
+      'Checks everything that a swarm needs on this machine, and suggests how to add what is missing. It names ' +
+        'keys but never shows them, and does not run the bundle. Exits with 3 when something essential is missing.',
     );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn doctor')

@@ -12,10 +12,11 @@ interface ExplainCommandOptions extends BundleOptions {
 }
 
 const description =
-  'Shows the onion of an agent: which layers stand around its turns, steps, model calls and tool calls, the outermost ' +
-  'first. They are those of its last start; before the first one only what is declared is known. Tools are listed with ' +
-  'where they come from; those of MCP servers are the ones that a turn or `gdn mcp test` saw last. Nothing of the bundle is run, except ' +
-  'with --load, which loads the agent in a process of its own and ends it: no turn, no conversation.';
+  'Shows the onion of an agent: the layers around its turns, steps, model calls and tool calls, the outermost ' +
+  'first. The layers are those of its last start; before the first start only the declared parts are known. Each ' +
+  'tool is listed with its origin; tools of MCP servers are those that a turn or `gdn mcp test` saw last. The ' +
+  'bundle is not run, except with --load: it loads the agent in its own process and ends it, without a turn or a ' +
+  'conversation.';
 
 const examples = `
 Examples:
@@ -28,8 +29,8 @@ export function addExplainCommand(program: Command, terminal: Terminal, finish: 
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
     .summary('see the layers around an agent, in order')
     .description(description)
-    .option('--agent <name>', 'which agent (default: the entry agent)')
-    .option('--load', "load it now, which runs its tools' and extensions' modules")
+    .option('--agent <name>', 'the agent (default: the entry agent)')
+    .option('--load', 'load the agent now, which runs the modules of its tools and extensions')
     .option('--trust', 'with --load: run its code without asking, this time');
   addBundleOptions(command)
     .addHelpText('after', examples)

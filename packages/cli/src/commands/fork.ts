@@ -17,17 +17,17 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
   const command = program
     .command('fork')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key, as `gdn instance list` shows it')
-    .summary('go on from a moment of a conversation, in another one')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .summary('continue from a moment of a conversation, in a new one')
     .description(
-      'Makes another conversation of the same agent that goes on from a moment of this one, with its messages and the ' +
-        'states of its extensions as they were. This one stays as it is. A running swarm does it itself. If a file is damaged, ' +
-        'the messages come from those that are whole, warnings say so, and the exit code is 1.',
+      'Makes a new conversation of the same agent that continues from a moment of this one, with the messages and ' +
+        'extension states of that moment. This conversation is not changed. It works with a running swarm and a ' +
+        'stopped one. If a file is damaged, the fork uses the intact ones, prints warnings, and exits with 1.',
     )
     .requiredOption('--as <key>', 'the key of the new conversation')
     .option(
       '--at <event>',
-      'after the event of this number, or after the turn whose id begins so (default: the newest moment)',
+      'after the event with this number, or after the turn whose id begins like this (default: the newest moment)',
     );
   addBundleOptions(addFlockOption(command))
     .addHelpText('after', '\nExample:\n  $ gdn fork assistant default --at 2 --as second-try --bundle my-swarm')

@@ -16,17 +16,17 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
   const command = program
     .command('history')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key, as `gdn instance list` shows it')
-    .summary('list what happened in a conversation, or show it as it was')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .summary('list the events of a conversation, or show it at a moment')
     .description(
-      'Lists the turns of one conversation and every event that changed it: its number, when, who, and what. With --at ' +
-        'it prints the conversation as it was after that event. Whether the swarm runs does not matter.',
+      'Lists the turns of a conversation and every event that changed it: its number, time, author and change. ' +
+        'With --at it prints the conversation after that event. The swarm may run or not.',
     )
     .option(
       '--at <event>',
-      'the conversation after the event of this number, or after the turn whose id begins so; 0 is empty',
+      'the conversation after the event with this number, or after the turn whose id begins like this; 0 is empty',
     )
-    .option('--limit <number>', 'how many events at most (default: 50)', readNumber(1000))
+    .option('--limit <number>', 'the number of events (default: 50)', readNumber(1000))
     .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
@@ -91,7 +91,7 @@ function readNumber(most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
-    throw new InvalidArgumentError(`It is no number from 1 to ${most}.`);
+    throw new InvalidArgumentError(`It is not a number from 1 to ${most}.`);
   };
 }
 

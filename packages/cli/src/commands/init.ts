@@ -16,9 +16,10 @@ interface InitOptions extends BundleOptions {
 }
 
 const description =
-  'Writes a bundle into a new or empty folder: goondan.yaml, the model, prompts and code to start from. Its model ' +
-  'is of the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY); without a key ' +
-  'it is a script, which needs no network. With git there, the first commit is made. Nothing is overwritten, and nothing is run.';
+  'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts and code to start from. The model ' +
+  'is from the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY). ' +
+  'Without a key it is a scripted model, which needs no network. If git is installed, it makes the first commit. ' +
+  'Nothing is overwritten, and nothing is run.';
 
 const examples = `
 Templates:
@@ -34,10 +35,10 @@ Example:
 export function addInitCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('init')
-    .argument('[folder]', 'where to write it (default: the current folder)')
+    .argument('[folder]', 'the folder to write (default: the current folder)')
     .summary('write a new bundle to start from')
     .description(description)
-    .addOption(new Option('--template <name>', 'what to start from').choices(templateNames).default('default'))
+    .addOption(new Option('--template <name>', 'the template').choices(templateNames).default('default'))
     .option('--no-git', 'make no repository and no commit')
     .option('--bundle <folder>', 'the same as the argument');
   addCommonOptions(command)

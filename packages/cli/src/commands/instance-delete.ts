@@ -18,14 +18,14 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
     .command('delete')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'its key')
-    .summary('delete one for good')
+    .summary('delete a conversation for good')
     .description(
-      'Deletes one conversation with its history, the states of its extensions, its dead letters and its scratch ' +
-        'folder, for good. A running swarm does it between turns. Asks first, or needs --yes. The next input begins a ' +
-        'new conversation. To keep the history, use `gdn restart --fresh`.',
+      'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A ' +
+        'running swarm does it between turns. It asks first, or needs --yes. The next input begins a new ' +
+        'conversation. To keep the history, use `gdn restart --fresh`.',
     )
     .option('--yes', 'do not ask')
-    .option('--force', 'also when accepted inputs are lost with it, or its files are damaged');
+    .option('--force', 'delete even if accepted inputs are lost or files are damaged');
   addBundleOptions(addFlockOption(command))
     .addHelpText('after', '\nExample:\n  $ gdn instance delete assistant default --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: DeleteOptions) => {

@@ -18,15 +18,15 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     .command('export')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'its key')
-    .summary('write one out as JSON')
+    .summary('write a conversation as JSON')
     .description(
-      'Prints everything of one conversation as JSON: its messages, the states of its extensions, inputs that wait and ' +
-        'those that were given up; with --history every turn that is still kept, too. Whether the swarm runs does not matter. A damaged ' +
-        'part is left out, or taken from the history; a warning says so, and the exit code is 1.',
+      'Prints a whole conversation as JSON: messages, extension states, waiting inputs and dead letters. With ' +
+        '--history it adds every turn that is still kept. The swarm may run or not. A damaged part is left out or ' +
+        'taken from the history; then a warning is printed and the exit code is 1.',
     )
-    .option('--output <file>', 'write it into a file that only you can read')
-    .option('--force', 'replace that file if it is there')
-    .option('--history', 'with every turn: what it changed, who changed it, and how it ended');
+    .option('--output <file>', 'write to a file that only you can read')
+    .option('--force', 'replace the file if it exists')
+    .option('--history', 'include every turn: its changes, their authors, and how it ended');
   addBundleOptions(command)
     .addHelpText(
       'after',

@@ -10,8 +10,8 @@ import { addInstanceExportCommand } from './instance-export.ts';
 export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('instance')
-    .summary('look at conversations, write them out, delete them')
-    .description('Conversations as they are on disk, whether the swarm runs or not.')
+    .summary('list, print, export or delete conversations')
+    .description('These commands read conversations from disk. The swarm may run or not.')
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
 
   const list = group
@@ -28,7 +28,7 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
   const show = group
     .command('show')
     .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key, as `gdn instance list` shows it')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.');
   addBundleOptions(show)

@@ -17,16 +17,16 @@ interface LogsOptions extends BundleOptions {
 export function addLogsCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('logs')
-    .summary('read what a swarm has logged')
+    .summary('print the log of a swarm')
     .description(
-      'Prints the last lines of the log of a swarm, also when it does not run any more. With --follow it goes on until ' +
-        'the swarm stops, or Ctrl-C. With --json every line is a JSON object.',
+      'Prints the last lines of the log of a swarm, also after it has stopped. With --follow it continues until ' +
+        'the swarm stops or you press Ctrl-C. With --json every line is a JSON object.',
     )
-    .option('-f, --follow', 'go on with what a running swarm logs')
-    .option('--agent <name>', 'only lines of one agent')
+    .option('-f, --follow', 'keep printing what a running swarm logs')
+    .option('--agent <name>', 'only lines of this agent')
     .option('--instance <key>', 'only lines of this conversation')
-    .option('--trace <id>', 'only lines of one trace')
-    .option('--last <number>', 'how many lines', readCount, 100);
+    .option('--trace <id>', 'only lines of this trace')
+    .option('--last <number>', 'the number of lines', readCount, 100);
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent assistant -f')
     .action(async (options: LogsOptions) => {
@@ -96,7 +96,7 @@ function toText(line: LogLine): string {
 function readCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
-  throw new InvalidArgumentError(`It is no number from 1 to ${MOST}.`);
+  throw new InvalidArgumentError(`It is not a number from 1 to ${MOST}.`);
 }
 
 const MOST = 100_000;

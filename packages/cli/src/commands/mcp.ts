@@ -10,28 +10,28 @@ import { withInterrupt } from '../with-interrupt.ts';
 export function addMcpCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('mcp')
-    .summary('look after servers of the Model Context Protocol')
+    .summary('manage servers of the Model Context Protocol')
     .description(
-      'The MCP servers in the .mcp.json of a bundle, and which of their tools may be used. `gdn mcp test` starts one; ' +
-        'the other commands start none.',
+      'These commands manage the MCP servers in the .mcp.json of a bundle and the approval of their tools. Only ' +
+        '`gdn mcp test` starts a server.',
     )
     .addHelpText('after', '\nExample:\n  $ gdn mcp add files -- npx -y @modelcontextprotocol/server-filesystem .');
 
   const add = group
     .command('add')
-    .argument('<name>', 'what it is called; its tools are <name>__…')
-    .argument('[command...]', 'after --: the program that is the server, and its arguments')
+    .argument('<name>', 'the name of the server; its tools are <name>__…')
+    .argument('[command...]', 'after --: the program of the server, and its arguments')
     .summary('add a server')
     .description(
-      'Writes a server into the .mcp.json of the bundle, and says what to put into goondan.yaml if nothing there uses ' +
-        'it. ${NAME} in any of its texts stands for a variable that the agent declares in its environment; ' +
+      'Writes a server into the .mcp.json of the bundle. If nothing in goondan.yaml uses it, the command prints ' +
+        'what to add there. ${NAME} in any value stands for a variable that the agent declares in its environment; ' +
         '${GOONDAN_BUNDLE} and ${GOONDAN_WORKDIR} are its folders.',
     )
-    .option('--url <url>', 'the address of a server that is reached by HTTP')
-    .option('--env <NAME=value>', 'a variable for its process; NAME alone is ${NAME}. May be repeated', collect)
-    .option('--header <NAME=value>', 'a header for --url. May be repeated', collect)
+    .option('--url <url>', 'the address of a server over HTTP')
+    .option('--env <NAME=value>', 'a variable for its process; NAME alone is ${NAME}. You can repeat it', collect)
+    .option('--header <NAME=value>', 'a header for --url. You can repeat it', collect)
     .option('--cwd <folder>', 'the folder it runs in (default: the folder of the bundle)')
-    .option('--force', 'replace one of the same name');
+    .option('--force', 'replace a server with the same name');
   addBundleOptions(add)
     .addHelpText(
       'after',
@@ -48,7 +48,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     .command('list')
     .summary('list servers')
     .description(
-      'Lists the servers of the .mcp.json, and who uses them. Values of variables and headers are not shown.',
+      'Lists the servers in .mcp.json and the agents that use them. Values of variables and headers are not shown.',
     );
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn mcp list --bundle my-swarm')
@@ -61,7 +61,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     .command('remove')
     .argument('<name>', 'which one')
     .summary('remove a server')
-    .description('Takes a server out of the .mcp.json of the bundle.');
+    .description('Removes a server from the .mcp.json of the bundle.');
   addBundleOptions(remove)
     .addHelpText('after', '\nExample:\n  $ gdn mcp remove files --bundle my-swarm')
     .action(async (name: string, options: BundleOptions) => {
@@ -71,17 +71,17 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
 
   const test = group
     .command('test')
-    .argument('<name>', 'the extension, as the agent calls it, or a server of .mcp.json')
+    .argument('<name>', 'the name of the extension at its agent, or a server of .mcp.json')
     .summary('connect to a server and list its tools')
     .description(
-      'Starts a server as its agent would, lists its tools, calls one if asked to, and ends it. The waits are those of ' +
-        '`timeouts` in its config: 30 seconds to connect, 15 to list, 60 to call, unless it says otherwise. Exits with 1 when ' +
-        'the server cannot be reached or the call fails.',
+      'Starts a server as its agent would, lists its tools, calls one with --call, and ends it. The time limits ' +
+        'are those of `timeouts` in its config; the defaults are 30 seconds to connect, 15 to list and 60 to call. ' +
+        'Exits with 1 when the server cannot be reached or the call fails.',
     )
-    .option('--agent <name>', 'the agent whose config and environment count, when several use the name')
+    .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
     .option('--call <tool>', 'a tool to call')
     .option('--args <json>', 'its arguments, a JSON object (default: {})')
-    .option('--trust', 'start it without asking, this time');
+    .option('--trust', 'start the server without asking, this time');
   addBundleOptions(test)
     .addHelpText(
       'after',
@@ -97,15 +97,15 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
 
   const approve = group
     .command('approve')
-    .argument('<name>', 'the extension, as the agent calls it')
-    .argument('[tool...]', 'which of its tools')
+    .argument('<name>', 'the name of the extension at its agent')
+    .argument('[tool...]', 'the tools to approve')
     .summary('approve tools that are withheld')
     .description(
-      'A tool that is not what it was when it was first seen is withheld from the model. Without tools to approve this ' +
-        'shows which those are; with them, or --all, it writes their fingerprints into .mcp.lock.json of the bundle, and ' +
-        'they are offered from the next turn on.',
+      'A tool that changed since it was first seen is withheld from the model. Without arguments this command ' +
+        'lists the withheld tools. With tool names, or --all, it writes their fingerprints into .mcp.lock.json of ' +
+        'the bundle; the tools are offered again from the next turn.',
     )
-    .option('--all', 'all that are withheld');
+    .option('--all', 'all withheld tools');
   addBundleOptions(approve)
     .addHelpText('after', '\nExample:\n  $ gdn mcp approve github create_issue --bundle my-swarm')
     .action(async (name: string, tools: string[], options: BundleOptions & { all?: boolean }) => {

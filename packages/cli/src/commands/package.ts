@@ -19,19 +19,20 @@ interface AddOptions extends ChangeOptions {
 export function addPackageCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('package')
-    .summary('install parts that others have made')
-    .description('A package of Goondan is an npm package with a goondan.yaml in it. npm installs it into the bundle.')
+    .summary('install packages of agents, tools and extensions')
+    .description('A Goondan package is an npm package with a goondan.yaml. npm installs it into the bundle.')
     .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm');
 
   const add = group
     .command('add')
-    .argument('<package>', 'its name, with @version if you like; or a folder, a tarball or an address, as npm takes it')
+    .argument('<package>', 'the name, with @version if you like; or a folder, a tarball or an address, as for npm')
     .summary('install one')
     .description(
-      'Installs a package with npm, at an exact version, and checks its goondan.yaml. What is wrong is taken out ' +
-        'again. Prints what it offers and how to refer to it. No script of a package runs, unless --allow-scripts.',
+      'Installs a package with npm, at an exact version, and checks its goondan.yaml. A package with errors is ' +
+        'removed again. Prints what the package offers and how to refer to it. Install scripts do not run, unless ' +
+        'you add --allow-scripts.',
     )
-    .option('--allow-scripts', 'let packages run their scripts when they are installed, as npm does');
+    .option('--allow-scripts', 'let packages run their install scripts, as npm does');
   addFolderOptions(addTrustOption(add))
     .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm')
     .action(async (typed: string, options: AddOptions) => {
@@ -43,7 +44,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
     .command('remove')
     .argument('<package>', 'its name')
     .summary('remove one')
-    .description('Removes a package with npm, unless something of the bundle still needs it.');
+    .description('Removes a package with npm, unless the bundle still needs it.');
   addFolderOptions(addTrustOption(remove))
     .addHelpText('after', '\nExample:\n  $ gdn package remove @acme/tools --bundle my-swarm')
     .action(async (name: string, options: ChangeOptions) => {
@@ -54,7 +55,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
   const list = group
     .command('list')
     .summary('list them')
-    .description('Lists the packages of Goondan that are installed for the bundle, and what they offer.');
+    .description('Lists the Goondan packages of the bundle and what they offer.');
   addFolderOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn package list --bundle my-swarm --json')
     .action(async (options: BundleOptions) => {
@@ -64,7 +65,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
 }
 
 function addTrustOption(command: Command): Command {
-  return command.option('--trust', 'use the .npmrc of a folder whose code has not been run before, this time');
+  return command.option('--trust', 'use the .npmrc of a folder that is not trusted yet, this time');
 }
 
 function addFolderOptions(command: Command): Command {

@@ -6,14 +6,14 @@ import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
 const description =
-  'Lets a running swarm read its bundle again. The processes of changed agents and connections are replaced, agents ' +
-  'between turns; everything else stays as it is, and conversations go on. Changed parts are started on trial first. A ' +
-  'bundle with errors, or a part that does not start, changes nothing.';
+  'Makes a running swarm read its bundle again. The processes of changed agents and connections are replaced, ' +
+  'agents between turns; everything else keeps running, and conversations continue. Changed parts are first ' +
+  'started on trial. If the bundle has errors or a part does not start, nothing changes.';
 
 export function addReloadCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('reload')
-    .summary('let a running swarm read its bundle again')
+    .summary('make a running swarm read its bundle again')
     .description(description);
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn reload --bundle my-swarm')

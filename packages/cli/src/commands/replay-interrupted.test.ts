@@ -96,7 +96,7 @@ describe('gdn replay of a turn that was cancelled', () => {
     expect(stdout.split('\n').slice(2)).toEqual([
       '1 step, 1 model reply, 0 tool results served from the recording, 0 called',
       '',
-      'No divergence: 3 layers did what they did.',
+      'No divergence: 3 layers behaved as recorded.',
       'It was cancelled at step 0 › toolCall shelf__wait, as it was then.',
       '',
     ]);
@@ -136,7 +136,7 @@ describe('gdn replay of a turn that another process went on with', () => {
       expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 2 layers compared$/),
       expect.stringMatching(/^run 2, 20\S+, from step 0 to its end: 4 layers compared$/),
       '',
-      'No divergence: 6 layers did what they did.',
+      'No divergence: 6 layers behaved as recorded.',
       '',
     ]);
     // What a turn layer says on its way in was in the log when the turn went on: there it is not heard.

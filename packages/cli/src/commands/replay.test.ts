@@ -99,7 +99,7 @@ describe('gdn replay', () => {
     expect(head).toStartWith(`Replayed ${turnId} of host (default), 20`);
     expect(asked).toBe('asked: weather');
     expect(served).toBe('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
-    expect(verdict).toBe('No divergence: 4 layers did what they did.');
+    expect(verdict).toBe('No divergence: 4 layers behaved as recorded.');
     expect([existsSync(mark()), existsSync(`${mark()}-imported`)]).toEqual([false, false]);
     expect(await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json')).toEqual(before);
   });
@@ -132,7 +132,7 @@ describe('gdn replay', () => {
       '  step 0 › toolCall weather__get › guard · limit days',
       '  changed args.days otherwise',
       '    ~ args.days: 3 → 7',
-      'It ended at step 0 › toolCall weather__get: the recording has no answer to what is asked there.',
+      'It ended at step 0 › toolCall weather__get: the recording has no answer for this call.',
       '',
     ]);
     await Bun.write(join(place.folder, 'elsewhere/tag.ts'), tag(`'be kind'`));
@@ -180,7 +180,7 @@ describe('gdn replay', () => {
     const { stdout, exitCode } = await gdn('replay');
     expect(exitCode).toBe(1);
     expect(stdout).toContain('  Extension/tag diverges by itself\n');
-    expect(stdout).toContain('It reads something that is not in the recording: its own network, files or timers');
+    expect(stdout).toContain('It reads something that is not in the recording: network, files, timers');
     const swapped = await replayJson('--swap', 'Extension/guard=bundle/new-guard.ts');
     expect(swapped).toMatchObject({ exitCode: 1, without: { extension: 'tag', cause: 'itself' } });
     expect(swapped.divergence).toBeUndefined();
@@ -206,7 +206,7 @@ describe('gdn replay', () => {
 test('of the demo: unchanged there is no divergence; with one extension replaced, that one is named first', async () => {
   await place.run('init', 'bundle', '--template', 'demo');
   const turnId = await run('What is the weather in Seoul for the next 30 days?');
-  expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers did what they did.\n');
+  expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers behaved as recorded.\n');
   const memory = await Bun.file(join(place.folder, 'bundle/extensions/memory.ts')).text();
   await Bun.write(join(place.folder, 'memory.ts'), memory.replace('visit number', 'visit no.'));
   expect(await replayJson(turnId, '--swap', 'Extension/memory=./memory.ts')).toMatchObject({

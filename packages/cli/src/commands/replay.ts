@@ -14,10 +14,10 @@ interface ReplayOptions extends BundleOptions {
 }
 
 const description =
-  'Runs a recorded turn again, without asking a model, a tool or another agent: what they answered is served from the ' +
-  'recording, and so are the clock, ids and chance. Only the layers run, as they are now, and the first one that does ' +
-  'something else is shown: exit code 1. With --swap and --without, other extensions do. Nothing of the conversation ' +
-  'is changed, and whether the swarm runs does not matter.';
+  'Runs a recorded turn again without calling a model, a tool or another agent. Their answers, the clock, ids and ' +
+  'random numbers come from the recording. Only the layers run, in their present version. The first layer that ' +
+  'behaves differently is shown, and the exit code is 1. With --swap and --without you change the extensions. The ' +
+  'conversation is not changed, and the swarm may run or not.';
 
 const examples = `
 Examples:
@@ -28,11 +28,11 @@ Examples:
 export function addReplayCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('replay')
-    .argument('[turn]', 'its id or the beginning of it, as `gdn trace` shows it; `last` (default: the latest turn)')
-    .summary('run a recorded turn again, see what does something else')
+    .argument('[turn]', 'the id of a turn or its beginning, as `gdn trace` shows it; `last` (default: the latest turn)')
+    .summary('run a recorded turn again and compare')
     .description(description)
-    .option('--swap <extension=file>', 'a file in the place of an extension; may be given again', addSwap)
-    .option('--without <extension>', 'leave an extension out; may be given again', addWithout)
+    .option('--swap <extension=file>', 'use this file instead of an extension; you can repeat it', addSwap)
+    .option('--without <extension>', 'leave an extension out; you can repeat it', addWithout)
     .option('--trust', "run the bundle's extensions without asking, this time");
   addBundleOptions(command)
     .addHelpText('after', examples)

@@ -15,12 +15,13 @@ export function addRestartCommand(program: Command, terminal: Terminal, finish: 
     .command('restart')
     .summary('replace the processes of a running swarm')
     .description(
-      'Replaces the processes of agent instances between turns; their conversations go on. With --fresh the ' +
-        'conversations begin anew, and the archive keeps what was. For a changed bundle there is `gdn reload`.',
+      'Replaces the processes of agent instances between turns; their conversations continue. With --fresh the ' +
+        'conversations start over, and the archive keeps the old ones. After a change of the bundle, use `gdn ' +
+        'reload`.',
     )
-    .option('--agent <name>', 'only those of one agent')
+    .option('--agent <name>', 'only those of this agent')
     .option('--instance <key>', 'only those of this conversation')
-    .option('--fresh', 'begin the conversations anew');
+    .option('--fresh', 'start the conversations over');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn restart --bundle my-swarm --agent assistant --fresh')
     .action(async (options: RestartOptions) => {

@@ -20,10 +20,11 @@ interface RunOptions extends BundleOptions {
 }
 
 const description =
-  'With --input: asks an agent once, prints its answer and ends; the conversation is kept, and goes on with the next ' +
-  'run. Connections are not started for that, and need no secrets, unless --connections is given. Without, at a terminal: a chat, in which Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
-  '--json: runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A swarm that is up already is asked ' +
-  'where it runs. The first run of a folder asks whether its code may run, or needs --trust.';
+  'With --input, asks an agent once, prints its answer and ends. The conversation is kept, and the next run ' +
+  'continues it. Connections are not started then, and need no secrets, unless you add --connections. Without ' +
+  '--input at a terminal, opens a chat: Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
+  '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. If the swarm is already running, ' +
+  'that one is used. The first run of a folder asks whether you trust its code, or needs --trust.';
 
 const examples = `
 Examples:
@@ -37,15 +38,15 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
   const command = program
     .command('run')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
-    .summary('run a bundle: chat with it, ask it once, or let it serve')
+    .summary('run a bundle: chat, ask once, or serve')
     .description(description)
-    .option('--input <text>', 'what to ask; - reads standard input', checkInput)
-    .option('--agent <name>', 'whom to talk to (default: the entry agent)')
-    .option('--instance <key>', 'which conversation of that agent (default: "default")')
-    .option('--connections', 'with --input: start the connections, too, as a run without --input does')
+    .option('--input <text>', 'the question; - reads standard input', checkInput)
+    .option('--agent <name>', 'the agent (default: the entry agent)')
+    .option('--instance <key>', 'the conversation of that agent (default: "default")')
+    .option('--connections', 'with --input: start the connections too, as without --input')
     .option('--trust', 'run its code without asking, this time')
-    .option('--detach', 'leave it running in the background')
-    .option('--watch', 'follow the files of the bundle: replace what changes, as `gdn reload` does');
+    .option('--detach', 'run the swarm in the background')
+    .option('--watch', 'watch the files of the bundle and reload on changes, as `gdn reload` does');
   addBundleOptions(addFlockOption(command))
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: RunOptions) => {

@@ -17,15 +17,16 @@ interface SendOptions extends BundleOptions {
 export function addSendCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('send')
-    .summary('give a running swarm something to do')
+    .summary('send an input to a running swarm')
     .description(
-      'Hands an input to an agent of a running swarm. It ends as soon as the input is on disk: from then on it is ' +
-        'handled, whatever happens. With --wait it prints the answer, as `gdn run` does, and Ctrl-C cancels the turn.',
+      'Sends an input to an agent of a running swarm. The command ends as soon as the input is on disk; after ' +
+        'that it is handled, even across crashes. With --wait it prints the answer, as `gdn run` does, and Ctrl-C ' +
+        'cancels the turn.',
     )
-    .requiredOption('--input <text>', 'what to say; - reads standard input', checkInput)
-    .option('--agent <name>', 'to whom (default: the entry agent)')
-    .option('--instance <key>', 'which conversation of that agent (default: "default")')
-    .option('--id <id>', 'the same id again is the same input, and handled once')
+    .requiredOption('--input <text>', 'the input; - reads standard input', checkInput)
+    .option('--agent <name>', 'the agent (default: the entry agent)')
+    .option('--instance <key>', 'the conversation of that agent (default: "default")')
+    .option('--id <id>', 'an id for the input; the same id again is handled only once')
     .option('--wait', 'wait for the answer');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
@@ -63,6 +64,6 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);
   if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);
-  else terminal.print(`${duplicate ? 'Had been accepted before' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`);
+  else terminal.print(`${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`);
   return exitCodes.ok;
 }

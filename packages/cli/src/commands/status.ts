@@ -9,10 +9,10 @@ import type { Terminal } from '../terminal.ts';
 export function addStatusCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('status')
-    .summary('see whether a swarm runs, and who in it')
+    .summary('show whether a swarm runs, and its agents')
     .description(
-      'Says whether the swarm of a bundle runs, in which process, and which agent instances run or have work, ' +
-        'with the state of their MCP servers. A swarm that does not run is an answer too, and no failure.',
+      'Shows whether the swarm of a bundle runs, its process, and the agent instances that run or have work, with ' +
+        'the state of their MCP servers. If the swarm is not running, it says so and exits 0.',
     );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn status --bundle my-swarm')

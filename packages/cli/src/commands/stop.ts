@@ -13,14 +13,10 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
     .command('stop')
     .summary('stop a running swarm')
     .description(
-      'Lets the running turns finish, then ends everything; what is left in the queues is handled at the next start. ' +
-        'Ends when nothing of the swarm is left. Called again meanwhile, the swarm hurries.',
+      'Lets running turns finish, then stops the swarm; waiting inputs are handled at the next start. The command ' +
+        'ends when every process of the swarm has ended. Run it again to stop without waiting for turns.',
     )
-    .option(
-      '--grace <seconds>',
-      'how long running turns may take (default: what the swarm says, else 30)',
-      readSeconds,
-    );
+    .option('--grace <seconds>', 'the time for running turns (default: that of the swarm, else 30)', readSeconds);
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
     .action(async (options: StopOptions) => {
@@ -36,7 +32,7 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
 function readSeconds(text: string): number {
   const seconds = Number(text);
   if (text.trim() !== '' && seconds >= 0 && seconds <= LONGEST) return seconds;
-  throw new InvalidArgumentError(`It is no number of seconds from 0 to ${LONGEST}.`);
+  throw new InvalidArgumentError(`It is not a number of seconds from 0 to ${LONGEST}.`);
 }
 
 /** An hour. */

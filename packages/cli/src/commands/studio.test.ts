@@ -86,7 +86,7 @@ describe('gdn studio', () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const studio = await startStudio(join(place.folder, 'bundle'));
     expect(studio.stdout()).toBe(
-      `Studio, with swarm "default", is at ${studio.url}\nWhoever has this link can talk to your swarms. Ctrl-C ends it.\n`,
+      `Studio, with swarm "default", is at ${studio.url}\nAnyone with this link can talk to your swarms. Ctrl-C ends it.\n`,
     );
     const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
     expect(opened?.swarm).toBe('default');

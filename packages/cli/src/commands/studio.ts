@@ -13,15 +13,16 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
   const command = program
     .command('studio')
     .argument('[folder]', 'the folder of the bundle to open first')
-    .summary('look at swarms in a browser, and talk to them')
+    .summary('watch swarms in a browser, and talk to them')
     .description(
-      'Serves a page that shows swarms: their agents, conversations as they happen and as they were, what every layer of a ' +
-        'turn did, and tool calls that wait for you. Without a bundle it shows everything in the state root. It listens ' +
-        'on this machine only, and lets in only who has the link that it prints. Nothing of a bundle is run. Ctrl-C ends it.',
+      'Serves a page that shows swarms: their agents, their conversations now and in the past, every layer of a ' +
+        'turn, and tool calls that wait for approval. Without a bundle it shows everything in the state root. ' +
+        'Studio listens on this machine only, and needs the link that it prints. It does not run a bundle. Ctrl-C ' +
+        'ends it.',
     )
-    .option('--port <number>', 'which port (default: a free one)', readPort)
+    .option('--port <number>', 'the port (default: a free one)', readPort)
     .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
-    .option('--no-open', 'print the link, and start no browser');
+    .option('--no-open', 'print the link without starting a browser');
   addBundleOptions(command)
     .addHelpText('after', '\nExamples:\n  $ gdn studio\n  $ gdn studio my-swarm --port 4100 --no-open')
     .action(async (folder: string | undefined, { port, host, open, ...options }: StudioCommandOptions) => {
@@ -41,5 +42,5 @@ const loopback = ['127.0.0.1', 'localhost'];
 function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError('It is no number from 1 to 65535.');
+  throw new InvalidArgumentError('It is not a number from 1 to 65535.');
 }

@@ -159,7 +159,7 @@ describe('gdn trace', () => {
     await writeBundle();
     await gdn('run', '--trust', '--input', 'ask it');
     const refusals: [args: string[], exitCode: number, stderr: string][] = [
-      [['nothing'], 3, 'E_TRACE_UNKNOWN: Nothing is recorded of a turn or a trace "nothing".\nSee which'],
+      [['nothing'], 3, 'E_TRACE_UNKNOWN: Nothing is recorded of a turn or a trace "nothing".\nList the recorded turns'],
       [['turn-'], 3, 'E_TRACE_AMBIGUOUS: "turn-" may be '],
       [['x', '--last', '3'], 2, "E_USAGE: option '--last' is for the list of turns: name no id with it\n"],
       [['--diff'], 2, "E_USAGE: option '--diff' needs the id of a turn or a trace, or `last`\n"],

@@ -13,10 +13,10 @@ interface TraceOptions extends BundleOptions {
 }
 
 const description =
-  'Shows what every layer of a turn did, in the agent that was asked and in those it called: the time each took itself, ' +
-  'what it changed, how it ended. Without an id it lists the latest turns. The id is that of a turn or a trace, as ' +
-  '`gdn run --json` and `gdn send --json` print it, or its beginning; `last` is the latest turn that no other agent ' +
-  'asked for. Whether the swarm runs does not matter.';
+  'Shows what every layer of a turn did, in the asked agent and in the agents it called: its own time, its ' +
+  'changes, and how it ended. Without an id it lists the latest turns. The id is that of a turn or a trace, or ' +
+  'its beginning, as `gdn run --json` and `gdn send --json` print it. `last` is the latest turn that no other ' +
+  'agent asked for. The swarm may run or not.';
 
 const examples = `
 Examples:
@@ -28,13 +28,13 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
   const command = program
     .command('trace')
     .argument('[id]', 'a turn or a trace, or the beginning of its id; `last`')
-    .summary('see what every layer of a turn did')
+    .summary('show what every layer of a turn did')
     .description(description)
-    .option('--diff', 'every change in full, what was said, and stacks')
+    .option('--diff', 'show every change in full, the messages, and stacks')
     .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
-    .option('--agent <name>', 'without an id: only turns of one agent')
+    .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
-    .option('--last <number>', 'without an id: how many turns (default: 20)', readCount);
+    .option('--last <number>', 'without an id: the number of turns (default: 20)', readCount);
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (id: string | undefined, options: TraceOptions) => {
@@ -86,7 +86,7 @@ async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
 function readCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
-  throw new InvalidArgumentError(`It is no number from 1 to ${MOST}.`);
+  throw new InvalidArgumentError(`It is not a number from 1 to ${MOST}.`);
 }
 
 const MOST = 10_000;

@@ -10,8 +10,8 @@ export function addValidateCommand(program: Command, terminal: Terminal, finish:
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
     .summary('check a bundle without running it')
     .description(
-      'Reads goondan.yaml and every other YAML file of a bundle, and lists everything that is wrong with them: where, ' +
-        'what, and what to do. Nothing of the bundle is run. Exits with 4 when there is an error; warnings are only said.',
+      'Reads every YAML file of a bundle and lists all errors: the place, the problem, and the fix. The bundle is ' +
+        'not run. Exits with 4 when there is an error; warnings do not change the exit code.',
     );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn validate my-swarm')

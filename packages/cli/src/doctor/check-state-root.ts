@@ -30,7 +30,7 @@ export function checkStateRoot(stateRoot: string, freeBytes: (folder: string) =>
 function nearestFolder(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined && dirname(path) !== path) return nearestFolder(dirname(path));
-  if (stat?.isDirectory() !== true) throw new Error(`${path} is no folder`);
+  if (stat?.isDirectory() !== true) throw new Error(`${path} is not a folder`);
   return path;
 }
 

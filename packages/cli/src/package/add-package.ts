@@ -64,7 +64,7 @@ async function checkPackage(folder: string, name: string, terminal: Terminal): P
   if (read.type === 'absent') throw new GoondanError('E_PACKAGE_MISSING', `npm did not install "${name}".`);
   if (read.type === 'foreign') {
     throw new GoondanError('E_PACKAGE_MISSING', `"${name}" is no package of Goondan: it has no goondan.yaml.`, {
-      suggestion: 'It was taken out again. What tools and extensions import is added with `npm install`.',
+      suggestion: 'It was removed again. To install modules that tools and extensions import, use `npm install`.',
     });
   }
   const { bundle, path } = read.installed;

@@ -55,7 +55,9 @@ function refuseUsed(bundle: Bundle, name: string, shownAs: string, terminal: Ter
 function refuseUnread({ scope, folder }: Bundle, name: string): void {
   if (!scope.isIncomplete && scope.byIdentity.size === scope.declared.size) return;
   const message = `The bundle in "${folder}" has errors, so nobody can tell whether it refers to "${name}".`;
-  throw new GoondanError('E_BUNDLE_INVALID', message, { suggestion: 'Correct what `gdn validate` lists first.' });
+  throw new GoondanError('E_BUNDLE_INVALID', message, {
+    suggestion: 'Correct the errors that `gdn validate` lists first.',
+  });
 }
 
 /** Modules that import it show only when it is gone. */

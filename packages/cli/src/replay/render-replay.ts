@@ -13,14 +13,14 @@ export interface RenderReplayOptions {
 export function renderReplay(report: ReplayReport, { colors, swap }: RenderReplayOptions): string {
   const { divergence, without, others, layers, stoppedAt, runs = [] } = report;
   const lines = [describeTurn(report), colors.dim(describeServed(report)), ...runs.map(describeRun).map(colors.dim)];
-  if (without !== undefined) lines.push('', 'Without the change already:', ...describe(without, colors, swap));
+  if (without !== undefined) lines.push('', 'Even without the change:', ...describe(without, colors, swap));
   if (divergence !== undefined) {
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
-    if (others > 0) lines.push(colors.dim(`After it ${count(others, 'layer')} did something else, too.`));
+    if (others > 0) lines.push(colors.dim(`${count(others, 'later layer')} behaved differently too.`));
   } else if (without === undefined) {
-    lines.push('', `No divergence: ${count(layers, 'layer')} did what ${layers === 1 ? 'it' : 'they'} did.`);
+    lines.push('', `No divergence: ${count(layers, 'layer')} behaved as recorded.`);
   } else {
-    lines.push('', 'Nothing else was done differently, as far as it could be compared.');
+    lines.push('', 'Everything else that could be compared behaved as recorded.');
   }
   if (stoppedAt !== undefined) lines.push(colors.dim(describeStop(stoppedAt)));
   if (report.halted?.how === 'cancelled') lines.push(describeCancel(report.halted));
@@ -76,10 +76,9 @@ const causes: Readonly<Record<ExplainedDivergence['cause'], (file: string | unde
 };
 
 const advice: Partial<Readonly<Record<ExplainedDivergence['cause'], string>>> = {
-  follows: 'It follows from what was changed, by a way that is not recorded: metadata, events, state, shared modules.',
-  itself:
-    'It reads something that is not in the recording: its own network, files or timers, or what it remembers of earlier turns.',
-  agent: "Every layer did what it did: the agent's prompt, model, parameters, tools or limits are not what they were.",
+  follows: 'Your change caused it in a way that is not recorded: metadata, events, state, shared modules.',
+  itself: 'It reads something that is not in the recording: network, files, timers, or its memory of earlier turns.',
+  agent: "Every layer behaved as recorded: the agent's prompt, model, parameters, tools or limits have changed.",
 };
 
 const MOST_CHANGES = 20;
@@ -108,7 +107,7 @@ function fromWhere(text: string, other: string): string {
 
 function describeStop(place: readonly string[]): string {
   const at = place.length === 0 ? 'the turn' : place.map(showText).join(' › ');
-  return `It ended at ${at}: the recording has no answer to what is asked there.`;
+  return `It ended at ${at}: the recording has no answer for this call.`;
 }
 
 function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['halted']>): string {

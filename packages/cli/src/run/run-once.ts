@@ -58,7 +58,7 @@ function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   };
 }
 
-const leftOver = 'What was sent to other agents is not all handled; the next run goes on with it.';
+const leftOver = 'Some messages to other agents are not handled yet; the next run continues with them.';
 
 interface Patience {
   readonly graceMs: number;

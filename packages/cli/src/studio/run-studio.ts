@@ -50,5 +50,5 @@ export async function runStudio(request: StudioRequest, terminal: Terminal): Pro
 
 function greet({ url }: Studio, swarm: string | undefined, { print, colors }: Terminal): void {
   const what = swarm === undefined ? 'Studio' : `Studio, with swarm "${swarm}",`;
-  print(`${what} is at ${colors.bold(url)}\nWhoever has this link can talk to your swarms. Ctrl-C ends it.\n`);
+  print(`${what} is at ${colors.bold(url)}\nAnyone with this link can talk to your swarms. Ctrl-C ends it.\n`);
 }

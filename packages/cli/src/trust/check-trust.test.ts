@@ -156,7 +156,7 @@ async function expectRefused(name: string, mark: string, real = name): Promise<v
   const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
   expect(stderr).toBe(
     `E_UNTRUSTED: The code in "${join(place.folder, real)}" has not been run before.\n` +
-      'Look at what is in it. Then add `--trust`, or run it once from a terminal, where `gdn` asks.\n',
+      'Review the code. Then add `--trust`, or run it once from a terminal, where `gdn` asks.\n',
   );
   expect({ stdout, exitCode, ran: takeMark(mark) }).toEqual({ stdout: '', exitCode: 3, ran: false });
 }

@@ -22,13 +22,13 @@ export async function checkTrust(question: TrustQuestion, terminal: Terminal): P
   const { stateRoot, folder, trust } = question;
   if (trust || (await isTrusted({ stateRoot, folder }))) return;
   if (!terminal.canAsk) {
-    const suggestion = 'Look at what is in it. Then add `--trust`, or run it once from a terminal, where `gdn` asks.';
+    const suggestion = 'Review the code. Then add `--trust`, or run it once from a terminal, where `gdn` asks.';
     throw new GoondanError('E_UNTRUSTED', `The code in "${folder}" has not been run before.`, { suggestion });
   }
   const isAllowed = await askYesOrNo(
     {
       question: questionAbout(folder, terminal),
-      unanswered: 'Nobody said whether it may run, so it did not.',
+      unanswered: 'There was no answer, so the code was not run.',
       ...(question.signal === undefined ? {} : { signal: question.signal }),
     },
     terminal,
@@ -40,6 +40,6 @@ export async function checkTrust(question: TrustQuestion, terminal: Terminal): P
 function questionAbout(folder: string, { errorColors }: Terminal): string {
   return (
     `The code in ${errorColors.bold(folder)} has not been run before. Its tools, extensions and connectors\n` +
-    'can do on this machine what you can do. Run it, and remember that?'
+    'can do anything on this machine that you can do. Run it, and remember that?'
   );
 }

@@ -88,7 +88,7 @@ function encode(body: object): string {
   try {
     return JSON.stringify(body);
   } catch (error) {
-    throw new GoondanError('E_CONTROL_REQUEST', 'What is to be sent cannot be written as JSON.', { cause: error });
+    throw new GoondanError('E_CONTROL_REQUEST', 'The request cannot be written as JSON.', { cause: error });
   }
 }
 

@@ -29,6 +29,6 @@ function readShare(environment: Environment, warn: (warning: string) => void): n
   if (text === undefined) return 1;
   const share = Number(text);
   if (share >= 0 && share <= 1) return share;
-  warn(`${SHARE} is no number from 0 to 1; 1 counts.`);
+  warn(`${SHARE} is not a number from 0 to 1; 1 counts.`);
   return 1;
 }

@@ -35,7 +35,9 @@ describe('the collector', () => {
     (text) => {
       const { settings, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
       expect(settings).toBeUndefined();
-      expect(warnings).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT is no URL with http: or https:. No spans are exported.']);
+      expect(warnings).toEqual([
+        'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL with http: or https:. No spans are exported.',
+      ]);
     },
   );
 

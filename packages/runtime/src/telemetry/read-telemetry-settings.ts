@@ -63,7 +63,7 @@ function isTurnedOff(environment: Environment, warn: Warn): boolean {
 function urlOf({ variable, text, isWhole }: NamedEndpoint, warn: Warn): string | undefined {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    warn(`${variable} is no URL with http: or https:. No spans are exported.`);
+    warn(`${variable} is not a URL with http: or https:. No spans are exported.`);
     return undefined;
   }
   if (!isWhole) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
@@ -110,7 +110,7 @@ function timeoutOf(environment: Environment, warn: Warn): number {
   if (text === undefined) return DEFAULT_TIMEOUT_MS;
   const timeoutMs = Number(text);
   if (timeoutMs > 0) return Math.min(timeoutMs, LONGEST_TIMEOUT_MS);
-  warn(`${name} is no number of milliseconds above 0; ${DEFAULT_TIMEOUT_MS} count.`);
+  warn(`${name} is not a number of milliseconds above 0; ${DEFAULT_TIMEOUT_MS} count.`);
   return DEFAULT_TIMEOUT_MS;
 }
 

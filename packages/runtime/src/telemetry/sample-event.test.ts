@@ -75,7 +75,7 @@ test.each([
       [
         { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: share },
         { share: 1, asksCaller: false },
-        'OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1',
+        'OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1',
       ] as const,
   ),
 ] as const)('R-08 %p is said to be wrong, and what is safe counts', (environment, expected, warning) => {

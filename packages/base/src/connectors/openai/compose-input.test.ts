@@ -15,7 +15,7 @@ test('only what is said, when nothing came before', () => {
 
 test('what came before, and what is said now', () => {
   expect(composeInput(earlier, 'Who am I?', {})).toBe(
-    'What was said before in this conversation:\n\nUser: My name is Kim.\n\nAssistant: Hello, Kim.\n\nWhat is said now:\n\nWho am I?',
+    'Earlier in this conversation:\n\nUser: My name is Kim.\n\nAssistant: Hello, Kim.\n\nThe new message:\n\nWho am I?',
   );
   expect(composeInput(earlier, 'Who am I?', { systemMessages: 'context' })).toContain(
     'Instructions: Be brief.\n\nUser:',

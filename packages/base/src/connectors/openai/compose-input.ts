@@ -23,5 +23,5 @@ export function composeInput(
   const text = told.map(({ role, text: words }) => `${names[role]}: ${words}`).join('\n\n');
   const isCut = text.length > contextLimit;
   const kept = isCut ? `…${text.slice(-contextLimit).toWellFormed()}` : text;
-  return `What was said before in this conversation:\n\n${kept}\n\nWhat is said now:\n\n${input}`;
+  return `Earlier in this conversation:\n\n${kept}\n\nThe new message:\n\n${input}`;
 }

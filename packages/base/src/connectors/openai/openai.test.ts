@@ -226,7 +226,7 @@ describe('a client that sends everything each time', () => {
     // An edited message begins another conversation, which is told what came before.
     await client.chat.completions.create({ model: 'porter', messages: [...messages.slice(0, 3), say('edited')] });
     expect(events.at(-1)?.input).toBe(
-      'What was said before in this conversation:\n\nUser: one\n\nAssistant: Re: one\n\nWhat is said now:\n\nedited',
+      'Earlier in this conversation:\n\nUser: one\n\nAssistant: Re: one\n\nThe new message:\n\nedited',
     );
     expect(events.at(-1)?.properties?.conversation).not.toBe(events[0]?.properties?.conversation);
   });

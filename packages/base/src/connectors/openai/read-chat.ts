@@ -73,7 +73,7 @@ function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'>
   const last: unknown = messages.at(-1);
   if (!isRecord(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
   const input = textOf(last.content, (type) => {
-    throw invalid(`Of what the user says only text is understood, not ${type}.`);
+    throw invalid(`The user's messages may contain only text, not ${type}.`);
   });
   return { earlier: messages.slice(0, -1).flatMap(readEarlier), input };
 }

@@ -48,7 +48,7 @@ export function deliveryScheme(config: WebhookConfig): DeliveryScheme {
   const hasLooseId = isLoose(scheme, id);
   if (scheme.timestamp === undefined && (id === undefined || hasLooseId) && !allowReplays) {
     throw refuse(
-      'Whoever gets hold of a delivery could send it again for ever: describe `signature.timestamp`, take `id` from the body or sign it, or set `allowReplays: true`.',
+      'Anyone with a copy of a delivery could send it again for ever: describe `signature.timestamp`, take `id` from the body or sign it, or set `allowReplays: true`.',
     );
   }
   return { ...common, signature: scheme, hasLooseId };

@@ -65,7 +65,7 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   function warnOnce(): void {
     if (hasWarned) return;
     hasWarned = true;
-    api.logger.warn('What is pinned, newest or not eligible is already more than the limits allow.');
+    api.logger.warn('The pinned, newest and ineligible messages alone exceed the limits.');
   }
 };
 

@@ -26,7 +26,7 @@ export const register: ExtensionRegister<WindowConfig> = (api, config) => {
     for (const { id } of removed) ctx.emitMessageEvent({ type: 'remove', targetId: id });
     if (isEnough || hasWarned) return;
     hasWarned = true;
-    api.logger.warn('What is pinned or newest is already more than the window holds; nothing else is left to remove.');
+    api.logger.warn('The pinned and newest messages alone exceed the window; nothing else is left to remove.');
   }
 };
 

@@ -56,7 +56,7 @@ export class SkillFinder {
       const stamp = `${size} ${mtimeMs}`;
       const known = this.#known.get(file);
       if (known?.stamp === stamp) return known;
-      if (!isFile) return { stamp, parsed: { problem: 'it is no file' } };
+      if (!isFile) return { stamp, parsed: { problem: 'it is not a file' } };
       if (size > LONGEST_FILE) return { stamp, parsed: { problem: `it has more than ${LONGEST_FILE} bytes` } };
       return { stamp, parsed: parseSkill(readFileSync(file, 'utf8'), lastPart(folder)) };
     } catch {

@@ -41,9 +41,9 @@ export function readResource({ folder, name }: Skill, file: string): string {
   // A real path, so that neither `..` nor a link leads out.
   if (!path.startsWith(folder + sep)) throw refuse('is not inside the folder of the skill');
   const stat = statSync(path);
-  if (!stat.isFile()) throw refuse('is no file');
+  if (!stat.isFile()) throw refuse('is not a file');
   if (stat.size > LONGEST_FILE) throw refuse(`has more than ${LONGEST_FILE} bytes`);
   const bytes = readFileSync(path);
-  if (bytes.includes(0)) throw refuse('is no text');
+  if (bytes.includes(0)) throw refuse('is not text');
   return bytes.toString('utf8');
 }

@@ -68,7 +68,7 @@ function searchTool(maxResults: number): ToolCatalogItem {
           type: 'string',
           minLength: 1,
           maxLength: 500,
-          description: 'What the tool should do, in a few words.',
+          description: 'The purpose of the tool, in a few words.',
         },
         limit: { type: 'integer', minimum: 1, maximum: maxResults, description: 'How many at most.' },
       },

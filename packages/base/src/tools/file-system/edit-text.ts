@@ -39,7 +39,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
     // Not the usual replacement characters: they would be written back.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
   } catch (error) {
-    if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is no text file', error);
+    if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is not a text file', error);
     throw fromSystem(path, error);
   } finally {
     closeSync(descriptor);

@@ -92,9 +92,9 @@ describe('read', () => {
     ['nowhere.txt', 'E_FILE_MISSING', 'does not exist'],
     ['folder/nowhere/x', 'E_FILE_MISSING', 'does not exist'],
     ['folder', 'E_FILE_KIND', 'is a folder, not a file'],
-    ['binary', 'E_FILE_TEXT', 'is no text file'],
-    ['text/inside', 'E_FILE_KIND', 'is no folder, or something in front of it is none'],
-    ['text/', 'E_FILE_KIND', 'is no folder, or something in front of it is none'],
+    ['binary', 'E_FILE_TEXT', 'is not a text file'],
+    ['text/inside', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
+    ['text/', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
     ['x'.repeat(256), 'E_FILE_FAILED', 'is too long a name'],
   ])('%s is refused', async (path, code, problem) => {
     mkdirSync(join(workdir, 'folder'));

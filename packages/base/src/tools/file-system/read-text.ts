@@ -82,7 +82,8 @@ function* readLines(descriptor: number, path: string): Generator<string> {
   let position = 0;
   for (;;) {
     const count = readSync(descriptor, chunk, 0, CHUNK, position);
-    if (position === 0 && chunk.subarray(0, count).includes(0)) throw fileError('E_FILE_TEXT', path, 'is no text file');
+    if (position === 0 && chunk.subarray(0, count).includes(0))
+      throw fileError('E_FILE_TEXT', path, 'is not a text file');
     position += count;
     if (position > FARTHEST) throw fileError('E_FILE_LIMIT', path, `has more than ${FARTHEST} bytes before that line`);
     const pieces = (count === 0 ? decoder.end() : decoder.write(chunk.subarray(0, count))).split('\n');

@@ -92,7 +92,7 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], opt
       return trail.ended(name, step);
     } else {
       step.close();
-      throw fileError('E_FILE_KIND', path, 'is no folder, or something in front of it is none');
+      throw fileError('E_FILE_KIND', path, 'is not a folder, or a part of it is not');
     }
   }
 }
@@ -140,7 +140,7 @@ class Trail {
 
   constructor(root: string, withoutProc: boolean) {
     this.#root = (withoutProc ? lookAtPath : lookHeld)(root);
-    if (!this.#root.stats.isDirectory()) throw fileError('E_FILE_KIND', root, 'is no folder');
+    if (!this.#root.stats.isDirectory()) throw fileError('E_FILE_KIND', root, 'is not a folder');
   }
 
   get depth(): number {

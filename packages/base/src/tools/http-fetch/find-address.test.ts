@@ -12,9 +12,9 @@ describe('a URL', () => {
     ['ws://example.com/', 'is neither http nor https'],
     ['data:text/plain,x', 'is neither http nor https'],
     ['javascript:x', 'is neither http nor https'],
-    ['example.com', 'is no URL'],
-    ['//example.com', 'is no URL'],
-    ['', 'is no URL'],
+    ['example.com', 'is not a URL'],
+    ['//example.com', 'is not a URL'],
+    ['', 'is not a URL'],
   ])('%s is refused whatever the config allows: it %s', (text, problem) => {
     const refused = () => parseUrl(text);
     expect(refused).toThrow(

@@ -16,7 +16,7 @@ const LONGEST_URL = 8_192;
 /** Throws `E_FETCH_URL` for what is no address of the web. */
 export function parseUrl(text: string, base?: URL): URL {
   const url = text.length > LONGEST_URL ? null : URL.parse(text, base?.href);
-  if (url === null) throw badUrl(text, 'is no URL');
+  if (url === null) throw badUrl(text, 'is not a URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw badUrl(text, 'is neither http nor https');
   if (url.username !== '' || url.password !== '') throw badUrl(text, 'has a user or a password in it');
   return url;

@@ -15,9 +15,9 @@ export function checkHeaders(given: Readonly<Record<string, string>>): Record<st
   const checked: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase();
-    if (!headerName.test(lower)) throw refused(name, 'is no name of a header');
-    if (reserved.test(lower)) throw refused(name, 'is not for a call to set');
-    if (!headerValue.test(value)) throw refused(name, 'has a value that is none');
+    if (!headerName.test(lower)) throw refused(name, 'is not a valid header name');
+    if (reserved.test(lower)) throw refused(name, 'cannot be set by a call');
+    if (!headerValue.test(value)) throw refused(name, 'has an invalid value');
     checked[lower] = value;
   }
   return checked;

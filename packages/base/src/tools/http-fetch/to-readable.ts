@@ -18,7 +18,7 @@ export function toReadable(bytes: Buffer, contentType: string, { base, isRaw }: 
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
-  if (!isText(type, bytes)) return { text: `[${bytes.length} bytes of ${type || 'something that is no text'}]` };
+  if (!isText(type, bytes)) return { text: `[${bytes.length} bytes of ${type || 'something that is not text'}]` };
   const text = decode(bytes, parameters);
   const isHtml = type === 'text/html' || type === 'application/xhtml+xml';
   if (!isHtml || isRaw) return { text: safeText(text) };

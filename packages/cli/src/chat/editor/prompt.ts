@@ -12,7 +12,7 @@ export type PromptOutcome =
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'edited' };
 
-const tooLong = 'That is too long for a message, and was left out. Put it into a file, and name the file.';
+const tooLong = 'The text is too long for a message and was not added. Put it into a file, and name the file.';
 
 export class Prompt {
   readonly history = new InputHistory();

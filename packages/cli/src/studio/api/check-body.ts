@@ -42,7 +42,7 @@ function addressIn(fields: Fields): { readonly agent: string; readonly key: stri
 
 function textIn(fields: Fields, field: string): string {
   const value = fields.get(field);
-  if (typeof value !== 'string') throw wrong(`"${field}" is no text`);
+  if (typeof value !== 'string') throw wrong(`"${field}" is not a text`);
   return value;
 }
 

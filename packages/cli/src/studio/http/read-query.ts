@@ -35,7 +35,7 @@ export function numberOf<const Name extends string, Otherwise>(
   if (text === undefined) return otherwise;
   const number = Number(text);
   if (/^\d{1,16}$/.test(text) && number >= least && number <= most) return number;
-  throw wrong(`The parameter "${name}" is no number from ${least} to ${most}.`);
+  throw wrong(`The parameter "${name}" is not a number from ${least} to ${most}.`);
 }
 
 function wrong(message: string): StudioRefusal {

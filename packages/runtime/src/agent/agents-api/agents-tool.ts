@@ -13,11 +13,11 @@ const MOST_LISTED = 100;
 
 const message: Record<string, JsonSchema> = {
   target: { type: 'string', minLength: 1, description: 'The name of the agent, as agents__catalog gives it.' },
-  input: { type: 'string', description: 'What to tell it. It sees nothing of this conversation.' },
+  input: { type: 'string', description: 'The message for it. It sees nothing of this conversation.' },
   instanceKey: {
     type: 'string',
     minLength: 1,
-    description: 'Which of its conversations to use; the one with the key of this conversation when absent.',
+    description: 'The key of the conversation to use; the key of this conversation when absent.',
   },
   metadata: { type: 'object', description: 'Further values for the agent, as JSON.' },
 };

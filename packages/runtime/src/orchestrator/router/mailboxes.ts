@@ -114,7 +114,7 @@ export class Mailboxes {
       await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      const message = `That ${eventId} was cancelled cannot be written down, and is not known after a restart: ${problem}`;
+      const message = `The cancellation of ${eventId} cannot be written to disk, and is lost after a restart: ${problem}`;
       this.#deps.report('warn', 'cancel.not_written', message, at);
     }
     return true;

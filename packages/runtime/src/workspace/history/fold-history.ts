@@ -23,7 +23,7 @@ export async function foldHistory(
   onUnchecked?: UncheckedListener,
 ): Promise<HistoryFold> {
   if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
-    throw range(`${moment} is no number of an event.`);
+    throw range(`${moment} is not the number of an event.`);
   }
   const turnId = typeof moment === 'string' ? await findTurnId(source, instance, moment, onUnchecked) : undefined;
   const { start, turns } = await source.history(instance, onUnchecked);
@@ -73,7 +73,7 @@ async function findTurnId(
 }
 
 function tooEarly(moment: number, start: number): string {
-  return `What the conversation was after event ${moment} is no longer kept; the earliest moment is ${start}.`;
+  return `The conversation after event ${moment} is no longer kept; the earliest moment is ${start}.`;
 }
 
 function tooLate(moment: number, last: number): string {

@@ -65,7 +65,7 @@ export async function readTurnTrace(place: TracePlace, id?: string): Promise<Rea
   const wanted = assembleTrace(turns, found.turn);
   // Its file may have gone since it was found.
   if (first === undefined || wanted.length === 0) {
-    throw new GoondanError('E_TRACE_UNKNOWN', `What was recorded of "${id ?? 'last'}" is gone.`);
+    throw new GoondanError('E_TRACE_UNKNOWN', `The recording of "${id ?? 'last'}" is gone.`);
   }
   return { traceId: first.traceId, turns: wanted };
 }

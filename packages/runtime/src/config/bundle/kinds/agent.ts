@@ -11,47 +11,57 @@ const modelReference = reference('Model|anthropic|openai|google');
 const modelConfig = z
   .strictObject({
     modelRef: modelReference.describe(
-      'The model its steps use. One that needs no settings may be named by its provider: `anthropic/…`, `openai/…`, `google/…`.',
+      'The model for its steps. A model that needs no settings may be named by its provider: `anthropic/…`, ' +
+        '`openai/…`, `google/…`.',
     ),
-    params: modelParams.optional().describe('Settings for this agent, before those of the model.'),
-    models: z.array(modelReference).optional().describe('Further models that its extensions may call.'),
+    params: modelParams.optional().describe('Settings for this agent; they override those of the model.'),
+    models: z.array(modelReference).optional().describe('Other models that its extensions may call.'),
   })
-  .describe('Which model answers.');
+  .describe('The model and its settings.');
 
 const prompt = z
   .strictObject({
     system: z.string().optional().describe('The first system message.'),
-    systemRef: text.optional().describe('The file that holds it, inside the bundle. Not together with `system`.'),
+    systemRef: text
+      .optional()
+      .describe('A file with the system message, inside the bundle. Not together with `system`.'),
   })
-  .describe('What its model is told first.');
+  .describe('The instructions for the model.');
 
 const otherName = text.meta({
   description:
-    'What it is called here: its state, its layers and its tools have this name. So one can be listed twice.',
+    'The name at this agent, for its state, its layers and its tools. With it, one extension can be listed twice.',
   pattern: resourceNamePattern.source,
 });
 
 export const extensionItem = listItem('Extension', {
   as: otherName.optional(),
-  config: config.optional().describe("Merged over the resource's own: objects deep, the rest replaced."),
+  config: config
+    .optional()
+    .describe('Merged over the config of the resource: objects deeply, everything else replaced.'),
 });
 
 export const agent = resource(
   'Agent',
   'A model with a prompt, tools and extensions.',
   z.strictObject({
-    description: z.string().optional().describe('What it is for: other agents read it.'),
+    description: z.string().optional().describe('Its purpose, for other agents to read.'),
     modelConfig,
     prompt: prompt.optional(),
     tools: z
       .array(listItem('Tool', { config: config.optional() }))
       .optional()
-      .describe('What its model may call. `Tool/agents`, which nobody declares, lets it call the other agents.'),
-    extensions: z.array(extensionItem).optional().describe('In order: the first is the outermost layer.'),
+      .describe('Tools for its model. `Tool/agents` is built in and lets it call the other agents.'),
+    extensions: z
+      .array(extensionItem)
+      .optional()
+      .describe('The extensions in order: the first is the outermost layer.'),
     policy: turnPolicy.optional(),
     environment: environment.optional(),
     workdir: text
       .optional()
-      .describe('The folder its tools work in, relative to the bundle; where `gdn` was started, when absent.'),
+      .describe(
+        'The folder its tools work in, relative to the bundle; the folder where `gdn` was started when absent.',
+      ),
   }),
 );

@@ -9,36 +9,41 @@ const rule = z.strictObject({
   match: z
     .strictObject({
       event: text.optional().describe('The name of the event.'),
-      properties: z.record(z.string(), primitive).optional().describe('Each must be exactly this.'),
+      properties: z
+        .record(z.string(), primitive)
+        .optional()
+        .describe('Properties that the event must have, with exactly these values.'),
     })
     .optional()
-    .describe('Everything named must fit; nothing named fits every event.'),
+    .describe('Conditions that the event must all meet; without conditions every event matches.'),
   route: z
     .strictObject({
-      agentRef: reference('Agent').optional().describe('Who gets it; the entry agent of the swarm when absent.'),
+      agentRef: reference('Agent')
+        .optional()
+        .describe('The agent that gets the event; the entry agent of the swarm when absent.'),
       instanceKey: text.optional().meta({ description: 'Which instance.', default: 'default' }),
       instanceKeyProperty: text
         .optional()
-        .describe('The property of the event whose value is the key; not together with `instanceKey`.'),
-      instanceKeyPrefix: z.string().optional().describe('Goes before that value.'),
+        .describe('The event property whose value is the key; not together with `instanceKey`.'),
+      instanceKeyPrefix: z.string().optional().describe('A prefix for that value.'),
     })
-    .describe('Where the event goes.'),
+    .describe('The conversation that gets the event.'),
 });
 
 export const connection = resource(
   'Connection',
-  'A connector bound to a swarm: its config and secrets, and where what it hears goes.',
+  'A connector bound to a swarm: its config, its secrets, and the rules that route its events.',
   z.strictObject({
     connectorRef: reference('Connector').describe('The connector that listens.'),
-    swarmRef: reference('Swarm').optional().describe('The swarm it listens for; may be left out when there is one.'),
-    config: config.optional().describe('What the connector finds in `ctx.config`.'),
+    swarmRef: reference('Swarm').optional().describe('The swarm it listens for; optional when there is only one.'),
+    config: config.optional().describe('The config of the connector, as `ctx.config`.'),
     secrets: z
       .record(z.string(), valueSource)
       .optional()
-      .describe('What it finds in `ctx.secrets`, by name; masked wherever it would show.'),
+      .describe('The secrets of the connector by name, as `ctx.secrets`; masked in all output.'),
     environment: environment.optional(),
     ingress: z
-      .strictObject({ rules: z.array(rule).min(1).describe('In order; the first that fits decides.') })
-      .describe('Where what it hears goes.'),
+      .strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') })
+      .describe('The routing of its events.'),
   }),
 );

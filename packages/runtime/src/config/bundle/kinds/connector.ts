@@ -5,20 +5,20 @@ import { entry, jsonSchema, resource, text } from './fields.ts';
 const event = z.union([
   text,
   z.strictObject({
-    name: text.describe('What rules match.'),
+    name: text.describe('The name of the event, as rules match it.'),
     description: z.string().optional().describe('For people.'),
   }),
 ]);
 
 export const connector = resource(
   'Connector',
-  'A module that listens to the outside and emits what it hears.',
+  'A module that listens to the outside and emits events.',
   z.strictObject({
     entry,
     events: z
       .array(event)
       .optional()
-      .describe('What it may emit; anything when absent. A rule that matches another name is an error.'),
+      .describe('The events it may emit; any when absent. A rule that matches another name is an error.'),
     configSchema: jsonSchema.optional().describe('JSON Schema of the config of its Connections.'),
   }),
 );

@@ -22,10 +22,13 @@ const metadata = z
       description: 'Lower-case letters, digits and `-`, starting with a letter, at most 63.',
       pattern: resourceNamePattern.source,
     }),
-    labels: z.record(z.string(), z.string()).optional().describe('For people and programs that select resources.'),
-    annotations: z.record(z.string(), z.string()).optional().describe('Anything else that belongs to the resource.'),
+    labels: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Labels, for people and programs that select resources.'),
+    annotations: z.record(z.string(), z.string()).optional().describe('Anything else about the resource.'),
   })
-  .meta({ id: 'Metadata', description: 'Who the resource is.' });
+  .meta({ id: 'Metadata', description: 'The name and labels of the resource.' });
 
 /** A kind of resource: what all of them have, and its own `spec`. */
 export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind, description: string, spec: Spec) {
@@ -45,7 +48,7 @@ const referenceObject = z
     name: text.describe('Its name.'),
     package: text.optional().describe('The npm package it comes from; this bundle when absent.'),
   })
-  .meta({ id: 'Reference', description: 'Names a resource; `Kind/name` says the same of one in this bundle.' });
+  .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
 /** Which kinds belong where, and whether they are there, is checked with the whole bundle. */
 const writtenReference = (kinds: string) =>
@@ -73,7 +76,7 @@ export const valueSource = z
   .union([
     z.string(),
     z.strictObject({ value: z.string().describe('That text.') }),
-    z.strictObject({ valueFrom: z.strictObject({ env: variable }).describe('Where to take it from when it is run.') }),
+    z.strictObject({ valueFrom: z.strictObject({ env: variable }).describe('The source of the value at run time.') }),
   ])
   .meta({ id: 'Value', description: 'A text, `{ value: text }`, or `{ valueFrom: { env: NAME } }`.' });
 

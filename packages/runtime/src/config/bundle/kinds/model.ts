@@ -4,64 +4,68 @@ import { count, jsonObject, jsonValue, reference, resource, text, valueSource } 
 
 export const modelParams = z
   .strictObject({
-    temperature: z.number().optional().describe('How freely it chooses its words; 0 is least.'),
+    temperature: z.number().optional().describe('The sampling temperature; 0 is the least random.'),
     maxTokens: count(1)
       .optional()
-      .meta({ description: 'The longest reply, in tokens. When absent, what the model can.' }),
-    topP: z.number().optional().describe('Chooses among the likeliest words that together have this probability.'),
-    topK: z.number().optional().describe('Chooses among so many of the likeliest words.'),
-    stopSequences: z.array(z.string()).optional().describe('Texts at which it stops.'),
+      .meta({ description: 'The longest reply, in tokens; the most that the model allows when absent.' }),
+    topP: z.number().optional().describe('Sampling is limited to the likeliest tokens with this total probability.'),
+    topK: z.number().optional().describe('Sampling is limited to this many of the likeliest tokens.'),
+    stopSequences: z.array(z.string()).optional().describe('Texts that end the reply.'),
     seed: z.int().optional().describe('The same seed gives the same reply, as far as the provider can.'),
-    providerOptions: z
-      .record(z.string(), jsonObject)
-      .optional()
-      .describe('What only one provider understands, by its name.'),
+    providerOptions: z.record(z.string(), jsonObject).optional().describe('Options of one provider, by its name.'),
   })
-  .meta({ id: 'ModelParams', description: 'Sampling settings, handed to the provider as they are.' });
+  .meta({ id: 'ModelParams', description: 'Sampling settings, passed to the provider unchanged.' });
 
 const named = {
-  model: text.describe("The provider's own name of the model."),
+  model: text.describe('The name of the model at the provider.'),
   params: modelParams.optional().describe('Settings for every call.'),
 };
 
 const options = z.strictObject({
-  stream: z.boolean().optional().meta({ description: '`false`: one answer, no stream.', default: true }),
+  stream: z
+    .boolean()
+    .optional()
+    .meta({ description: '`false`: the whole answer at once instead of a stream.', default: true }),
   timeouts: z
     .strictObject({
       silenceMs: z
         .number()
         .positive()
         .optional()
-        .meta({ description: 'Without a byte from the provider.', default: 120_000 }),
-      totalMs: z.number().positive().optional().meta({ description: 'For the whole call.', default: 600_000 }),
+        .meta({ description: 'The longest wait without a byte from the provider.', default: 120_000 }),
+      totalMs: z
+        .number()
+        .positive()
+        .optional()
+        .meta({ description: 'The longest time for the whole call.', default: 600_000 }),
     })
     .optional()
-    .describe('When a call is given up.'),
+    .describe('Time limits of a call.'),
   systemMessages: z
     .enum(['in-place', 'front', 'joined'])
     .optional()
-    .describe('Where system messages go; what the provider likes best when absent.'),
-  headers: z.record(z.string(), valueSource).optional().describe('Sent with every request.'),
+    .describe('The position of system messages; the best one for the provider when absent.'),
+  headers: z.record(z.string(), valueSource).optional().describe('Headers for every request.'),
   providerOptions: z
     .record(z.string(), jsonObject)
     .optional()
-    .describe('What only one provider understands, by its name, in every call.'),
+    .describe('Options of one provider, by its name, for every call.'),
 });
 
 const remote = {
   ...named,
-  options: options.optional().describe('How the provider is called.'),
+  options: options.optional().describe('Options for calls to the provider.'),
 };
 
 const hosted = z.strictObject({
-  provider: z.enum(['anthropic', 'openai', 'google']).describe('Who makes the model available.'),
+  provider: z.enum(['anthropic', 'openai', 'google']).describe('The provider of the model.'),
   ...remote,
   apiKey: valueSource.optional().describe("The key; the provider's own variable (`ANTHROPIC_API_KEY`, …) when absent."),
   endpoint: valueSource.optional().describe("The base URL; the provider's own when absent."),
 });
 
 const compatible = z.strictObject({
-  provider: z.literal('openai-compatible').describe('Anything that speaks the format of OpenAI: Ollama, vLLM, …'),
+  provider: z.literal('openai-compatible').describe('Any server with an OpenAI-compatible API: Ollama, vLLM, …'),
   ...remote,
   apiKey: valueSource.optional().describe('The key; none is sent when absent.'),
   endpoint: valueSource.describe('The base URL.'),
@@ -72,15 +76,15 @@ const call = z.strictObject({
   args: z
     .record(z.string(), jsonValue)
     .optional()
-    .describe('Its arguments. One that is a single `{{…}}` keeps the type of what it stands for.'),
+    .describe('The arguments. A value that is a single `{{…}}` keeps the type of the value it stands for.'),
 });
 
 const failure = z.strictObject({
-  message: text.describe('What the error says.'),
+  message: text.describe('The message of the error.'),
   retryable: z.boolean().optional().meta({ description: 'Whether the step is tried again.', default: false }),
-  retryAfterMs: z.number().min(0).optional().describe('How long to wait before that.'),
-  times: count(0).optional().describe('So often in one turn, then the rule is passed over; always when absent.'),
-  code: z.string().optional().meta({ description: 'A code of the catalogue.', default: 'E_MODEL_FAILED' }),
+  retryAfterMs: z.number().min(0).optional().describe('The wait before that.'),
+  times: count(0).optional().describe('How often in one turn, before the rule is skipped; always when absent.'),
+  code: z.string().optional().meta({ description: 'An error code of the catalogue.', default: 'E_MODEL_FAILED' }),
 });
 
 const rule = z.strictObject({
@@ -88,11 +92,14 @@ const rule = z.strictObject({
     .string()
     .optional()
     .describe(
-      "A regular expression on the user's text, case-insensitive; its named groups can be used as `{{group}}`.",
+      "A case-insensitive regular expression for the user's text; its named groups can be used as `{{group}}`.",
     ),
   afterTool: text
     .optional()
-    .describe('Fits when the newest message is a result of this tool. A rule with neither always fits.'),
+    .describe(
+      'Matches when the newest message is a result of this tool. A rule without `when` and `afterTool` always ' +
+        'matches.',
+    ),
   say: z
     .string()
     .optional()
@@ -103,35 +110,37 @@ const rule = z.strictObject({
 });
 
 const scripted = z.strictObject({
-  provider: z.literal('scripted').describe('Answers by rules: no key, no network.'),
+  provider: z.literal('scripted').describe('A model that answers by rules: no key, no network.'),
   ...named,
   options: z
     .strictObject({
       script: z.array(rule).min(1).describe('Tried in order; the first that matches answers.'),
-      latencyMs: z.number().min(0).optional().meta({ description: 'Before the first token.', default: 0 }),
+      latencyMs: z.number().min(0).optional().meta({ description: 'The delay before the first token.', default: 0 }),
       tokensPerSecond: z
         .number()
         .min(0)
         .optional()
-        .meta({ description: 'How fast it writes; 0 is at once.', default: 0 }),
+        .meta({ description: 'The writing speed; 0 is at once.', default: 0 }),
     })
-    .describe('What it answers, and how fast.'),
+    .describe('The answers and their speed.'),
 });
 
 const cassette = z.strictObject({
-  provider: z.literal('cassette').describe('Records another model, and plays it back without a network.'),
+  provider: z
+    .literal('cassette')
+    .describe('A model that records another one, and plays the recording back without a network.'),
   ...named,
   options: z
     .strictObject({
-      mode: z.enum(['record', 'replay']).describe('Whether it records, or plays back.'),
-      file: text.describe('The recording, inside the bundle.'),
-      upstream: reference('Model').optional().describe('The model to record; needed for that only.'),
+      mode: z.enum(['record', 'replay']).describe('Record, or play back.'),
+      file: text.describe('The file of the recording, inside the bundle.'),
+      upstream: reference('Model').optional().describe('The model to record; needed only for recording.'),
     })
-    .describe('What it records, and where.'),
+    .describe('The recording and its mode.'),
 });
 
 export const model = resource(
   'Model',
-  'Who answers, and with which settings.',
+  'A model of a provider, with its settings.',
   z.discriminatedUnion('provider', [hosted, compatible, scripted, cassette]),
 );

@@ -4,7 +4,7 @@ import { resource, text } from './fields.ts';
 
 export const packageResource = resource(
   'Package',
-  'What is published, and what it needs.',
+  'The name and needs of a published package.',
   z.strictObject({
     version: text.describe('Its version.'),
     description: z.string().optional().describe('For people.'),
@@ -12,10 +12,10 @@ export const packageResource = resource(
       .array(
         z.strictObject({
           name: text.describe('The name of an npm package.'),
-          version: text.describe('Which versions of it, as npm writes them.'),
+          version: text.describe('The allowed versions, as npm writes them.'),
         }),
       )
       .optional()
-      .describe('What it needs; one that is not installed is warned about.'),
+      .describe('Packages that it needs; you get a warning for one that is not installed.'),
   }),
 );

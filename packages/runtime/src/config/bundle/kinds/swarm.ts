@@ -9,15 +9,18 @@ export const swarm = resource(
   'Agents that can call each other.',
   z.strictObject({
     description: z.string().optional().describe('For people.'),
-    entryAgent: reference('Agent').describe('Gets what names no agent; one of `agents`.'),
-    agents: z.array(listItem('Agent', {})).min(1).describe('Who is in it.'),
+    entryAgent: reference('Agent').describe('The agent for inputs that name no agent; one of `agents`.'),
+    agents: z.array(listItem('Agent', {})).min(1).describe('The agents of the swarm.'),
     extensions: z
       .array(extensionItem)
       .optional()
-      .describe('The outermost layers of every agent of the swarm, so that none escapes a guard.'),
+      .describe('The outermost layers of every agent in the swarm, so that no agent escapes a guard.'),
     policy: swarmPolicy.optional(),
     workspace: text
       .optional()
-      .describe('Swarms that name the same workspace share their conversations; when absent, each bundle has its own.'),
+      .describe(
+        'The name of the workspace. Swarms with the same workspace share their conversations; when absent, each ' +
+          'bundle has its own.',
+      ),
   }),
 );

@@ -6,32 +6,35 @@ const toolExport = z.strictObject({
   name: text.describe(
     'Lower-case letters, digits, `-` and single `_`. The model knows it as `{resource}__{export}`, at most 64 characters.',
   ),
-  description: z.string().describe('What it does, for the model.'),
+  description: z.string().describe('A description for the model.'),
   parameters: jsonSchema.optional().describe('JSON Schema of its arguments; none when absent.'),
   parallel: z
     .boolean()
     .optional()
-    .meta({ description: 'May run beside other calls of the same step.', default: false }),
+    .meta({ description: 'Whether it may run at the same time as other calls of the step.', default: false }),
   idempotent: z
     .boolean()
     .optional()
-    .meta({ description: 'May be run again when a crash left its outcome unknown.', default: false }),
+    .meta({ description: 'Whether it may run again after a crash left its outcome unknown.', default: false }),
   effects: z
     .enum(['none', 'local', 'external'])
     .optional()
-    .describe('How far its effects reach: it only looks, it changes this machine, it changes something elsewhere.'),
+    .describe('The reach of its effects: none, this machine, or the outside world.'),
 });
 
 export const tool = resource(
   'Tool',
-  'What a model may call: a module that exports handlers.',
+  'A module that exports handlers for a model to call.',
   z.strictObject({
     entry,
-    exports: z.array(toolExport).min(1).describe('What it offers; the module has a handler for each.'),
+    exports: z.array(toolExport).min(1).describe('The tools it offers; the module has a handler for each.'),
     config: config.optional(),
     configSchema: jsonSchema.optional().describe('JSON Schema of the config.'),
     errorMessageLimit: count(1)
       .optional()
-      .describe("Characters of its errors that the model reads; the agent's `policy.errorMessageLimit` when absent."),
+      .describe(
+        'The most characters of its errors that the model reads; `policy.errorMessageLimit` of the agent when ' +
+          'absent.',
+      ),
   }),
 );
