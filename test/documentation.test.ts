@@ -68,8 +68,8 @@ describe('the documents', () => {
     ).toEqual([]);
   });
 
-  test('README.md shows what `gdn demo` prints, times aside', async () => {
-    const [shown = ''] = readCodeBlocks(read('README.md').text, 'text gdn demo');
+  test('docs/demo.md shows what `gdn demo` prints, times aside', async () => {
+    const [shown = ''] = readCodeBlocks(read('docs/demo.md').text, 'text gdn demo');
     const demo = Bun.spawn(['node', join(repository, 'packages/cli/bin/gdn.mjs'), 'demo'], { stdin: 'ignore' });
     expect(withoutTimes(shown)).toBe(withoutTimes((await demo.stdout.text()).trimEnd()));
   });

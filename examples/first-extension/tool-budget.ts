@@ -1,6 +1,6 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Lets a turn make so many tool calls, and no more. */
+/** Limits the number of tool calls per turn. */
 export const register: ExtensionRegister<{ most: number }> = (api, { most }) => {
   api.pipeline.register(
     'toolCall',
