@@ -22,8 +22,8 @@ export function renderCliReference(): string {
 
 const introduction = `# Commands
 
-What every command of \`gdn\` takes: the same texts as \`gdn <command> --help\`. How commands end, what they print with
-\`--json\`, trust, and how to run a swarm as a service are in [the guide to \`gdn\`](../cli.md).
+Every command of \`gdn\` with its options and an example: the same texts as \`gdn <command> --help\`. For exit codes,
+\`--json\`, trust, and swarms as a service, see [the guide to \`gdn\`](../cli.md).
 
 This page is generated from \`packages/cli/src/commands\` by \`npm run reference\`.
 `;
@@ -74,7 +74,7 @@ function renderCommand(command: Command, moreHelp: string): string {
 
 function renderArguments(command: Command, help: Help): string {
   return markdownTable(
-    ['argument', 'means'],
+    ['argument', 'meaning'],
     command.registeredArguments.map((argument) => {
       const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
       return [`\`${argument.required ? `<${name}>` : `[${name}]`}\``, help.argumentDescription(argument)];
@@ -85,7 +85,7 @@ function renderArguments(command: Command, help: Help): string {
 /** All but `--help`, which every command has. */
 function renderOptions(command: Command, help: Help): string {
   return markdownTable(
-    ['option', 'means'],
+    ['option', 'meaning'],
     command.options
       .filter(({ hidden }) => !hidden)
       .map((option) => [`\`${help.optionTerm(option)}\``, help.optionDescription(option)]),

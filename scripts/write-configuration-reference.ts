@@ -25,12 +25,11 @@ export function renderConfigurationReference(): string {
 
 const introduction = `# Resources, field by field
 
-Everything that can stand in a bundle: every kind, every field, its type, whether it is needed, what it is when it is
-absent, and what it means. [Bundles](../bundles.md) explains how the parts belong together, and how to make an editor show
-these texts.
+Every kind of resource in a bundle, with every field, its type, its default and its meaning. [Bundles](../bundles.md)
+explains how the parts belong together, and how to make an editor show these texts.
 
-Every document has four fields: \`apiVersion\`, always \`goondan.ai/v1\`; \`kind\`; \`metadata\`, which is
-[the same for all](#metadata); and \`spec\`, which is below, kind by kind. In the names of fields, \`[]\` is each item of a
+Every document has four fields: \`apiVersion\`, always \`goondan.ai/v1\`; \`kind\`; \`metadata\`,
+[the same for all](#metadata); and \`spec\`, described below for each kind. In the names of fields, \`[]\` is each item of a
 list and \`<name>\` each name of a map.
 
 The examples are one bundle, [examples/every-kind](../../examples/every-kind/check.ts).
@@ -61,10 +60,10 @@ function renderFields(schema: SchemaNode): string {
   const rows = listFields(schema).map(({ path, type, isRequired, byDefault, description }) => [
     `\`${path}\``,
     type,
-    isRequired ? 'needed' : byDefault === undefined ? '' : `\`${byDefault}\``,
+    isRequired ? 'required' : byDefault === undefined ? '' : `\`${byDefault}\``,
     description,
   ]);
-  return markdownTable(['field', 'type', 'default', 'means'], rows);
+  return markdownTable(['field', 'type', 'default', 'meaning'], rows);
 }
 
 function renderExample(kind: string): string {
