@@ -7,7 +7,11 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelReply, ToolContext } from '@goondan/types';
-import { durableStore, type Model, startAgent, type ToolDeclaration } from '@goondan/runtime';
+import type { Model } from '../../packages/runtime/src/agent/model/model-port.ts';
+// Its own files and not the package: it starts sooner, and it starts often.
+import { startAgent } from '../../packages/runtime/src/agent/start/start-agent.ts';
+import type { ToolDeclaration } from '../../packages/runtime/src/agent/tool/load-tool.ts';
+import { durableStore } from '../../packages/runtime/src/workspace/journal/durable-store.ts';
 
 const STEPS = 10;
 const stateRoot = process.argv[2] ?? '';

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Random, seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
+import { samples } from '../samples.ts';
 
 interface Part {
   readonly type: string;
@@ -18,9 +20,10 @@ interface Left {
   readonly extensionState: unknown;
 }
 
-const KILLS = 100;
+const KILLS = samples(100);
 const AT_ONCE = 2;
 const child = join(import.meta.dir, 'agent-process.ts');
+const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 let folder: string;
 let undisturbed: Left;
@@ -42,16 +45,19 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
     const worker = async () => {
       for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
         const stateRoot = join(folder, String(round));
+        const random = seededRandom(seed, round);
         // Spread over the whole turn, and now and then killed again while it resumes.
-        if (await killAfter(stateRoot, Math.random() * happenings)) midTurn++;
+        if (await killAfter(stateRoot, random)) midTurn++;
         const again = round % 4 === 0;
-        if (again) await killAfter(stateRoot, Math.random() * happenings);
+        if (again) await killAfter(stateRoot, random);
         const left = await runToEnd(stateRoot);
         interrupted += checkTranscript(left);
         checkWorld(linesOf(stateRoot), left, again ? 2 : 1);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: AT_ONCE }, worker)).catch((error: unknown) => {
+      throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
+    });
     // Otherwise the kills came too early or too late to prove anything.
     expect(midTurn).toBeGreaterThan(KILLS / 2);
     expect(interrupted).toBeGreaterThan(0);
@@ -98,13 +104,14 @@ function partsOf({ data }: Line): readonly Part[] {
   return typeof data.content === 'string' ? [] : data.content;
 }
 
-/** Starts the agent and kills it once that many things have happened. Says whether it was still at work. */
-async function killAfter(stateRoot: string, happened: number): Promise<boolean> {
+/** Starts the agent and kills it at some moment of its turn. Says whether it was still at work. */
+async function killAfter(stateRoot: string, random: Random): Promise<boolean> {
+  const happened = random.below(happenings);
   const started = start(stateRoot);
   await started.accepted;
   while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
   // Somewhere between two happenings: while something is written, or waited for.
-  await Bun.sleep(Math.random() * 4);
+  await Bun.sleep(random.below(4_000) / 1_000);
   started.process.kill('SIGKILL');
   await started.process.exited;
   return started.process.signalCode === 'SIGKILL';

@@ -1,4 +1,4 @@
-// A hundred instances that crash at random, with far fewer processes than that, under traffic.
+// Many instances that crash at random, with far fewer processes than that, under traffic.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import type { Journal, TurnEnd } from '@goondan/runtime';
 import type { AgentAddress } from '@goondan/types';
 import { backoffMs } from '../../packages/runtime/src/orchestrator/supervision/backoff.ts';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
+import { samples, sampleStep } from '../samples.ts';
 import { type Life, livesFile } from './bundle/unsteady.ts';
 import {
   extensionOf,
@@ -22,7 +23,7 @@ import {
 } from './kit.ts';
 
 const SEED = 4;
-const INSTANCES = 100;
+const INSTANCES = samples(100);
 const EVENTS_EACH = 3;
 const MAX_PROCESSES = 12;
 const restart = { quickCrashes: 2, baseMs: 300, maxMs: 1_200, healthyMs: 600_000 };
@@ -68,7 +69,8 @@ test(
 
     await readStore(folder.path, async (journal) => {
       await expectConversations(journal, sent, dead);
-      expect(checkBackoff(journal, exits())).toBeGreaterThan(20);
+      // About 60 in `npm run proof`, and 6 to 16 of so few instances.
+      expect(checkBackoff(journal, exits())).toBeGreaterThan(sampleStep === 1 ? 20 : 2);
     });
   },
   TEST_MS,

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { durableStore, textOf, type TurnEnd } from '@goondan/runtime';
 import type { AgentAddress } from '@goondan/types';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
+import { samples } from '../samples.ts';
 import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';
 import { allQuestions, growQuestions, type Question, toErrand } from './random-questions.ts';
 import { answerOf, startTestSwarm, type TestSwarm, until, workspace } from './start-test-swarm.ts';
@@ -13,13 +14,14 @@ const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random()
 const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const keys = ['one', 'two', 'three'];
 const AT_ONCE = 10;
+const REQUESTS = samples(500);
 
 /** The note of an answer. */
 type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
-  test(`A-03 A-04 A-08 at least 500 requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
-    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, 1_400);
+  test(`A-03 A-04 A-08 at least ${REQUESTS} requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
+    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_400));
     const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
     try {
       await using running = await startTestSwarm({
@@ -32,7 +34,7 @@ describe('random call graphs', () => {
       checkRoots(roots, ends);
       const kinds = checkRequests(running.notes(), planned);
       const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-      expect(requests).toBeGreaterThanOrEqual(500);
+      expect(requests).toBeGreaterThanOrEqual(REQUESTS);
       // Otherwise nothing is proved.
       const some = expect.any(Number);
       expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });

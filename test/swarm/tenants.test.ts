@@ -2,11 +2,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { samples } from '../samples.ts';
 import { errand, startTestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
-const TENANTS = 20;
+const TENANTS = samples(20);
 const ROUNDS = 3;
 
 /** No one is part of another: `secret-1` would be in `secret-12`. */
@@ -26,7 +27,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
     await using running = await startTestSwarm({
       agents: ['host', { name: 'keeper', extensions: ['memory'] }],
       // Fewer than there are instances, so that some of them live in several processes one after the other.
-      policy: { maxProcesses: 24, requestTimeoutMs: 50_000 },
+      policy: { maxProcesses: 1.2 * TENANTS, requestTimeoutMs: 50_000 },
     });
     await Promise.all(
       tenants.map(async ({ key, secret }) => {

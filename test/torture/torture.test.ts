@@ -3,9 +3,10 @@ import { expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { samples } from '../samples.ts';
 import { torture } from './torture.ts';
 
-const KILLS = 100;
+const KILLS = samples(100);
 
 test(`R-03 M-11 ${KILLS} kills of agents, connectors, orchestrators and groups: nothing lost, doubled, unreadable or left`, async () => {
   const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-torture-'));
@@ -22,7 +23,7 @@ test(`R-03 M-11 ${KILLS} kills of agents, connectors, orchestrators and groups: 
   const { agent, connector, orchestrator, 'agent group': agentGroup } = report.kills;
   for (const kills of [agent, agentGroup, connector, orchestrator]) expect(kills).toBeGreaterThan(0);
   expect(report.midTurn).toBeGreaterThan((agent + agentGroup) / 2);
-  expect(report.acknowledged).toBeGreaterThan(50);
+  expect(report.acknowledged).toBeGreaterThan(KILLS / 2);
   expect(report.processes).toBeGreaterThan(orchestrator);
   await rm(stateRoot, { recursive: true, force: true });
 }, 240_000);

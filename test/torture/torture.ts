@@ -30,6 +30,15 @@ export interface TortureReport extends Findings {
   readonly delay: { readonly p99: number; readonly longest: number };
 }
 
+/** Twenty kills, dealt in a new order each time: a short run has every kind of victim, too. */
+const victims: readonly Victim[] = [
+  ...Array.from({ length: 12 }, () => 'agent' as const),
+  ...Array.from({ length: 3 }, () => 'agent group' as const),
+  ...Array.from({ length: 2 }, () => 'connector' as const),
+  ...Array.from({ length: 2 }, () => 'orchestrator' as const),
+  'orchestrator group',
+];
+
 const clients = [
   { agent: 'worker', instanceKey: 'one', verbs: ['work', 'work', 'leave'] },
   { agent: 'worker', instanceKey: 'two', verbs: ['work', 'block'] },
@@ -49,13 +58,16 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
   const ends: RunEnd[] = [];
   let midTurn = 0;
   const over = new AbortController();
+  const deck = shuffle(victims);
   let orchestrator = startOrchestrator(stateRoot);
   const total = () => Object.values(kills).reduce((sum, count) => sum + count, 0);
 
   const sending = [...clients.map((client) => sendWork(client)), feed()];
   while (total() < wanted) {
     await Bun.sleep(20 + Math.random() * 200);
-    await killSomebody(pickVictim());
+    const victim = deck.shift() ?? 'agent';
+    if (!(await killSomebody(victim))) deck.push(victim);
+    if (deck.length === 0) deck.push(...shuffle(victims));
     if (total() % 50 === 0) onProgress?.(`${total()} kills, ${acknowledged.length} inputs acknowledged`);
   }
   over.abort();
@@ -121,15 +133,8 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  function pickVictim(): Victim {
-    const dice = Math.random();
-    if (dice < 0.6) return 'agent';
-    if (dice < 0.75) return 'agent group';
-    if (dice < 0.83) return 'connector';
-    return dice < 0.95 ? 'orchestrator' : 'orchestrator group';
-  }
-
-  async function killSomebody(victim: Victim): Promise<void> {
+  /** False when there was nobody of the kind to kill. */
+  async function killSomebody(victim: Victim): Promise<boolean> {
     const running = await orchestrator;
     if (victim === 'orchestrator' || victim === 'orchestrator group') {
       const next = Promise.withResolvers<Orchestrator>();
@@ -137,16 +142,25 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
       ends.push(await running.kill(victim === 'orchestrator' ? 'process' : 'group'));
       kills[victim] += 1;
       next.resolve(startOrchestrator(stateRoot));
-      return void (await orchestrator);
+      await orchestrator;
+      return true;
     }
     const { instances, connections } = await running.control.status();
     const targets = victim === 'connector' ? connections : preferWorking(instances);
     const pids = targets.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
     const pid = pids[Math.floor(Math.random() * pids.length)];
-    if (pid === undefined || !tryKill(victim === 'agent group' ? -pid : pid)) return;
+    if (pid === undefined || !tryKill(victim === 'agent group' ? -pid : pid)) return false;
     kills[victim] += 1;
     if (victim !== 'connector' && instances.some((each) => each.pid === pid && each.status === 'working')) midTurn += 1;
+    return true;
   }
+}
+
+function shuffle<Each>(list: readonly Each[]): Each[] {
+  return list
+    .map((each) => ({ each, order: Math.random() }))
+    .toSorted((one, other) => one.order - other.order)
+    .map(({ each }) => each);
 }
 
 function preferWorking<Each extends { readonly status: string }>(instances: readonly Each[]): readonly Each[] {

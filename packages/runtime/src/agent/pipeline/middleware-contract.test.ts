@@ -4,6 +4,7 @@
  * inside it; a whole agent then runs the combination and must agree.
  */
 import { expect, test } from 'bun:test';
+import { samples } from '../../../../../test/samples.ts';
 import {
   createAssistantMessage,
   GoondanError,
@@ -166,12 +167,25 @@ interface Combination {
   readonly number: number;
 }
 
+const shares = samples(names.length);
+const firstShare = Math.floor(Math.random() * names.length);
+
+/** Combinations fall into as many shares as there are behaviours, and each has every pair of two layers once. */
+function isDue(triple: readonly string[]): boolean {
+  const sum = triple.reduce((total, name) => total + names.indexOf(name), firstShare);
+  return sum % names.length < shares;
+}
+
 function* combinations(): Generator<Combination> {
   let number = 0;
   for (const outer of names) {
     for (const middle of names) {
       for (const inner of names) {
         const triple = [outer, middle, inner];
+        if (!isDue(triple)) {
+          number += 2;
+          continue;
+        }
         yield { chosen: triple.map((name) => ({ name, skips: false })), number: number++ };
         // 1 … 7, each as often as the others: every set of layers that skip.
         const mask = 1 + (number % 7);
@@ -384,7 +398,7 @@ test.each(Object.keys(kinds) as MiddlewareKind[])(
     }
     expect(disagreements.slice(0, 5)).toEqual([]);
     expect(mostCoreRuns).toBe(1);
-    expect(count).toBe(2 * names.length ** layers.length);
+    expect(count).toBe(2 * shares * names.length ** (layers.length - 1));
   },
   120_000,
 );

@@ -1,19 +1,20 @@
-// A good bundle, spoilt a thousand times. `GOONDAN_SEED=n` runs one of them again.
+// A good bundle, spoilt many times. `GOONDAN_SEED=n` runs one of them again.
 import { expect, test } from 'bun:test';
 import { errorCatalogue, GoondanError } from '@goondan/types';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
+import { samples } from '../../../../../test/samples.ts';
 import { completeBundle, completeEnvironment, temporaryBundle } from '../../testing/temporary-bundle.ts';
 import type { Bundle } from './bundle.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
 
-const TIMES = 1_000;
+const TIMES = samples(1_000);
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 const environment = completeEnvironment;
 
-test('R-04 a thousand spoilt bundles: never a crash, every error with a code and a place', async () => {
+test(`R-04 ${TIMES} spoilt bundles: never a crash, every error with a code and a place`, async () => {
   using bundle = temporaryBundle(completeBundle);
   const only = process.env.GOONDAN_SEED;
   const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];

@@ -13,15 +13,16 @@ export interface AgentKillReport {
   readonly problems: readonly string[];
 }
 
-export async function simulateAgentKill(seed: number): Promise<AgentKillReport> {
+/** At all operations, or at every `step`th. */
+export async function simulateAgentKill(seed: number, step = 1): Promise<AgentKillReport> {
   const problems: string[] = [];
   for (let kills = 0; ; kills += 1) {
     try {
-      const wasKilled = await killAgentAt(seed, kills);
+      const wasKilled = await killAgentAt(seed, kills * step);
       if (!wasKilled) return { kills, problems };
     } catch (error) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      problems.push(`seed ${seed}, operation ${kills}: ${reason}`);
+      problems.push(`seed ${seed}, operation ${kills * step}: ${reason}`);
     }
   }
 }

@@ -15,12 +15,12 @@ export interface FaultReport {
   readonly problems: readonly string[];
 }
 
-/** `often`: it fails from then on, a few times in a row. */
-export async function simulateFaults(seed: number, code: string, often: number): Promise<FaultReport> {
+/** `often`: it fails from then on, a few times in a row. At all operations, or at every `step`th. */
+export async function simulateFaults(seed: number, code: string, often: number, step = 1): Promise<FaultReport> {
   const codes = new Map<string, number>();
   const problems: string[] = [];
   const operations = await countOperations(seed);
-  for (let at = 0; at < operations; at += 1) {
+  for (let at = 0; at < operations; at += step) {
     try {
       await liveThroughFault(seed, at, code, often, codes);
     } catch (error) {
@@ -28,7 +28,7 @@ export async function simulateFaults(seed: number, code: string, often: number):
       problems.push(`seed ${seed}, operation ${at}, ${code} × ${often}: ${reason}`);
     }
   }
-  return { faults: operations, codes, problems };
+  return { faults: Math.ceil(operations / step), codes, problems };
 }
 
 async function countOperations(seed: number): Promise<number> {

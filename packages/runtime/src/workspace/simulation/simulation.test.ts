@@ -1,6 +1,7 @@
 /** The proof of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` do more of the same. */
 import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
+import { samples, sampleStep } from '../../../../../test/samples.ts';
 import { tryDamages } from './damage.ts';
 import { mutants } from './mutants/mutants.ts';
 import { tryMutant } from './mutants/try-mutant.ts';
@@ -12,13 +13,15 @@ import { describeViolation, simulateSeeds } from './simulate-seeds.ts';
 
 const MINUTES = 60_000;
 
+const CRASH_POINTS = samples(10_000);
+
 test(
-  'M-11 killed or without power at any of 5 000 points, and again while it recovers: nothing is lost, nothing applied twice',
+  `M-11 killed or without power at any of ${CRASH_POINTS / 2} points, and again while it recovers: nothing is lost, nothing applied twice`,
   async () => {
     const threads = availableParallelism();
-    const { crashPoints, violations } = await simulateSeeds({ from: 0, crashPoints: 10_000, threads });
+    const { crashPoints, violations } = await simulateSeeds({ from: 0, crashPoints: CRASH_POINTS, threads });
     expect(violations.map(describeViolation)).toEqual([]);
-    expect(crashPoints).toBeGreaterThanOrEqual(10_000);
+    expect(crashPoints).toBeGreaterThanOrEqual(CRASH_POINTS);
   },
   3 * MINUTES,
 );
@@ -33,9 +36,9 @@ test(
   async () => {
     // The last one resets an instance in the middle of a turn.
     for (const seed of [0, 1, 2, 5]) {
-      const { kills, problems } = await simulateAgentKill(seed);
+      const { kills, problems } = await simulateAgentKill(seed, sampleStep);
       expect(problems).toEqual([]);
-      expect(kills).toBeGreaterThan(100);
+      expect(kills).toBeGreaterThan(samples(100));
     }
   },
   MINUTES,
@@ -60,10 +63,10 @@ test.each([
 ] as const)(
   'a disk that fails with %s at any operation, %i in a row: a code, nothing lost, and it goes on',
   async (code, often, expected, seed) => {
-    const { codes, problems, faults } = await simulateFaults(seed, code, often);
+    const { codes, problems, faults } = await simulateFaults(seed, code, often, sampleStep);
     expect(problems).toEqual([]);
-    expect(faults).toBeGreaterThan(100);
-    expect(codes.get(expected)).toBeGreaterThan(50);
+    expect(faults).toBeGreaterThan(samples(100));
+    expect(codes.get(expected)).toBeGreaterThan(samples(50));
     const known = ['E_DISK_FULL', 'E_LOCKED', 'E_STORE_READ', 'E_STORE_WRITE'];
     for (const reported of codes.keys()) expect(known).toContain(reported);
   },
@@ -71,18 +74,20 @@ test.each([
 );
 
 test(
-  'M-11 torn and damaged files, each in thousands of ways: repaired with a warning, or a code and the file kept aside',
+  'M-11 torn and damaged files, each in many ways: repaired with a warning, or a code and the file kept aside',
   async () => {
-    const { cases, endings, problems } = await tryDamages();
+    const { cases, endings, problems } = await tryDamages(sampleStep);
     expect(problems).toEqual([]);
-    expect(cases).toBeGreaterThan(2000);
-    expect(endings.get('repaired')).toBeGreaterThan(500);
-    expect(endings.get('E_STORE_CORRUPT')).toBeGreaterThan(500);
+    expect(cases).toBeGreaterThan(samples(2000));
+    expect(endings.get('repaired')).toBeGreaterThan(samples(500));
+    expect(endings.get('E_STORE_CORRUPT')).toBeGreaterThan(samples(500));
   },
   MINUTES,
 );
 
-test.each(mutants.filter(({ isQuick }) => isQuick).map((mutant) => [mutant.name, mutant] as const))(
+const quickMutants = mutants.filter(({ isQuick }) => isQuick).filter((_, index) => index % sampleStep === 0);
+
+test.each(quickMutants.map((mutant) => [mutant.name, mutant] as const))(
   'the mutant is caught: %s',
   async (_, mutant) => {
     expect((await tryMutant(mutant, [1, 2, 3])).caughtBy).toBeDefined();
