@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check';
 import type { BaseDelta } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
-import { Conversation, type ConversationMark } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 import { fold } from './fold.ts';
 import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
@@ -53,13 +53,12 @@ class Game {
   private base: readonly Message[];
   private firstInputId: string | undefined;
   private ignored = 0;
-  private mark: { readonly theirs: ConversationMark; readonly plain: Plain } | undefined;
+  private mark: { readonly theirs: number; readonly plain: Plain } | undefined;
   private turns = 0;
   private readonly snapshots: { readonly taken: readonly unknown[]; readonly copy: readonly unknown[] }[] = [];
 
   constructor(start: readonly Message[]) {
-    const list = MessageList.of(start);
-    this.conversation = this.open({ list, view: new LlmView(list, 'Be brief.') });
+    this.conversation = this.open(new LlmView(MessageList.of(start), 'Be brief.'));
     this.base = start;
     this.plain = { messages: start, events: [], inputId: undefined };
   }

@@ -9,7 +9,7 @@ import {
 } from '@goondan/types';
 import type { EventAuthor } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
-import { Conversation, type WarmConversation } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 
@@ -18,9 +18,8 @@ const message = (id: string, text = id): Message => createUserMessage(text, {}, 
 const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).join('');
 
-function warmOf(messages: readonly Message[]): WarmConversation {
-  const list = MessageList.of(messages);
-  return { list, view: new LlmView(list, 'Be brief.') };
+function warmOf(messages: readonly Message[]): LlmView {
+  return new LlmView(MessageList.of(messages), 'Be brief.');
 }
 
 interface Opened {
@@ -30,7 +29,7 @@ interface Opened {
   readonly emit: (event: unknown) => MessageEvent | undefined;
 }
 
-function open(warm: WarmConversation): Opened {
+function open(warm: LlmView): Opened {
   const recorded: Opened['recorded'] = [];
   const warnings: Opened['warnings'] = [];
   const conversation = new Conversation(warm, 'Be brief.', {
@@ -97,7 +96,7 @@ describe('M-02 the base', () => {
     const seen = opened('a', 'b', 'c');
     const before = seen.conversation.state.baseMessages;
     seen.emit(event);
-    seen.conversation.rollback({ eventCount: 0 });
+    seen.conversation.rollback(0);
     expect(seen.conversation.state.baseMessages).toBe(before);
     expect(idsOf(seen.conversation.state.nextMessages)).toBe('abc');
     expect(seen.conversation.state.events).toEqual([]);

@@ -32,17 +32,6 @@ export interface ConversationDeps {
   warn(message: string, author: EventAuthor): void;
 }
 
-/** A moment of the turn to go back to. */
-export interface ConversationMark {
-  readonly eventCount: number;
-}
-
-/** What one turn leaves for the next in the same process. */
-export interface WarmConversation {
-  readonly list: MessageList;
-  readonly view: LlmView;
-}
-
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
@@ -60,12 +49,13 @@ export class Conversation {
   readonly state: ConversationState;
 
   constructor(
-    private warm: WarmConversation,
+    /** Left by the turn before in the same process, or made of what is committed. */
+    private view: LlmView,
     private readonly systemPrompt: string | undefined,
     private readonly deps: ConversationDeps,
   ) {
-    warm.list.closeHoles();
-    this.baseEnd = warm.list.end;
+    view.list.closeHoles();
+    this.baseEnd = view.list.end;
     this.state = this.stateView();
   }
 
@@ -97,19 +87,20 @@ export class Conversation {
     for (const event of events) this.apply(event);
   }
 
-  mark(): ConversationMark {
-    return { eventCount: this.events.length };
+  /** A moment of the turn to go back to: how many events it has. */
+  mark(): number {
+    return this.events.length;
   }
 
   /** Forgets every event since the mark. Rare (a retried step), so it starts again from the base. */
-  rollback(mark: ConversationMark): void {
-    if (this.events.length === mark.eventCount) return;
-    const kept = this.events.slice(0, mark.eventCount);
+  rollback(mark: number): void {
+    if (this.events.length === mark) return;
+    const kept = this.events.slice(0, mark);
     const list = MessageList.of(this.base());
     this.baseTaken = this.base();
     this.baseTouched = false;
     this.baseEnd = list.end;
-    this.warm = { list, view: new LlmView(list, this.systemPrompt) };
+    this.view = new LlmView(list, this.systemPrompt);
     this.events = [];
     this.eventsTaken = undefined;
     this.ephemerals = [];
@@ -118,7 +109,7 @@ export class Conversation {
   }
 
   get(id: string): Message | undefined {
-    return this.warm.list.get(id);
+    return this.view.list.get(id);
   }
 
   /** A message by an id it had in this turn: a replaced one is found under its old id too. */
@@ -136,25 +127,25 @@ export class Conversation {
 
   /** Shows the model the conversation, without copying it, for as long as `use` runs. */
   show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
-    return this.warm.view.lend(use);
+    return this.view.lend(use);
   }
 
   /** What the turn changed in the base: only what is new, when it only appended. */
   delta(): BaseDelta {
-    const { list } = this.warm;
+    const { list } = this.view;
     if (this.baseTouched) return { type: 'rewrite', messages: list.snapshot() };
     return { type: 'append', messages: list.between(this.baseEnd, list.end) };
   }
 
-  /** No event is taken any more. */
-  end(): WarmConversation {
+  /** No event is taken any more. Gives what the next turn goes on with. */
+  end(): LlmView {
     this.ended = true;
-    return this.warm;
+    return this.view;
   }
 
   private apply(event: MessageEvent): boolean {
     if (event.type !== 'append') this.rememberBase(event);
-    if (!this.warm.list.apply(event, this.inputId)) return false;
+    if (!this.view.list.apply(event, this.inputId)) return false;
     this.inputId = followReplace(this.inputId, event);
     this.events.push(event);
     this.eventsTaken = undefined;
@@ -172,14 +163,14 @@ export class Conversation {
 
   /** Takes the base down before an event changes it. */
   private rememberBase(event: Exclude<MessageEvent, { type: 'append' }>): void {
-    const place = event.type === 'truncate' ? 0 : this.warm.list.placeOf(event.targetId);
+    const place = event.type === 'truncate' ? 0 : this.view.list.placeOf(event.targetId);
     if (place === undefined || place >= this.baseEnd) return;
     this.baseTaken = this.base();
     this.baseTouched = true;
   }
 
   private base(): readonly Message[] {
-    return this.baseTaken ?? Object.freeze(this.warm.list.between(0, this.baseEnd));
+    return this.baseTaken ?? Object.freeze(this.view.list.between(0, this.baseEnd));
   }
 
   private refuseDuplicate(event: MessageEvent): void {
@@ -203,9 +194,9 @@ export class Conversation {
         return conversation.eventsTaken;
       },
       get nextMessages(): readonly Message[] {
-        return conversation.warm.list.snapshot();
+        return conversation.view.list.snapshot();
       },
-      toLlmMessages: (): ModelMessage[] => conversation.warm.view.messages(),
+      toLlmMessages: (): ModelMessage[] => conversation.view.messages(),
     });
   }
 }

@@ -26,7 +26,7 @@ export class LlmView {
   private checkpoints: Checkpoint[] = [];
 
   constructor(
-    private readonly list: MessageList,
+    readonly list: MessageList,
     systemPrompt: string | undefined,
   ) {
     // Frozen like every message: each call is given this very object.

@@ -4,12 +4,9 @@ import { STATUS_EVENT } from './extension-statuses.ts';
 
 type Handler = (...args: unknown[]) => unknown;
 
-/** Must not throw. */
-export type RuntimeEventWatcher = (event: RuntimeEventName, payload: object) => void;
-
 export class EventBus {
   private readonly handlers = new Map<string, Set<Handler>>();
-  private readonly watchers = new Set<RuntimeEventWatcher>();
+  private readonly watchers = new Set<(event: RuntimeEventName, payload: object) => void>();
 
   constructor(private readonly onHandlerError: (event: string, error: unknown, extension?: string) => void) {}
 
@@ -36,8 +33,8 @@ export class EventBus {
     this.emit(event, told);
   }
 
-  /** Every event of the runtime itself, and nothing that extensions emit under the same names. */
-  watch(watcher: RuntimeEventWatcher): () => void {
+  /** Every event of the runtime itself, and nothing that extensions emit under the same names. It must not throw. */
+  watch(watcher: (event: RuntimeEventName, payload: object) => void): () => void {
     this.watchers.add(watcher);
     return () => void this.watchers.delete(watcher);
   }

@@ -4,22 +4,19 @@
  */
 import type { Cleanup } from '@goondan/types';
 
-type ExitListener = (code: number) => unknown;
-
-export interface ExitListeners {
-  /** Takes them off the process and gives them, in the order they were added. */
-  takeOff(): Cleanup[];
-}
-
-export function collectExitListeners(): { collected(): ExitListeners } {
+export function collectExitListeners() {
   const before = new Set(process.listeners('beforeExit'));
   return {
     collected() {
-      const added = process.listeners('beforeExit').filter((listener) => !before.has(listener)) as ExitListener[];
+      const added = process.listeners('beforeExit').filter((listener) => !before.has(listener));
       return {
-        takeOff() {
+        /** Takes them off the process and gives them, in the order they were added. */
+        takeOff(): Cleanup[] {
           for (const listener of added) process.off('beforeExit', listener);
-          return added.map((listener) => async () => void (await listener.call(process, 0)));
+          return added.map((listener) => async () => {
+            // Typed to give nothing; one that is async is waited for.
+            await (listener.call(process, 0) as unknown);
+          });
         },
       };
     },

@@ -20,13 +20,12 @@ export interface ExtensionDeps {
   readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
 }
 
-export interface OpenedApi {
-  readonly api: ExtensionApi;
-  /** `register` has settled: no more layers. */
-  close(): void;
-}
-
-export function openExtensionApi(deps: ExtensionDeps, extension: string, tier: Tier): OpenedApi {
+/** To be closed when `register` has settled: no more layers. */
+export function openExtensionApi(
+  deps: ExtensionDeps,
+  extension: string,
+  tier: Tier,
+): { readonly api: ExtensionApi; close(): void } {
   let closed = false;
   const pipeline = Object.freeze({
     register(kind: unknown, run: unknown, options?: MiddlewareOptions) {

@@ -3,21 +3,17 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 
 type States = Readonly<Record<string, JsonValue>>;
 
-/** The commit that the states in memory follow. */
-export interface KnownCommit {
-  stateVersion: number;
-}
-
 /**
  * Commits states alone, each time after the last commit that this agent knows of. A write that the disk failed under may be
- * committed all the same: the next attempt finds it in the store and goes on from there.
+ * committed all the same: the next attempt finds it in the store and goes on from there. `known`: the commit that the
+ * states in memory follow.
  *
  * **Errors** — those of `ConversationStore.commitStates`.
  */
 export function statesCommitter(
   store: Pick<ConversationStore, 'commitStates' | 'read'>,
   address: AgentAddress,
-  known: () => KnownCommit,
+  known: () => { stateVersion: number },
 ): (states: States) => Promise<void> {
   let uncertain: States | undefined;
   return async (states) => {

@@ -2,9 +2,7 @@
 import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
 import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
-type Problem = string | undefined;
-
-export function problemWithTurnResult(value: unknown): Problem {
+export function problemWithTurnResult(value: unknown): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   const { turnId, finishReason, responseMessage, truncated, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
@@ -17,7 +15,7 @@ export function problemWithTurnResult(value: unknown): Problem {
   return undefined;
 }
 
-export function problemWithStepResult(value: unknown): Problem {
+export function problemWithStepResult(value: unknown): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   const { status, hasToolCalls, toolCalls, toolResults, metadata } = value as Partial<StepResult>;
   if (status !== 'completed' && status !== 'failed') return 'status is neither completed nor failed';
@@ -29,7 +27,7 @@ export function problemWithStepResult(value: unknown): Problem {
 }
 
 /** A result must answer the call that was made. */
-export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): Problem {
+export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   const { status, error } = value as Partial<ToolCallResult>;
   if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
@@ -39,7 +37,7 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
   return problemWithJson({ output: value.output, error });
 }
 
-export function problemWithModelReply(value: unknown): Problem {
+export function problemWithModelReply(value: unknown): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   if (!Array.isArray(value.content)) return 'content is not an array of parts';
   const called = new Set<string>();
@@ -69,7 +67,7 @@ function looksLikeMessage(value: unknown): boolean {
 }
 
 /** What is recorded must be JSON. */
-function problemWithJson(value: Record<string, unknown>): Problem {
+function problemWithJson(value: Record<string, unknown>): string | undefined {
   try {
     copyJson(value, { omitUndefined: true });
     return undefined;

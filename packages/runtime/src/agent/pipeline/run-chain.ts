@@ -1,27 +1,21 @@
 /** Every chain of a turn: the onion, with the layers the agent has, watched from its start to its end. */
-import type { MiddlewareKind } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { Layer } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import { type Chain, type LayerWarning, runOnion } from './onion.ts';
-import { noteThrown } from './note-thrown.ts';
 
-export interface TurnChain<Result> extends Pick<Chain<Result>, 'contextFor' | 'core' | 'problemWith' | 'answered'> {
-  readonly kind: MiddlewareKind;
-  /** From `watch`, when somebody watches. */
-  readonly span: ChainSpan | undefined;
-}
-
-/** The turn, as far as its chains need it. */
-interface ChainOwner {
-  readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
-  readonly clock: Clock;
-}
-
-export async function runChain<Result>({ agent, clock }: ChainOwner, chain: TurnChain<Result>): Promise<Result> {
+/** Runs it with the agent's layers of its kind. `span` is from `watch`, when somebody watches. */
+export async function runChain<Result>(
+  turn: {
+    readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
+    readonly clock: Clock;
+  },
+  chain: Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>,
+): Promise<Result> {
+  const { agent, clock } = turn;
   const { span } = chain;
   const { layers, thrownBy } = noteThrown(agent.layers.of(chain.kind));
   const warn = ({ event, layer, message }: LayerWarning) =>
@@ -34,4 +28,32 @@ export async function runChain<Result>({ agent, clock }: ChainOwner, chain: Turn
     span?.fail(error);
     throw error;
   }
+}
+
+/** Notes what layers that may be skipped throw: the chain goes on without them, and its warning has the message alone. */
+function noteThrown(layers: readonly Layer[]) {
+  // No layer of most chains may be skipped.
+  if (layers.every(({ onError }) => onError === 'fail')) return { layers, thrownBy: () => undefined };
+  const thrown = new Map<Layer, unknown>();
+  const noting = (layer: Layer): Layer => {
+    const noted: Layer = {
+      ...layer,
+      run(context) {
+        try {
+          const returned = layer.run(context);
+          if (returned instanceof Promise) returned.catch((error: unknown) => thrown.set(noted, error));
+          return returned;
+        } catch (error) {
+          thrown.set(noted, error);
+          throw error;
+        }
+      },
+    };
+    return noted;
+  };
+  return {
+    layers: layers.map((layer) => (layer.onError === 'skip' ? noting(layer) : layer)),
+    /** Undefined when this layer threw nothing. */
+    thrownBy: (layer: Layer) => thrown.get(layer),
+  };
 }

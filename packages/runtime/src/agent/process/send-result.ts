@@ -3,13 +3,14 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 
-type Answer = Extract<FromAgent, { readonly type: 'turn.done' | 'reply' }>;
-
 /**
  * Sends the result of a committed turn. One that cannot travel (too large, too deep) goes as an error that says so:
  * kept back, it would be asked for again and again.
  */
-export async function sendResult(channel: Channel<FromAgent, ToAgent>, answer: Answer): Promise<void> {
+export async function sendResult(
+  channel: Channel<FromAgent, ToAgent>,
+  answer: Extract<FromAgent, { readonly type: 'turn.done' | 'reply' }>,
+): Promise<void> {
   try {
     await channel.send(answer);
   } catch (error) {

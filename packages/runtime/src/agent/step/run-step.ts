@@ -66,7 +66,7 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   turn.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
-  const toolResults = await runToolCalls(turn, step, parts, { message, cutPart: cutPartOf(reply) });
+  const toolResults = await runToolCalls(turn, step, parts, message, cutPartOf(reply));
   toolResults.forEach((result, number) => appendToolResult(turn, step, result, number));
   turn.toolResults.push(...toolResults);
   return {

@@ -6,21 +6,18 @@ import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
-/** The reply that asks for them. */
-export interface AskingReply {
-  readonly message: Message | undefined;
-  /** Its last part, when it ended at a limit of tokens: a call in it may be half. */
-  readonly cutPart: AssistantPart | undefined;
-}
-
-/** Results in the order the model asked, whatever order they came in. */
+/**
+ * Results in the order the model asked, whatever order they came in. `message` asks for them; `cutPart` is its last part
+ * when it ended at a limit of tokens: a call in it may be half.
+ */
 export async function runToolCalls(
   turn: RunningTurn,
   step: RunningStep,
   parts: readonly ToolCallPart[],
-  reply: AskingReply,
+  message: Message | undefined,
+  cutPart: AssistantPart | undefined,
 ): Promise<ToolCallResult[]> {
-  const asks = parts.map((part) => askFor(step, part, reply));
+  const asks = parts.map((part) => askFor(step, part, message, part === cutPart));
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => turn.agent.tools.get(ask.toolName)?.parallel === true;
   await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
@@ -35,13 +32,13 @@ export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
 }
 
-function askFor(step: RunningStep, part: ToolCallPart, { message, cutPart }: AskingReply): ToolCallAsk {
+function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined, isCut: boolean): ToolCallAsk {
   const key = `${step.stepIndex}/call/${part.toolCallId}`;
   return {
     toolCallId: part.toolCallId,
     toolName: part.toolName,
     input: part.input,
-    ...(part === cutPart ? { isCut: true } : {}),
+    isCut,
     stepIndex: step.stepIndex,
     stepId: step.stepId,
     offered: step.catalog,

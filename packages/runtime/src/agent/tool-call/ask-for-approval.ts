@@ -33,7 +33,7 @@ export async function askForApproval(
     settle(digest, recorded.decision);
     return recorded;
   }
-  const { toolCallId, toolName } = call;
+  const { toolCallId, toolName } = call.ask;
   const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
   const { id, ...outcome } = await wait(turn, call, question);
   turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
@@ -78,7 +78,7 @@ function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): 
 
 function named(
   { agent, turnId }: TurnIdentity,
-  { toolCallId, toolName, ask: { stepId, spanIds, input } }: RunningToolCall,
+  { ask: { toolCallId, toolName, stepId, spanIds, input } }: RunningToolCall,
 ) {
   const { address, clock } = agent;
   const args = previewArguments(input, agent.mask);

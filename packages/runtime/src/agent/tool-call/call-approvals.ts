@@ -7,15 +7,10 @@ import { digestJson } from '../../json/digest-json.ts';
 
 type Decision = ApprovalOutcome['decision'];
 
-/** Undecided while nobody has answered, and for good when it could not be asked. */
-interface Binding {
-  digest: string | undefined;
-  decision: Decision | undefined;
-}
-
 export class CallApprovals {
   readonly #toolName: string;
-  readonly #bindings: Binding[] = [];
+  /** Undecided while nobody has answered, and for good when it could not be asked. */
+  readonly #bindings: { readonly digest?: string; readonly decision?: Decision }[] = [];
   readonly #over = new AbortController();
 
   constructor(toolName: string) {
@@ -34,7 +29,7 @@ export class CallApprovals {
 
   /** From now on the handler does not run, unless what is returned is told that these arguments are approved. */
   open(): (digest: string, decision: Decision) => void {
-    const binding: Binding = { digest: undefined, decision: undefined };
+    const binding = {};
     this.#bindings.push(binding);
     return (digest, decision) => void Object.assign(binding, { digest, decision });
   }

@@ -5,13 +5,12 @@ import { compileSchema } from '../../json/json-schema.ts';
 import type { ToolCallAsk } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
-export interface CheckedToolCall {
-  readonly tool: RegisteredTool;
-  /** The handler's own copy. */
-  readonly input: JsonObject;
-}
-
-export async function checkToolCall(tools: ToolRegistry, ask: ToolCallAsk, args: JsonValue): Promise<CheckedToolCall> {
+/** `input` is the handler's own copy. */
+export async function checkToolCall(
+  tools: ToolRegistry,
+  ask: ToolCallAsk,
+  args: JsonValue,
+): Promise<{ readonly tool: RegisteredTool; readonly input: JsonObject }> {
   const tool = findTool(tools, ask);
   return { tool, input: await checkArguments(tool, args) };
 }

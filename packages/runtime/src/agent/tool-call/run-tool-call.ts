@@ -15,7 +15,7 @@ import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import { ToolCallContext } from './tool-call-context.ts';
 
 export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<ToolCallResult> {
-  const { toolCallId, toolName, stepIndex, stepId } = ask;
+  const { toolCallId, toolName, stepId } = ask;
   const { agent, turnId } = turn;
   const startedAt = agent.clock.elapsed();
   let args: string | undefined;
@@ -35,9 +35,6 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
   const placeholder = {};
   const call: RunningToolCall = {
     ask,
-    toolCallId,
-    toolName,
-    stepIndex,
     approvals: new CallApprovals(toolName),
     args: copyArguments(ask.input) ?? placeholder,
     // Arguments that were none are refused as they were, unless a layer has put some in their place.

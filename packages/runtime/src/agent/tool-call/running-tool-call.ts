@@ -31,9 +31,6 @@ export interface ToolCallAsk {
 /** Layers may change `args` only. */
 export interface RunningToolCall {
   readonly ask: ToolCallAsk;
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly stepIndex: number;
   readonly approvals: CallApprovals;
   args: JsonObject;
   /** The error that the handler threw. */

@@ -19,13 +19,13 @@ export class ToolCallContext extends ExecutionChainContext {
   }
 
   get stepIndex() {
-    return this[callKey].stepIndex;
+    return this[callKey].ask.stepIndex;
   }
   get toolName() {
-    return this[callKey].toolName;
+    return this[callKey].ask.toolName;
   }
   get toolCallId() {
-    return this[callKey].toolCallId;
+    return this[callKey].ask.toolCallId;
   }
   get effects() {
     const tool = this[turnOf].agent.tools.get(this.toolName);
@@ -41,7 +41,7 @@ export class ToolCallContext extends ExecutionChainContext {
         asked.catch(() => undefined);
         return asked;
       },
-      bind: () => call.approvals.bind(copyArguments(call.toolName, call.args)),
+      bind: () => call.approvals.bind(copyArguments(call.ask.toolName, call.args)),
     };
   }
   get args() {

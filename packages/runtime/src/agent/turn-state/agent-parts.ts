@@ -5,7 +5,7 @@ import type { Activity } from './activity.ts';
 import type { Engine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import type { WarmConversation } from '../conversation/conversation.ts';
+import type { LlmView } from '../conversation/llm-view.ts';
 import type { EventBus } from '../extension/event-bus.ts';
 import type { ExtensionStates } from '../extension/extension-states.ts';
 import type { ExtensionStatuses } from '../extension/extension-statuses.ts';
@@ -55,5 +55,5 @@ export interface AgentParts {
   /** A logger for something that is not an extension. */
   readonly toolLogger: Console;
   /** What the last turn left, while this process is the only writer. */
-  warm: { readonly version: number; readonly conversation: WarmConversation } | undefined;
+  warm: { readonly version: number; readonly view: LlmView } | undefined;
 }

@@ -2,7 +2,7 @@
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
-import { Conversation, type WarmConversation } from '../conversation/conversation.ts';
+import { Conversation } from '../conversation/conversation.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { LlmView } from '../conversation/llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
@@ -13,15 +13,13 @@ import type { TurnOptions, TurnOutcome } from './run-turn.ts';
 import type { RunningTurn, TurnBounds, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** The commit that a turn builds on, and goes back to when it cannot be saved. */
-export type TurnBase = Pick<OpenTurn, 'epoch' | 'version' | 'extensionState'>;
-
+/** `base` is the commit that the turn builds on, and goes back to when it cannot be saved. */
 export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
   options: TurnOptions,
   bounds: Pick<TurnBounds, 'clock' | 'signal'>,
-): Promise<{ readonly turn: RunningTurn; readonly base: TurnBase } | { readonly finished: TurnOutcome }> {
+): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
   if (opened.finished !== undefined) {
@@ -68,8 +66,7 @@ export async function openTurn(
     phase: 'pre',
     muted: before.restorePoint !== undefined,
   };
-  const { epoch, version } = opened;
-  const base = { epoch, version, extensionState: stateAtStart(agent, opened) };
+  const base = { ...opened, extensionState: stateAtStart(agent, opened) };
   return { turn: { ...identity, ...writing, ...bounds, usage: noUsage() }, base };
 }
 
@@ -79,8 +76,8 @@ async function openConversation(
   before: TurnLog,
   log: TurnLogWriter,
 ): Promise<Conversation> {
-  const warm = takeWarm(agent, opened.version) ?? (await load(agent, opened));
-  const conversation = new Conversation(warm, agent.systemPrompt, {
+  const view = takeWarm(agent, opened.version) ?? (await load(agent, opened));
+  const conversation = new Conversation(view, agent.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
     mask: agent.mask,
@@ -95,15 +92,14 @@ async function openConversation(
 }
 
 /** What the last turn left, if it still holds. Taken, because this turn changes it and may fail to commit. */
-function takeWarm(agent: AgentParts, version: number): WarmConversation | undefined {
+function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
   const { warm } = agent;
   agent.warm = undefined;
-  return warm?.version === version ? warm.conversation : undefined;
+  return warm?.version === version ? warm.view : undefined;
 }
 
-async function load(agent: AgentParts, opened: OpenTurn): Promise<WarmConversation> {
-  const list = MessageList.of(await opened.loadBase());
-  return { list, view: new LlmView(list, agent.systemPrompt) };
+async function load(agent: AgentParts, opened: OpenTurn): Promise<LlmView> {
+  return new LlmView(MessageList.of(await opened.loadBase()), agent.systemPrompt);
 }
 
 /**

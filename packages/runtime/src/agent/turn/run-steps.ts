@@ -76,10 +76,11 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
-type StepOutcome = { readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number };
-
 /** Runs one step and records how it ended. A failure that may be retried is an outcome; any other is thrown. */
-async function tryStep(turn: RunningTurn, progress: Progress): Promise<StepOutcome> {
+async function tryStep(
+  turn: RunningTurn,
+  progress: Progress,
+): Promise<{ readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number }> {
   const { agent, turnId } = turn;
   const mark = turn.conversation.mark();
   const before = { usage: { ...turn.usage }, resultCount: turn.toolResults.length };
@@ -135,10 +136,12 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<StepOutco
   }
 }
 
-type StepEnding = Pick<StepRecord, 'outcome' | 'result' | 'responseMessageId' | 'usage' | 'toolResults'>;
-
 /** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
-function seal(turn: TurnIdentity & TurnWriting, step: RunningStep, ending: StepEnding): void {
+function seal(
+  turn: TurnIdentity & TurnWriting,
+  step: RunningStep,
+  ending: Omit<StepRecord, 'type' | 'stepId' | 'stepIndex' | 'metadata' | 'extensionState'>,
+): void {
   turn.log.write({
     type: 'step',
     stepId: step.stepId,

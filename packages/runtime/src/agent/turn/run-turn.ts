@@ -12,7 +12,7 @@ import { aboutThrown } from '../../log/about-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
-import type { InputOrigin } from '../conversation/conversation-store.ts';
+import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
 import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toTakenUp } from '../conversation/take-up.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
@@ -21,7 +21,7 @@ import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import type { DeltaListener } from '../turn-state/delta-gate.ts';
-import { openTurn, type TurnBase } from './open-turn.ts';
+import { openTurn } from './open-turn.ts';
 import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { runSteps } from './run-steps.ts';
@@ -198,7 +198,7 @@ function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
 }
 
 /** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
-async function commit(turn: RunningTurn, base: TurnBase, result: TurnResult): Promise<TurnOutcome> {
+async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = turn;
   // Resumed, and ended before its steps: its states are in the log, as its messages are.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
@@ -206,17 +206,17 @@ async function commit(turn: RunningTurn, base: TurnBase, result: TurnResult): Pr
   removeEphemeral(conversation, 'turn', undefined);
   // From here on what a layer emits is refused, also where it would have been muted.
   turn.muted = false;
-  const warm = conversation.end();
+  const view = conversation.end();
   await save(turn, base, result);
   agent.stateVersion += 1;
-  agent.warm = { version: base.version + 1, conversation: warm };
+  agent.warm = { version: base.version + 1, view };
   return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
 
 /** A turn that cannot be saved leaves nothing behind: the next one starts from what is committed. */
 async function save(
   { agent, log, conversation, turnId }: TurnIdentity & TurnWriting,
-  { epoch, extensionState }: TurnBase,
+  { epoch, extensionState }: OpenTurn,
   result: TurnResult,
 ): Promise<void> {
   try {

@@ -4,18 +4,14 @@ import type { Provider } from './provider-table.ts';
 /** The limit for a model that the provider's package does not know. */
 const UNKNOWN_MODEL_TOKENS = 8_192;
 
-/** For messages to people, and where they go. */
-export interface LimitedModel {
-  readonly modelId: string;
-  readonly label: string;
-  readonly warn: ((message: string) => void) | undefined;
-}
-
 /**
  * The limit of replies for which nobody sets one: none, unless the provider needs one. Looked up when it is first asked
- * for; a limit that is only a guess is told once.
+ * for; a limit that is only a guess is told once, through `warn`.
  */
-export function defaultLimit(provider: Provider, { modelId, label, warn }: LimitedModel) {
+export function defaultLimit(
+  provider: Provider,
+  { modelId, label, warn }: { modelId: string; label: string; warn: ((message: string) => void) | undefined },
+) {
   let limit: Promise<Pick<ModelParams, 'maxTokens'>> | undefined;
   return () => (limit ??= look());
 

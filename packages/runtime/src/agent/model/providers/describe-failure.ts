@@ -26,29 +26,24 @@ const garbledSigns = new Set([
 export function describeFailure(error: unknown): Failure {
   const record = asRecord(error);
   const body = asText(record['responseBody']) ?? '';
-  const told = readError(parse(body)) ?? readError(record['data']) ?? readError(record) ?? {};
-  const status = asNumber(record['statusCode']) ?? asNumber(record['status']) ?? asNumber(told.status);
+  const told = readError(parse(body)) ?? readError(record['data']) ?? readError(record);
+  const status = asNumber(record['statusCode']) ?? asNumber(record['status']) ?? asNumber(told?.status);
   const garbled = isGarbled(record, status);
-  const words = told.message ?? asText(record['message']) ?? asText(error) ?? '';
+  const words = told?.message ?? asText(record['message']) ?? asText(error) ?? '';
   return {
     status,
     words: (garbled && body.trim()) || words.trim() || body.trim() || 'no reason given',
-    codes: [told.code, told.type, asText(record['type']), asText(record['code'])].filter((code) => code !== undefined),
+    codes: [told?.code, told?.type, asText(record['type']), asText(record['code'])].filter(
+      (code) => code !== undefined,
+    ),
     headers: readHeaders(record['responseHeaders']),
     body,
     isGarbled: garbled,
   };
 }
 
-interface ToldError {
-  readonly message?: string | undefined;
-  readonly code?: string | undefined;
-  readonly type?: string | undefined;
-  readonly status?: number | undefined;
-}
-
 /** Reads `{error: {message}}`, `{error: "…"}`, `{message}` and `{detail}`, alone or in a list: all of them are in use. */
-function readError(value: unknown): ToldError | undefined {
+function readError(value: unknown) {
   const outer = asRecord(Array.isArray(value) ? value[0] : value);
   const inner = asRecord(outer['error']);
   const message =

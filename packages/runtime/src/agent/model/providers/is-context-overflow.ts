@@ -2,6 +2,8 @@
  * Whether a provider's refusal means that the conversation is too long. There is no common code for it, so each
  * provider's own words are recognised; the tests carry the sentence each pattern was made for.
  */
+import type { Failure } from './describe-failure.ts';
+
 const codes = new Set(['context_length_exceeded', 'exceed_context_size_error', 'request_too_large']);
 
 const wordings: readonly RegExp[] = [
@@ -25,14 +27,7 @@ const wordings: readonly RegExp[] = [
 /** Statuses with which providers refuse a request for what is in it. */
 const statuses = new Set([400, 413, 422, 500]);
 
-export interface Refusal {
-  readonly status?: number | undefined;
-  readonly words: string;
-  /** The provider's own code or type of the error. */
-  readonly codes: readonly string[];
-}
-
-export function isContextOverflow(refusal: Refusal): boolean {
+export function isContextOverflow(refusal: Failure): boolean {
   if (refusal.status !== undefined && !statuses.has(refusal.status) && refusal.status >= 300) return false;
   if (refusal.codes.some((code) => codes.has(code))) return true;
   return wordings.some((wording) => wording.test(refusal.words));

@@ -6,15 +6,12 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { providerVariables } from '../../../config/provider-variables.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly apiKey: string | undefined;
   readonly baseURL: string;
   readonly headers: Record<string, string>;
   readonly fetch: typeof fetch;
 }
-
-/** Makes a model for one call. It costs microseconds, and lets each call have a `fetch` of its own. */
-export type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
 
 export interface Provider {
   /** Absent: no key is needed, and none is taken from the environment. */
@@ -22,7 +19,8 @@ export interface Provider {
   /** Absent: the endpoint must be in the spec. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
-  load(): Promise<MakeModel>;
+  /** Gives what makes a model for one call. That costs microseconds, and lets each call have a `fetch` of its own. */
+  load(): Promise<(modelId: string, settings: ProviderSettings) => LanguageModelV4>;
   /** Present where each request has to name a limit: the most the model can write; `undefined` of one that is not known. */
   loadMostTokens?(modelId: string): Promise<number | undefined>;
 }

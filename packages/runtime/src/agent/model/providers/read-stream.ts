@@ -52,12 +52,7 @@ export async function readStream(
   }
 }
 
-interface Collector {
-  readonly answer: ProviderAnswer;
-  add(part: LanguageModelV4StreamPart): void;
-}
-
-function collectParts({ provider, onDelta }: StreamReading): Collector {
+function collectParts({ provider, onDelta }: StreamReading) {
   const content: AssistantPart[] = [];
   const answer: { -readonly [Field in keyof ProviderAnswer]: ProviderAnswer[Field] } = {
     content,

@@ -14,19 +14,7 @@ export interface Deadlines {
   readonly totalMs: number;
 }
 
-export interface WatchedCall {
-  /** Aborted when the call has to end; its reason is what the caller should be told. */
-  readonly signal: AbortSignal;
-  readonly fetch: typeof fetch;
-  /** Whether the provider accepted the request: it answered with a status of success. */
-  readonly accepted: boolean;
-  /** Settles like `work`, but at once when the call has to end. */
-  untilEnded<Value>(work: PromiseLike<Value>): Promise<Value>;
-  /** Stops watching, and lets go of a request that is still open. */
-  close(): void;
-}
-
-export interface WatchOptions {
+interface WatchOptions {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   /** The caller's. */
@@ -36,7 +24,7 @@ export interface WatchOptions {
   readonly label: string;
 }
 
-export function watchCall({ clock, deadlines, signal, fetch: send, label }: WatchOptions): WatchedCall {
+export function watchCall({ clock, deadlines, signal, fetch: send, label }: WatchOptions) {
   const controller = new AbortController();
   const end = (reason: unknown) => controller.abort(reason);
   const follow = () => end(signal.reason);
@@ -69,13 +57,17 @@ export function watchCall({ clock, deadlines, signal, fetch: send, label }: Watc
   };
 
   return {
+    /** Aborted when the call has to end; its reason is what the caller should be told. */
     signal: controller.signal,
     // Bun's `fetch` has this second member; providers do not call it.
     fetch: Object.assign(watchedFetch, { preconnect: () => {} }),
+    /** Whether the provider accepted the request: it answered with a status of success. */
     get accepted() {
       return accepted;
     },
-    untilEnded: (work) => raceWithAbort(work, controller.signal),
+    /** Settles like `work`, but at once when the call has to end. */
+    untilEnded: <Value>(work: PromiseLike<Value>): Promise<Value> => raceWithAbort(work, controller.signal),
+    /** Stops watching, and lets go of a request that is still open. */
     close() {
       callOffTotal();
       callOffSilence();

@@ -3,10 +3,8 @@ import type { AssistantPart, ModelMessage, TokenUsage, ToolResultPart, UserPart 
 
 export const charactersPerToken = 4;
 
-/** Counts a request and its reply. One counter serves one model. */
-export type UsageCounter = (messages: readonly ModelMessage[], reply: readonly AssistantPart[]) => TokenUsage;
-
-export function openUsageCounter(): UsageCounter {
+/** Gives what counts a request and its reply. One counter serves one model. */
+export function openUsageCounter() {
   // A request carries the whole history, of which only the end is new: the length of each content is remembered with
   // the content itself. 10 000 messages then cost a look-up each, not the writing out of all their JSON.
   const known = new WeakMap<object, number>();
@@ -16,7 +14,7 @@ export function openUsageCounter(): UsageCounter {
     known.set(content, length);
     return length;
   };
-  return (messages, reply) => {
+  return (messages: readonly ModelMessage[], reply: readonly AssistantPart[]): TokenUsage => {
     let inputLength = 0;
     for (const message of messages) inputLength += measure(message.content);
     const inputTokens = Math.ceil(inputLength / charactersPerToken);
