@@ -118,6 +118,12 @@ export class Conversation {
     return replacedBy === undefined ? this.get(id) : this.newest(replacedBy);
   }
 
+  /** Removes what was only meant for this step or turn, as events like any other, so that the history shows it. */
+  removeEphemeral(scope: EphemeralScope, stepId: string | undefined): void {
+    for (const { id } of this.ephemeral(scope))
+      this.emit({ type: 'remove', targetId: id }, { kind: 'runtime' }, stepId);
+  }
+
   /** Ephemeral messages this turn put in that are still there. */
   ephemeral(scope: EphemeralScope): Message[] {
     return this.ephemerals.filter(

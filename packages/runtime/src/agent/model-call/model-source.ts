@@ -1,8 +1,6 @@
 import { GoondanError } from '@goondan/types';
-import type { ModelSource } from '../turn-state/agent-parts.ts';
-import type { Model } from '../model/model-port.ts';
+import type { Model, ModelDeps, ModelSource } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import type { ModelDeps } from '../model/model-ports.ts';
 import { openModel } from './open-model.ts';
 
 /** A model that is there already, or what to open one from. */

@@ -3,9 +3,8 @@
  * runtime knows which kinds there are. Each is imported when one of it is first opened.
  */
 import { GoondanError } from '@goondan/types';
-import type { Model } from '../model/model-port.ts';
+import type { Model, ModelDeps } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import type { ModelDeps } from '../model/model-ports.ts';
 import type { ProviderName } from '../model/providers/provider-table.ts';
 
 type Opener = (spec: ModelSpec, deps: ModelDeps) => Promise<Model>;

@@ -1,5 +1,6 @@
 /** The one shape every model has here, whoever makes it: a provider, the scripted model, a cassette. */
 import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
+import type { Clock } from '../../ports/clock.ts';
 
 export interface ModelRequest {
   /** The system prompt first, then the conversation, every tool call paired with its result. */
@@ -20,4 +21,26 @@ export interface ModelRequest {
  */
 export interface Model {
   generate(request: ModelRequest): Promise<ModelReply>;
+}
+
+/** Finds a model by its reference; opens it when it is first used. */
+export interface ModelSource {
+  readonly refs: readonly string[];
+  open(modelRef: string): Promise<Model>;
+}
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Everything that opening a model needs from outside. */
+export interface ModelDeps {
+  readonly clock: Clock;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The folder that file names in `options` are relative to. */
+  readonly folder: string;
+  /** The global `fetch` when absent. */
+  readonly fetch?: Fetch;
+  /** Told what a person should know about a model, once. */
+  readonly warn?: (message: string) => void;
+  /** Opens another model of the bundle by its reference (`Model/name`), for models that stand before one. */
+  openUpstream?(modelRef: string): Promise<Model>;
 }

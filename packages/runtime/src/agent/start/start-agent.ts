@@ -26,7 +26,7 @@ import { locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, type LogSink, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { modelSource } from '../model-call/model-source.ts';
-import type { Fetch } from '../model/model-ports.ts';
+import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';

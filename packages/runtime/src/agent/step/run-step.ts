@@ -1,6 +1,5 @@
 /** One step: the step chain around one model call and the tool calls it asks for. */
 import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
-import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -45,7 +44,7 @@ export async function runStep(turn: RunningTurn, step: RunningStep): Promise<Ste
     core: () => callModelAndTools(turn, step),
     problemWith: problemWithStepResult,
   });
-  removeEphemeral(turn.conversation, 'step', step.stepId);
+  turn.conversation.removeEphemeral('step', step.stepId);
   return withFinishReason(result, step);
 }
 

@@ -13,17 +13,11 @@ import type { SaveStates } from '../extension/save-states.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
-import type { Model } from '../model/model-port.ts';
+import type { ModelSource } from '../model/model-port.ts';
 import type { CleanMessages } from '../secrets/mask-model-call.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
-
-/** Finds a model by its reference; opens it when it is first used. */
-export interface ModelSource {
-  readonly refs: readonly string[];
-  open(modelRef: string): Promise<Model>;
-}
 
 export interface AgentParts {
   readonly address: AgentAddress;

@@ -3,7 +3,6 @@ import { GoondanError, type Message, type StepResult, type TokenUsage, type Turn
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { sleep } from '../../ports/clock.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
-import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
@@ -125,7 +124,7 @@ async function tryStep(
         : { extension: failure.extension, ...aboutThrown(agent.locate(error), { code: failure.code ?? null }) }),
     });
     if (step.toolStarted) {
-      removeEphemeral(turn.conversation, 'step', stepId);
+      turn.conversation.removeEphemeral('step', stepId);
     } else {
       turn.conversation.rollback(mark);
       turn.toolResults.length = before.resultCount;

@@ -13,7 +13,6 @@ import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
-import { removeEphemeral } from '../conversation/remove-ephemeral.ts';
 import { toTakenUp } from '../conversation/take-up.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
@@ -202,8 +201,8 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   const { agent, conversation } = turn;
   // Resumed, and ended before its steps: its states are in the log, as its messages are.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
-  removeEphemeral(conversation, 'step', undefined);
-  removeEphemeral(conversation, 'turn', undefined);
+  conversation.removeEphemeral('step', undefined);
+  conversation.removeEphemeral('turn', undefined);
   // From here on what a layer emits is refused, also where it would have been muted.
   turn.muted = false;
   const view = conversation.end();

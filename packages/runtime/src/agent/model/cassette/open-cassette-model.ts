@@ -1,9 +1,8 @@
 /** Opens a `cassette` model: `options: { mode: record | replay, file, upstream? }`. */
 import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import type { Model } from '../model-port.ts';
+import type { Model, ModelDeps } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
-import type { ModelDeps } from '../model-ports.ts';
 import { openCassetteWriter, readCassette } from './cassette-file.ts';
 import { recordModel } from './record-model.ts';
 import { replayModel } from './replay-model.ts';

@@ -2,8 +2,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelDelta, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
-import type { ModelRequest } from '../model-port.ts';
-import type { Fetch } from '../model-ports.ts';
+import type { Fetch, ModelRequest } from '../model-port.ts';
 import { readGenerated } from './read-generated.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { readStream } from './read-stream.ts';

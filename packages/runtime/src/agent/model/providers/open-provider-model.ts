@@ -3,9 +3,8 @@
  * option) is found here, at start, and not in the first call.
  */
 import { GoondanError } from '@goondan/types';
-import type { Model } from '../model-port.ts';
+import type { Model, ModelDeps } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
-import type { ModelDeps } from '../model-ports.ts';
 import { callProvider } from './call-provider.ts';
 import { defaultLimit } from './default-limit.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';

@@ -5,7 +5,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Fetch } from '../model-ports.ts';
+import type { Fetch } from '../model-port.ts';
 
 export interface Deadlines {
   /** Without a byte. */
