@@ -16,8 +16,7 @@ import {
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
 import { systemClock } from '../../ports/clock.ts';
-import type { Engine } from '../seams/engine.ts';
-import { noEngine } from '../seams/no-engine.ts';
+import { type Engine, noEngine } from '../seams/engine.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',

@@ -22,8 +22,7 @@ import {
 } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
-import type { Engine } from '../seams/engine.ts';
-import { noEngine } from '../seams/no-engine.ts';
+import { type Engine, noEngine } from '../seams/engine.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';

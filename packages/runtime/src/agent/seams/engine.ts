@@ -4,7 +4,14 @@
  * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before
  * it resolves; a request ends in exactly one of reply, error, timeout.
  */
-import type { AgentAddress, AgentCard, AgentEvent, AgentInstance, TurnResult } from '@goondan/types';
+import {
+  type AgentAddress,
+  type AgentCard,
+  type AgentEvent,
+  type AgentInstance,
+  GoondanError,
+  type TurnResult,
+} from '@goondan/types';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
 export interface Engine {
@@ -19,4 +26,16 @@ export interface Engine {
     timeout: RequestTimeout | undefined,
     signal: AbortSignal,
   ): Promise<TurnResult>;
+}
+
+/** For an agent that runs alone: there is nobody to call. */
+export const noEngine: Engine = {
+  catalog: () => [],
+  list: () => Promise.resolve([]),
+  deliver: (to) => Promise.reject(nobody(to.agentName)),
+  request: (to) => Promise.reject(nobody(to.agentName)),
+};
+
+function nobody(target: string): GoondanError {
+  return new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${target}": this agent runs alone.`);
 }
