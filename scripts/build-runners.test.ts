@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { agentRunner, connectorRunner } from '../packages/runtime/src/orchestrator/runner-path.ts';
+import { agentRunner, connectorRunner } from '../packages/runtime/src/orchestrator/child/runner-path.ts';
 
 const repository = join(import.meta.dir, '..');
 const distFolder = join(repository, 'packages/runtime/dist');

@@ -6,7 +6,7 @@ import { exitCodes } from '../packages/cli/src/exit-codes.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
-import { swarmSettings } from '../packages/runtime/src/orchestrator/swarm-settings.ts';
+import { swarmSettings } from '../packages/runtime/src/orchestrator/plan/swarm-settings.ts';
 import { readRepository, repository } from './read-repository.ts';
 
 const launcher = join(repository, 'packages/cli/bin/gdn.mjs');

@@ -80,8 +80,8 @@ export { closestName } from './config/closest-name.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
 export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
-export { type InspectOptions, inspectAgent } from './orchestrator/inspect-agent.ts';
-export type { ExtensionChanges } from './orchestrator/change-extensions.ts';
+export { type InspectOptions, inspectAgent } from './orchestrator/lone/inspect-agent.ts';
+export type { ExtensionChanges } from './orchestrator/lone/change-extensions.ts';
 export {
   type DivergenceCause,
   type ExplainedDivergence,
@@ -89,13 +89,13 @@ export {
   type ReplayedRun,
   replayRecording,
   type ReplayReport,
-} from './orchestrator/replay-recording.ts';
+} from './orchestrator/lone/replay-recording.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
-export { agentRunner, connectorRunner } from './orchestrator/runner-path.ts';
+export { agentRunner, connectorRunner } from './orchestrator/child/runner-path.ts';
 export type { StoppedSwarm } from './orchestrator/with-stopped-workspace.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
-export { gracePeriodMs } from './orchestrator/swarm-settings.ts';
+export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, eventIdOf, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';

@@ -9,8 +9,8 @@ import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
-import { agentRunner } from '../orchestrator/runner-path.ts';
-import { spawnChild } from '../orchestrator/spawn-child.ts';
+import { agentRunner } from '../orchestrator/child/runner-path.ts';
+import { spawnChild } from '../orchestrator/child/spawn-child.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 
 const runTag = newTag('GOONDAN_RUN');

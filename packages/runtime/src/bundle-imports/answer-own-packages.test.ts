@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childFlags } from '../orchestrator/spawn-child.ts';
+import { childFlags } from '../orchestrator/child/spawn-child.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -10,7 +10,7 @@ import { acceptConnectorEvents } from '../ipc/connector-events.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
-import { childSpawner } from '../orchestrator/spawn-child.ts';
+import { childSpawner } from '../orchestrator/child/spawn-child.ts';
 
 setDefaultTimeout(60_000);
 

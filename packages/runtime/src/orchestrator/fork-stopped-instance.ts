@@ -1,6 +1,6 @@
 import type { AgentAddress } from '@goondan/types';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
-import { refuseKey } from './find-key-problem.ts';
+import { refuseKey } from './address/find-key-problem.ts';
 import { type StoppedSwarm, withStoppedWorkspace } from './with-stopped-workspace.ts';
 
 /**

@@ -23,10 +23,10 @@ import type { Ids } from '../../ports/ids.ts';
 import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import type { ApprovalRecord, ApprovalRecordAnswer } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
-import { isSameAddress } from '../address-key.ts';
-import { describeProblem } from '../describe-problem.ts';
+import { isSameAddress } from '../address/address-key.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
 import type { AgentFrame, FinishedTurn, Report, SwarmListener } from '../instances/swarm-listener.ts';
-import { NamedTimers } from '../named-timers.ts';
+import { NamedTimers } from '../supervision/named-timers.ts';
 import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
 
 export interface ApprovalsDeps {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, JsonObject, TurnResult } from '@goondan/types';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 import { CallBroker } from './call-broker.ts';
 import { defaultCallLimits, type CallAction, type CalleeTimes, type CallFrame, type CallLimits } from './call.ts';
 

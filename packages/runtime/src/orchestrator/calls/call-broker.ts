@@ -23,7 +23,7 @@ import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeLate } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
-import { addressKey, isSameAddress } from '../address-key.ts';
+import { addressKey, isSameAddress } from '../address/address-key.ts';
 import type { CallAction, CalleeTimes, CallFrame, CallMoment } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';

@@ -1,9 +1,9 @@
 /** Whether a call may be made at all, by what is known without asking anybody. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
-import { isSameAddress } from '../address-key.ts';
-import { findAgentProblem } from '../find-agent-problem.ts';
-import { findKeyProblem } from '../find-key-problem.ts';
+import { isSameAddress } from '../address/address-key.ts';
+import { findAgentProblem } from '../address/find-agent-problem.ts';
+import { findKeyProblem } from '../address/find-key-problem.ts';
 import type { CalleeTimes, CallFrame, CallLimits } from './call.ts';
 import { formatChain } from './format-chain.ts';
 import { chainOf } from './stamp-event.ts';

@@ -5,7 +5,7 @@
  */
 import type { AgentAddress } from '@goondan/types';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 
 export class FinishedCalls {
   readonly #most: number;

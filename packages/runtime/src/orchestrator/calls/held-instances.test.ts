@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 import { HeldInstances } from './held-instances.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });

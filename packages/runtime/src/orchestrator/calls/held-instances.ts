@@ -6,7 +6,7 @@
  * Who asks whom has no circle (`calls/wait-graph.ts`), so neither has this. With nobody asking it costs nothing.
  */
 import type { AgentAddress } from '@goondan/types';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 
 export interface HeldDeps {
   /** Those whose own calls wait for people. */

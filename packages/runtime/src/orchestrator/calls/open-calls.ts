@@ -1,7 +1,7 @@
 /** The calls under way, found by event, by who asks and by who is asked. */
 import type { AgentAddress } from '@goondan/types';
 import type { RequestBound } from '../../ipc/request-timeout.ts';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 
 export interface OpenCall {
   readonly kind: 'request' | 'send';

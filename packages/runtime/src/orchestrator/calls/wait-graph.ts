@@ -6,7 +6,7 @@
  * at last for somebody who can go on. A request that would break this can never be answered and is refused at once.
  */
 import type { AgentAddress } from '@goondan/types';
-import { addressKey, isSameAddress } from '../address-key.ts';
+import { addressKey, isSameAddress } from '../address/address-key.ts';
 
 /** The instances an instance waits for. */
 export type Awaited = (address: AgentAddress) => Iterable<AgentAddress>;

@@ -12,7 +12,7 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AnswerAsk } from '../../ipc/connector-asks.ts';
 import type { EmitConnectorEvent } from '../../ipc/connector-events.ts';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
-import type { AskAgentOptions } from '../ask-agent.ts';
+import type { AskAgentOptions } from '../swarm/ask-agent.ts';
 import { addressEvent } from '../ingress/address-event.ts';
 import { routeEvent } from '../ingress/route-event.ts';
 

@@ -11,7 +11,7 @@ import type { Spawn } from '../../ipc/spawn.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { killTagged } from '../guardian/kill-tagged.ts';
 import { newTag } from '../guardian/process-tag.ts';
-import { childSpawner } from '../spawn-child.ts';
+import { childSpawner } from '../child/spawn-child.ts';
 import type { AcceptEvent } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';

@@ -1,6 +1,6 @@
 import type { ConnectionStatus } from '../../control/swarm-control.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
-import { describeProblem } from '../describe-problem.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
 import { afterHealthy } from '../supervision/backoff.ts';
 import type { InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';

@@ -14,7 +14,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/mask-output.ts';
-import { connectorRunner } from '../runner-path.ts';
+import { connectorRunner } from '../child/runner-path.ts';
 import { toStart } from './kept-connection.ts';
 
 export interface ConnectionTrial {

@@ -8,11 +8,11 @@ import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { ForkedInstance, ForkOptions } from '../../workspace/journal/fork-instance.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { DeletedInstance, DeleteOptions, Journal } from '../../workspace/journal/journal.ts';
-import { acceptanceOf, askAgent } from '../ask-agent.ts';
-import { findAgentProblem } from '../find-agent-problem.ts';
-import { refuseKey } from '../find-key-problem.ts';
+import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
+import { findAgentProblem } from '../address/find-agent-problem.ts';
+import { refuseKey } from '../address/find-key-problem.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { SwarmAgents } from '../swarm.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { makeEvent } from './make-event.ts';
 import type {
   Acceptance,
@@ -26,7 +26,7 @@ import type {
   SwarmStatus,
   TurnEnd,
 } from '../../control/swarm-control.ts';
-import { describeProblem } from '../describe-problem.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
 
 export interface LocalControlParts {
   readonly swarm: SwarmAgents;

@@ -11,10 +11,10 @@
  *    `MOST_REMEMBERED`.
  */
 import type { AgentAddress } from '@goondan/types';
-import { addressKey } from '../address-key.ts';
+import { addressKey } from '../address/address-key.ts';
 import type { CallBroker } from '../calls/call-broker.ts';
 import type { HeldInstances } from '../calls/held-instances.ts';
-import type { CurrentPlan } from '../current-plan.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { InstanceInput } from '../supervision/instance-state.ts';
 import { conditionOf } from '../supervision/instance-state.ts';
 import type { Grace } from '../supervision/drain-process.ts';

@@ -13,8 +13,8 @@ import { defaultPolicy } from '../../config/turn-policy.ts';
 import type { Connections } from '../connections/connections.ts';
 import { routedAgents } from '../ingress/routed-agents.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Plan, CurrentPlan } from '../current-plan.ts';
-import type { SwarmAgents } from '../swarm.ts';
+import type { Plan, CurrentPlan } from '../plan/current-plan.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 
 export interface ReloadedParts {
   readonly currentPlan: CurrentPlan;

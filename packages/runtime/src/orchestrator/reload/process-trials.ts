@@ -3,9 +3,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { tryConnection } from '../connections/try-connection.ts';
-import { describeLoneAgent } from '../inspect-agent.ts';
-import type { LoneAgentHost } from '../lone-agent.ts';
-import type { SwarmAgents } from '../swarm.ts';
+import { describeLoneAgent } from '../lone/inspect-agent.ts';
+import type { LoneAgentHost } from '../lone/lone-agent.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
 export interface TrialHost {

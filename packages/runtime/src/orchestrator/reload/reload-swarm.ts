@@ -7,7 +7,7 @@ import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
-import { describeProblem } from '../describe-problem.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadedParts } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ConnectionPlan, SwarmPlan } from '../../config/swarm-plan.ts';
-import { CurrentPlan } from '../current-plan.ts';
+import { CurrentPlan } from '../plan/current-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
 const models = { 'Model/m': { provider: 'scripted', model: 'none' } };

@@ -10,7 +10,7 @@ import { GoondanError } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
-import type { Plan } from '../current-plan.ts';
+import type { Plan } from '../plan/current-plan.ts';
 import { namesOf } from './apply-plan.ts';
 
 /** Starts one part, and ends it when it is ready. Rejects when it is not, or `signal` aborts; nothing is left then. */

@@ -8,7 +8,7 @@ import type { CallBroker } from '../calls/call-broker.ts';
 import type { CallAction } from '../calls/call.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { AgentFrame, FinishedTurn, Report, SwarmListener } from '../instances/swarm-listener.ts';
-import { NamedTimers } from '../named-timers.ts';
+import { NamedTimers } from '../supervision/named-timers.ts';
 import type { Mailboxes } from './mailboxes.ts';
 
 export interface AgentCallsDeps {

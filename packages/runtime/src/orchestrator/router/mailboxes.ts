@@ -15,16 +15,16 @@ import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } fro
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
-import { addressKey } from '../address-key.ts';
-import type { CurrentPlan } from '../current-plan.ts';
-import { findAgentProblem } from '../find-agent-problem.ts';
-import { refuseKey } from '../find-key-problem.ts';
+import { addressKey } from '../address/address-key.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import { findAgentProblem } from '../address/find-agent-problem.ts';
+import { refuseKey } from '../address/find-key-problem.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Report } from '../instances/swarm-listener.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
-import type { UnreadInboxes } from '../unread-inboxes.ts';
+import type { UnreadInboxes } from './unread-inboxes.ts';
 
 export interface MailboxLimits {
   /** Instances that wait for a process; more are refused with `E_PROCESSES_FULL`. */

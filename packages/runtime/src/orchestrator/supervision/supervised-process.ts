@@ -5,7 +5,7 @@
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
-import { NamedTimers } from '../named-timers.ts';
+import { NamedTimers } from './named-timers.ts';
 import { stepInstance } from './instance-machine.ts';
 import {
   type InstanceAction,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { listFields, type SchemaNode } from '../../../../../../scripts/list-fields.ts';
 import { readProviderOptions } from '../../../agent/model/providers/read-provider-options.ts';
 import { toCallOptions } from '../../../agent/model/providers/to-call-options.ts';
-import { swarmSettings } from '../../../orchestrator/swarm-settings.ts';
+import { swarmSettings } from '../../../orchestrator/plan/swarm-settings.ts';
 import { checkScript } from '../../script/check-script.ts';
 import { defaultPolicy } from '../../turn-policy.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';

@@ -1,0 +1,14 @@
+import { closestName } from '../../config/closest-name.ts';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+
+/** Whoever names an agent that is not there is told who is (A-06); `undefined` when it is one of them. */
+export function findAgentProblem(agentName: string, agents: readonly string[]): FrameError | undefined {
+  if (agents.includes(agentName)) return undefined;
+  const known = agents.join(', ') || 'none';
+  const meant = closestName(agentName, agents);
+  return {
+    code: 'E_AGENT_UNKNOWN',
+    message: `There is no agent "${agentName}". Agents: ${known}.`,
+    ...(meant === undefined ? {} : { suggestion: `Did you mean \`${meant}\`?` }),
+  };
+}

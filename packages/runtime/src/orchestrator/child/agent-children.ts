@@ -1,0 +1,86 @@
+/** Processes for agents: the one that waits ready, or a new one. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import type { RestartPolicy } from '../../config/swarm-policy.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ChildOutput, ChildProcess, Spawn } from '../../ipc/spawn.ts';
+import { WarmSpare } from './warm-spare.ts';
+
+export type AgentChild = ChildProcess<ToAgent, FromAgent>;
+
+export interface AgentChildrenParts {
+  readonly spawn: Spawn;
+  /** The program that an agent's process runs. */
+  readonly runner: string;
+  /** For what is too long for a frame. It exists. */
+  readonly folder: string;
+  readonly restart: RestartPolicy;
+  readonly clock: Clock;
+  /** 0 or 1. */
+  readonly spares: number;
+}
+
+export interface AgentChildren {
+  /** Starts the one that waits. */
+  warmUp(): void;
+  /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
+  start(agent: DeclaredAgent, request: ChildRequest): AgentChild;
+  close(): Promise<void>;
+}
+
+export interface ChildRequest {
+  /** For messages. */
+  readonly name: string;
+  /** The instance's own folder; it need not exist. */
+  readonly cwd: string;
+  readonly onOutput: (output: ChildOutput) => void;
+}
+
+export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenParts): AgentChildren {
+  const spare = new WarmSpare(spawnSpare, restart, clock);
+  return {
+    warmUp: () => void (spares > 0 && spare.fill()),
+    start(agent, request) {
+      mkdirSync(request.cwd, { recursive: true, mode: 0o700 });
+      return takeSpare(agent, request) ?? spawnFor(agent, request);
+    },
+    close: () => spare.close(),
+  };
+
+  /** Its environment is given to a process when it starts: one with a wish of its own cannot have the one that waits. */
+  function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {
+    if (spares === 0 || Object.keys(environment).length > 0) return undefined;
+    const taken = spare.take();
+    taken?.adopt(request.onOutput);
+    return taken?.child;
+  }
+
+  function spawnFor({ environment }: DeclaredAgent, { name, onOutput }: ChildRequest): AgentChild {
+    const declared = environment === undefined ? {} : { environment };
+    return spawn(agentLanguage, { name, runner, frameFolder: newFrameFolder(), onOutput, ...declared });
+  }
+
+  function spawnSpare() {
+    let hear: (output: ChildOutput) => void = () => undefined;
+    const child: AgentChild = spawn(agentLanguage, {
+      name: 'an agent that is not known yet',
+      runner,
+      frameFolder: newFrameFolder(),
+      onOutput: (output) => hear(output),
+    });
+    return {
+      child,
+      exited: child.exited,
+      kill: (graceMs: number) => child.kill(graceMs),
+      adopt: (onOutput: (output: ChildOutput) => void) => void (hear = onOutput),
+    };
+  }
+
+  function newFrameFolder(): string {
+    return join(folder, crypto.randomUUID());
+  }
+}

@@ -1,0 +1,277 @@
+// With real processes: what a child gets, and what is left when it goes.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError, type JsonObject } from '@goondan/types';
+import { agentLanguage } from '../../ipc/codec.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { ChildOutput, ChildProcess, SpawnRequest } from '../../ipc/spawn.ts';
+import { killTagged } from '../guardian/kill-tagged.ts';
+import { newTag } from '../guardian/process-tag.ts';
+import { readProcesses } from '../guardian/read-processes.ts';
+import { childSpawner } from './spawn-child.ts';
+
+const runTag = newTag('GOONDAN_RUN');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spawn-child-'));
+});
+afterAll(async () => {
+  expect((await killTagged(runTag)).ended).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a child that runs `body` with `channel` and `tell(payload)` in scope. */
+function start(body: string, request: Partial<SpawnRequest> = {}) {
+  const ipc = (file: string) => JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', file));
+  const runner = join(folder, `${crypto.randomUUID()}.ts`);
+  writeFileSync(
+    runner,
+    `import { connectToParent } from ${ipc('connect-to-parent.ts')};
+     import { agentLanguage } from ${ipc('codec.ts')};
+     const channel = connectToParent(agentLanguage, process.argv[2]);
+     channel.onClose(() => process.exit(0));
+     channel.onMessage(() => undefined);
+     const tell = (payload) => channel.send({ type: 'runtime.event', name: 'told', payload });
+     const sh = (script) => Bun.spawn(['sh', '-c', script], { stdio: ['ignore', 'inherit', 'inherit'] });
+     ${body}`,
+  );
+  const spawn = childSpawner({ runTag, environment: { PATH: process.env.PATH, SECRET: 'x' } });
+  const frameFolder = join(folder, crypto.randomUUID());
+  return spawn(agentLanguage, { name: 'agent a/default', runner, frameFolder, ...request });
+}
+
+function firstTold(child: ChildProcess<ToAgent, FromAgent>): Promise<JsonObject> {
+  return new Promise((resolve) => {
+    child.channel.onMessage((message) => {
+      if (message.type === 'runtime.event') resolve(message.payload);
+    });
+  });
+}
+
+const countTagged = async () => (await readProcesses(runTag)).filter(({ isTagged }) => isTagged).length;
+
+/** Until it holds, and still does a moment later: a shell that is about to leave counts like what it leaves behind. */
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  for (;;) {
+    if (await condition()) {
+      await Bun.sleep(60);
+      if (await condition()) return;
+    }
+    await Bun.sleep(5);
+  }
+}
+
+describe('a child', () => {
+  test('starts in the folder of nobody, with nothing but what it is given', async () => {
+    const child = start(
+      `await tell({ cwd: process.cwd(), args: process.argv.slice(3), env: { ...process.env }, ids: (await Bun.file('/proc/self/stat').text()).split(') ')[1].split(' ').slice(2, 4).map(Number), hasSend: process.send !== undefined, flags: process.execArgv });`,
+      { args: ['one', 'two'], environment: { TOKEN: 'declared' } },
+    );
+    const { cwd: where, args, env, flags, ids, hasSend } = await firstTold(child);
+    expect({ where, args, hasSend }).toEqual({ where: '/', args: ['one', 'two'], hasSend: false });
+    expect(flags).toEqual(['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans']);
+    const names = Object.keys(env as JsonObject).filter((name) => !name.startsWith('BUN_'));
+    expect(names.toSorted()).toEqual(['GOONDAN_CHILD', 'GOONDAN_RUN', 'PATH', 'TOKEN']);
+    // It leads its own group and its own session.
+    expect(ids).toEqual([child.pid, child.pid]);
+    await child.kill(0);
+  });
+
+  test('reads no bunfig and no .env of the home folder, and installs nothing', async () => {
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    for (const name of ['bunfig.toml', '.bunfig.toml']) {
+      writeFileSync(join(home, name), `preload = [${JSON.stringify(join(home, 'preload.ts'))}]\n`);
+    }
+    writeFileSync(join(home, 'preload.ts'), 'process.env.PRELOADED = "yes";\n');
+    writeFileSync(join(home, '.env'), 'FROM_DOTENV=yes\n');
+    const child = start(
+      `const imported = await import('no-such-package-' + 'at-all').then(() => 'installed', (error) => error.message);
+       await tell({ preloaded: process.env.PRELOADED ?? null, dotenv: process.env.FROM_DOTENV ?? null, imported });`,
+      { environment: { HOME: home } },
+    );
+    expect(await firstTold(child)).toEqual({
+      preloaded: null,
+      dotenv: null,
+      imported: expect.stringContaining('Cannot find'),
+    });
+    await child.kill(0);
+  });
+
+  test('says how it ended', async () => {
+    expect(await start(`process.exit(3);`).exited).toEqual({ code: 3, signal: null, leftBehind: 0 });
+    expect(await start(`process.kill(process.pid, 'SIGSEGV'); await Bun.sleep(10_000);`).exited).toMatchObject({
+      signal: 'SIGSEGV',
+    });
+  });
+
+  test('is heard to its last message before it counts as gone', async () => {
+    const child = start(`
+      for (let n = 0; n < 20_000; n++) await channel.send({ type: 'pong', n });
+      process.exit(1);
+    `);
+    let heard = 0;
+    child.channel.onMessage(() => (heard += 1));
+    await child.exited;
+    // More than is read at once: reading goes on when the child is long gone.
+    expect(heard).toBe(20_000);
+    expect(child.channel.isClosed).toBe(true);
+  });
+
+  test('that crashes leaves its last lines behind, and its folder of frames does not stay', async () => {
+    const child = start(
+      `await tell({ text: 'x'.repeat(10) });
+       channel.send({ type: 'call', callId: 'c', kind: 'send', to: { agentName: 'a', instanceKey: 'k' }, timeoutMs: 1,
+         event: { id: 'e', type: 't', input: 'x'.repeat(2_000_000), instanceKey: 'k', source: { kind: 'cli', name: 'x' }, traceId: 't', createdAt: new Date() } });
+       console.log('about to fail');
+       throw new Error('the reason');`,
+      { frameFolder: join(folder, 'frames-of-one') },
+    );
+    child.channel.onMessage(() => undefined);
+    expect(await child.exited).toMatchObject({ code: 1, signal: null });
+    const lines = child
+      .recentOutput()
+      .flatMap((each) => (each.kind === 'line' ? [`${each.stream}: ${each.text}`] : []));
+    expect(lines).toContain('stdout: about to fail');
+    expect(lines).toContainEqual(expect.stringMatching(/^stderr: .*the reason/));
+    expect(existsSync(join(folder, 'frames-of-one'))).toBe(false);
+  });
+
+  test('that cannot be started is an error with a code that names it', () => {
+    const spawn = childSpawner({ runTag, bun: join(folder, 'no-bun') });
+    const failing = () => spawn(agentLanguage, { name: 'agent a/default', runner: '/x.ts', frameFolder: '/frames' });
+    expect(failing).toThrow(GoondanError);
+    expect(failing).toThrow('The process of agent a/default cannot be started: ');
+    expect(failing).toThrow(expect.objectContaining({ code: 'E_PROCESS_START' }));
+  });
+});
+
+describe('a child that ends takes everything it started with it', () => {
+  test.each([
+    ['its own children', `sh('sleep 1000 & sleep 1000')`, 3],
+    ['one in a session of its own', `sh('setsid sleep 1000 & exit 0')`, 1],
+    ['one forked twice', `sh('(setsid sh -c "sleep 1000 & sleep 1000" &)')`, 3],
+  ])('%s', async (_, starting, processes) => {
+    const child = start(`${starting}; await tell({});`);
+    await firstTold(child);
+    await until(async () => (await countTagged()) === processes + 1);
+    process.kill(child.pid, 'SIGKILL');
+    const { signal, leftBehind } = await child.exited;
+    expect(signal).toBe('SIGKILL');
+    // Bun takes its own children with it; what those had started is what is left.
+    expect(leftBehind).toBeWithin(1, processes + 1);
+    expect(await countTagged()).toBe(0);
+  });
+
+  test('and nothing of its siblings', async () => {
+    const sibling = start(`sh('exec sleep 1000'); await tell({});`);
+    await firstTold(sibling);
+    const child = start(`sh('exec sleep 1000'); await tell({});`);
+    await firstTold(child);
+    await child.kill(0);
+    expect(await countTagged()).toBe(2);
+    await sibling.kill(0);
+    expect(await countTagged()).toBe(0);
+  });
+});
+
+describe('killing a child', () => {
+  test('lets it end by itself within the grace', async () => {
+    const child = start(`
+      process.on('SIGTERM', () => { console.log('cleaning up'); process.exit(0); });
+      await tell({});
+    `);
+    await firstTold(child);
+    expect(await child.kill(10_000)).toMatchObject({ code: 0 });
+    expect(child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: 'cleaning up' });
+  });
+
+  test('asks the whole group', async () => {
+    const child = start(`
+      process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300));
+      sh('trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
+      await tell({});
+    `);
+    await firstTold(child);
+    await until(() => child.recentOutput().length === 1);
+    await child.kill(10_000);
+    expect(child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: 'asked' });
+  });
+
+  test('does not wait longer than the grace, and reaches the whole group', async () => {
+    const child = start(`
+      process.on('SIGTERM', () => undefined);
+      sh('trap "" TERM; while :; do sleep 1000; done');
+      await tell({});
+    `);
+    await firstTold(child);
+    await until(async () => (await countTagged()) === 3);
+    const startedAt = performance.now();
+    expect(await child.kill(100)).toMatchObject({ signal: 'SIGKILL' });
+    expect(performance.now() - startedAt).toBeGreaterThan(100);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(await countTagged()).toBe(0);
+  });
+
+  test('works when its loop is blocked or it is stopped, and twice does no harm', async () => {
+    const blocked = start(`await tell({}); while (true) {}`);
+    await firstTold(blocked);
+    expect(await Promise.all([blocked.kill(10), blocked.kill(0)])).toEqual([
+      expect.objectContaining({ signal: expect.stringMatching(/^SIG(?:TERM|KILL)$/) }),
+      expect.objectContaining({ signal: expect.stringMatching(/^SIG(?:TERM|KILL)$/) }),
+    ]);
+    const stopped = start(`await tell({}); process.kill(process.pid, 'SIGSTOP');`);
+    await firstTold(stopped);
+    await until(() => readFileSync(`/proc/${stopped.pid}/stat`, 'utf8').includes(') T '));
+    expect(await stopped.kill(20)).toMatchObject({ signal: 'SIGKILL' });
+    expect(await stopped.kill(0)).toMatchObject({ signal: 'SIGKILL' });
+  });
+});
+
+describe('a child whose orchestrator is killed', () => {
+  test('ends too, without a guardian and with its loop blocked', async () => {
+    const spawning = join(folder, 'spawning.ts');
+    const runner = join(folder, 'blocked.ts');
+    writeFileSync(runner, `while (true) {}`);
+    writeFileSync(
+      spawning,
+      `import { spawnChild } from ${JSON.stringify(join(import.meta.dir, 'spawn-child.ts'))};
+       import { agentLanguage } from ${JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', 'codec.ts'))};
+       const request = { name: 'x', runner: ${JSON.stringify(runner)}, frameFolder: '/nowhere' };
+       console.log(spawnChild({ runTag: ${JSON.stringify(runTag)} }, agentLanguage, request).pid);`,
+    );
+    const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await orchestrator.stdout.getReader().read();
+    expect(await countTagged()).toBe(1);
+    // Long enough to have started its loop.
+    await Bun.sleep(100);
+    orchestrator.kill('SIGKILL');
+    const killedAt = performance.now();
+    await until(async () => (await countTagged()) === 0);
+    expect(performance.now() - killedAt).toBeLessThan(2_000);
+  });
+});
+
+describe('a child that prints without end', () => {
+  test('costs the orchestrator neither memory nor time, and others are not kept waiting', async () => {
+    const heard: ChildOutput[] = [];
+    const child = start(`await tell({}); for (;;) console.log('x'.repeat(100) + '\\n'.repeat(1_000));`, {
+      onOutput: (output) => heard.push(output),
+    });
+    await firstTold(child);
+    const before = process.memoryUsage.rss();
+    const cpuBefore = process.cpuUsage();
+    await Bun.sleep(1_500);
+    const { user, system } = process.cpuUsage(cpuBefore);
+    // Microseconds; who reads as fast as it can needs all of them.
+    expect(user + system).toBeLessThan(750_000);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(80_000_000);
+    await child.kill(0);
+    expect(heard.length).toBeLessThan(20_000);
+    expect(heard.some(({ kind }) => kind === 'dropped')).toBe(true);
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Loads one agent in a process of its own to see what it is made of, and ends it: no event, no turn, no conversation.
+ * Its tools' and extensions' modules do run.
+ */
+import { GoondanError } from '@goondan/types';
+import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
+import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
+
+export interface InspectOptions {
+  readonly plan: SwarmPlan;
+  /** One of its agents. */
+  readonly agentName: string;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** For its extensions to clean up; then it is killed. */
+const CLEAN_UP_MS = 5_000;
+
+/**
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not ready in time), `E_CANCELLED`,
+ * those with which an agent fails to start.
+ */
+export async function inspectAgent(options: InspectOptions): Promise<AgentDescription> {
+  const { agentName, signal, clock = systemClock } = options;
+  const plan = checkSwarmPlan(options.plan);
+  const agent = plan.agents.find((each) => each.agentName === agentName);
+  if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}".`);
+  return describeLoneAgent({ plan, agent, signal, clock });
+}
+
+/**
+ * The same of any agent. `hear` is told its other messages.
+ *
+ * **Errors** — those of `runLoneAgent`.
+ */
+export async function describeLoneAgent(
+  options: LoneAgentOptions,
+  hear: (message: FromAgent) => void = () => undefined,
+): Promise<AgentDescription> {
+  const { clock = systemClock } = options;
+  return runLoneAgent(options, (message, { process, child }) => {
+    if (message.type !== 'ready') {
+      hear(message);
+      return undefined;
+    }
+    const { type: _, statuses: _statuses, ...description } = message;
+    process.say({ type: 'drain', graceMs: CLEAN_UP_MS });
+    let code: number | null = 0;
+    const exited = child.exited.then((end) => void (code = end.code));
+    return waitAtMost(clock, CLEAN_UP_MS, exited).then(() => {
+      if (code === 0 || code === null) return description;
+      // A promise that nobody awaits, for instance: the next agent would end in its first turn.
+      const problem = `The process of agent "${options.agent.agentName}" ended with code ${code} as soon as it was ready.`;
+      throw new GoondanError('E_PROCESS_START', problem, { suggestion: 'The log says what it threw.' });
+    });
+  });
+}

@@ -1,0 +1,210 @@
+/**
+ * Replays a recorded turn in a process of its own, as the agent is now or with other extensions, and says what did
+ * something else and why. No model, no tool and no agent is reached, and nothing of the workspace is changed.
+ */
+import { GoondanError } from '@goondan/types';
+import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import { extensionDigest } from '../../config/extension-digest.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import { maskSecrets } from '../../log/mask-secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Divergence, ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { RecordedRun } from '../../trace/assemble-recording.ts';
+import type { RecordedHalt, Recording } from '../../trace/recording.ts';
+import type { TurnSummary } from '../../trace/turn-trace.ts';
+import type { KeptRecording, KeptRun } from '../../workspace/traces/read-recording.ts';
+import { changeExtensions, type ExtensionChanges } from './change-extensions.ts';
+import { runLoneAgent } from './lone-agent.ts';
+
+export interface ReplayOptions extends ExtensionChanges {
+  /** As it is now: the agent of the turn is one of its agents. */
+  readonly plan: SwarmPlan;
+  /** From `readRecording`. */
+  readonly kept: KeptRecording;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/**
+ * Why something else was done. `swapped`, `removed`: the extension was, for this replay. `changed`: its code or its
+ * config is not what was recorded. `follows`: it is the same, but another extension is not, and this one noticed.
+ * `itself`: it reads something that is not recorded. `agent`: no extension, but the agent's prompt, model or tools.
+ */
+export type DivergenceCause = 'swapped' | 'removed' | 'changed' | 'follows' | 'itself' | 'agent';
+
+export interface ExplainedDivergence extends Divergence {
+  readonly cause: DivergenceCause;
+}
+
+export interface ReplayReport extends Omit<ReplayOutcome, 'first'> {
+  readonly turn: TurnSummary;
+  /** The first; absent when everything was done as it was then. */
+  readonly divergence?: ExplainedDivergence;
+  /** With other extensions: what did something else without them already. It is not their doing. */
+  readonly without?: ExplainedDivergence;
+  /** Of a turn that another process went on with: what came of each of its runs. The other fields are of all of them. */
+  readonly runs?: readonly ReplayedRun[];
+}
+
+/** A turn as one process ran it. */
+export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'> {
+  /** How it ended then. */
+  readonly how: 'finished' | RecordedHalt['how'];
+  readonly divergence?: ExplainedDivergence;
+  readonly without?: ExplainedDivergence;
+  /** Absent when it was not replayed. */
+  readonly outcome?: Omit<ReplayOutcome, 'first'>;
+  /** Why not. */
+  readonly problem?: string;
+}
+
+/** Of a turn that was interrupted again and again the last ones are replayed. */
+const MOST_RUNS = 8;
+
+/**
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`, those of
+ * `runLoneAgent`.
+ */
+export async function replayRecording(options: ReplayOptions): Promise<ReplayReport> {
+  const { kept, swap = {}, without = [] } = options;
+  const plan = checkSwarmPlan(options.plan);
+  const { agentName } = kept.turn;
+  const agent = plan.agents.find((each) => each.agentName === agentName);
+  if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}" any more.`);
+  refuseUnknownStates(kept, agent);
+  const changed = changeExtensions(agent, { swap, without }, plan.agents);
+  const runs: ReplayedRun[] = [];
+  for (const [index, run] of kept.runs.entries()) {
+    const about = { startedAt: run.startedAt, fromStep: run.fromStep };
+    const { problem = kept.runs.length - index > MOST_RUNS ? `only the last ${MOST_RUNS} are` : undefined } = run;
+    const { recording } = run;
+    if (recording === undefined || problem !== undefined) {
+      runs.push({ ...about, how: recording?.halt?.how ?? 'crashed', ...(problem !== undefined && { problem }) });
+      continue;
+    }
+    const isLast = index === kept.runs.length - 1;
+    const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, agent, changed);
+    runs.push({ ...about, how: recording.halt?.how ?? 'finished', ...replayed });
+  }
+  const isInRuns = kept.runs.length > 1 || kept.runs.some(({ recording }) => recording?.takenUp !== undefined);
+  return { ...reportOf(kept.turn, runs), ...(isInRuns && { runs }) };
+}
+
+interface ReplayableRun extends KeptRun {
+  readonly recording: Recording;
+}
+
+type RunReport = Pick<ReplayedRun, 'divergence' | 'without' | 'outcome'>;
+
+/** As the agent is, and then, if that is another one, as it is changed. */
+async function replayRun(
+  options: ReplayOptions,
+  kept: ReplayableRun,
+  isLast: boolean,
+  agent: DeclaredAgent,
+  changed: DeclaredAgent,
+): Promise<RunReport> {
+  const { swap = {}, without = [] } = options;
+  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, { kept, isLast, ignored }, options);
+  const edited = editedExtensions(kept.recording, agent);
+  const before = await run(agent, []);
+  const explain = (divergence: Divergence, others: ExtensionChanges): ExplainedDivergence => ({
+    ...divergence,
+    cause: causeOf(divergence, edited, others),
+  });
+  const first = before.first && explain(before.first, {});
+  if (changed === agent) return describeRun(before, first);
+  const replaced = [...Object.keys(swap), ...without];
+  const itself = first?.extension !== undefined && !replaced.includes(first.extension) ? [first.extension] : [];
+  const after = await run(changed, itself);
+  const divergence = after.first && explain(after.first, { swap, without });
+  const known = first !== undefined && (first.extension === undefined || itself.length > 0) ? { without: first } : {};
+  return { ...describeRun(after, divergence), ...known };
+}
+
+function describeRun({ first: _, ...outcome }: ReplayOutcome, divergence: ExplainedDivergence | undefined): RunReport {
+  return { outcome, ...(divergence === undefined ? {} : { divergence }) };
+}
+
+/** Of all runs; what is told of one alone is told of the first that did something else, or of the last. */
+function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport {
+  const outcomes = runs.flatMap(({ outcome }) => outcome ?? []);
+  const sum = (count: (outcome: Omit<ReplayOutcome, 'first'>) => number) =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0);
+  const differing = runs.filter(({ divergence }) => divergence !== undefined);
+  const told = differing[0] ?? runs.at(-1);
+  const { divergence, outcome } = told ?? {};
+  const without = runs.find((run) => run.without !== undefined)?.without;
+  return {
+    turn,
+    ...(divergence && { divergence }),
+    ...(without && { without }),
+    others: sum(({ others }) => others) + Math.max(0, differing.length - 1),
+    layers: sum(({ layers }) => layers),
+    steps: sum(({ steps }) => steps),
+    served: {
+      model: sum(({ served }) => served.model),
+      tool: sum(({ served }) => served.tool),
+      agent: sum(({ served }) => served.agent),
+      approval: sum(({ served }) => served.approval),
+    },
+    ...(outcome?.stoppedAt && { stoppedAt: outcome.stoppedAt }),
+    ...(outcome?.halted && { halted: outcome.halted }),
+  };
+}
+
+/** More than the layers of one replay may take, and its process's start. */
+const LONGEST_MS = 120_000;
+
+interface RunToReplay {
+  readonly kept: ReplayableRun;
+  readonly isLast: boolean;
+  readonly ignored: readonly string[];
+}
+
+function replayAs(
+  agent: DeclaredAgent,
+  { kept: { recording, events, times }, isLast, ignored }: RunToReplay,
+  { plan, kept, signal, clock }: ReplayOptions,
+): Promise<ReplayOutcome> {
+  const { messages: found, extensionState, turn } = kept;
+  const { agentName, instanceKey } = turn;
+  const messages = found.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
+  const stateAfter = isLast ? kept.stateAfter : {};
+  const replay: ReplayStart = { recording, messages, events, extensionState, stateAfter, times, ignored };
+  const start = { address: { agentName, instanceKey }, replay };
+  return runLoneAgent({ plan, agent, start, signal, clock, timeoutMs: LONGEST_MS }, (message) =>
+    message.type === 'replayed' ? message.outcome : undefined,
+  );
+}
+
+/** Without what it kept an extension would do something else, and nobody could tell why. */
+function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extensions = [] }: DeclaredAgent): void {
+  const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));
+  if (unknown === undefined) return;
+  const problem = `the state of Extension/${unknown.resource.metadata.name} before it was too long to be kept`;
+  throw new GoondanError('E_REPLAY_INCOMPLETE', `${turn.turnId} cannot be replayed: ${problem}.`);
+}
+
+/** Extensions that are not what they were when the turn was recorded, those that came and went among them. */
+function editedExtensions(recording: Recording, { extensions = [], secrets = [] }: DeclaredAgent): Set<string> {
+  const mask = maskSecrets(secrets);
+  const now = new Map(extensions.map((each) => [each.resource.metadata.name, extensionDigest(each, mask)]));
+  const then = new Map(recording.extensions.map(({ name, digest }) => [name, digest]));
+  return new Set([...now.keys(), ...then.keys()].filter((name) => now.get(name) !== then.get(name)));
+}
+
+function causeOf(
+  { extension }: Divergence,
+  edited: ReadonlySet<string>,
+  { swap = {}, without = [] }: ExtensionChanges,
+): DivergenceCause {
+  const isChanged = without.length + Object.keys(swap).length > 0;
+  if (extension === undefined) return isChanged ? 'follows' : 'agent';
+  if (Object.hasOwn(swap, extension)) return 'swapped';
+  if (without.includes(extension)) return 'removed';
+  if (edited.has(extension)) return 'changed';
+  return edited.size > 0 || isChanged ? 'follows' : 'itself';
+}

@@ -1,0 +1,12 @@
+import { GoondanError } from '@goondan/types';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
+
+/** What the operator says about turns, whatever the plan says: `GOONDAN_TRACE`. **Errors** — `E_SWARM_PLAN`. */
+export function operatorPolicy(environment: Readonly<Record<string, string | undefined>>): Partial<TurnPolicy> {
+  const { GOONDAN_TRACE: trace = '' } = environment;
+  if (trace === '') return {};
+  if (trace === 'on' || trace === 'off') return { trace };
+  throw new GoondanError('E_SWARM_PLAN', `The variable GOONDAN_TRACE is "${trace}", neither "on" nor "off".`, {
+    suggestion: 'Set it to `off` to write down no traces, or do not set it.',
+  });
+}

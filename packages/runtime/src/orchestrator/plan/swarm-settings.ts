@@ -1,0 +1,55 @@
+/** `Swarm.spec.policy` with every default filled in, for the parts of the orchestrator that live by it. */
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
+import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
+import { type CalleeTimes, type CallLimits, defaultCallLimits } from '../calls/call.ts';
+import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
+import { defaultSupervisionPolicy, type SupervisionPolicy } from '../supervision/supervision-policy.ts';
+
+export interface SwarmSettings {
+  readonly supervision: SupervisionPolicy;
+  readonly heartbeat: HeartbeatPolicy;
+  readonly calls: CallLimits;
+  readonly maxProcesses: number;
+  readonly graceMs: number;
+  readonly spares: number;
+  /** What the swarm says about turns; an agent's own policy counts before it. */
+  readonly turn: Partial<TurnPolicy>;
+}
+
+const DEFAULT_PROCESSES = 64;
+const DEFAULT_GRACE_SECONDS = 30;
+
+export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): SwarmSettings {
+  const { maxProcesses, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
+  const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
+  return {
+    supervision: {
+      ...defaultSupervisionPolicy,
+      restart: { ...defaultSupervisionPolicy.restart, ...restart },
+      idle:
+        idle?.hibernateAfterSeconds === undefined
+          ? defaultSupervisionPolicy.idle
+          : { hibernateAfterSeconds: idle.hibernateAfterSeconds ?? undefined },
+      crashesBeforeDeadLetter,
+      ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
+    },
+    heartbeat: { ...defaultHeartbeatPolicy, ...heartbeat },
+    calls: defaultCallLimits,
+    maxProcesses: maxProcesses ?? DEFAULT_PROCESSES,
+    graceMs: gracePeriodMs({ policy }),
+    spares: spares ?? 1,
+    turn,
+  };
+}
+
+/** By the policy of the agent that is asked. */
+export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}): CalleeTimes {
+  const turnMs = turnTimeoutMs ?? defaultPolicy.turnTimeoutMs;
+  return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };
+}
+
+/** How long running turns may take when the swarm stops. */
+export function gracePeriodMs({ policy }: Pick<SwarmPlan, 'policy'>): number {
+  return (policy?.shutdown?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import type { AgentAddress } from '@goondan/types';
+import { simpleEvent } from '../../workspace/simulation/simulated-turn.ts';
+import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
+
+const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
+
+function input(agentName: string, callers: readonly string[], cancelled?: string): PendingInput {
+  const event = simpleEvent(`of-${agentName}`, callers.length === 0 ? {} : { callChain: callers.map(at) });
+  return { address: at(agentName), entries: [{ seq: 1, event, ...(cancelled === undefined ? {} : { cancelled }) }] };
+}
+
+/** Who is cancelled, and why. */
+const reasons = (inputs: readonly PendingInput[]) =>
+  Object.fromEntries(giveUpRequests(inputs).map(({ address, entries }) => [address.agentName, entries[0]?.cancelled]));
+
+test('R-02 what a cancelled turn asked for is given up, also by those it asked', () => {
+  const inputs = [input('a', [], 'enough'), input('b', ['a']), input('c', ['a', 'b']), input('d', [])];
+  const over = 'the turn that asked is over';
+  expect(reasons(inputs)).toEqual({ a: 'enough', b: over, c: over, d: undefined });
+});
+
+test('R-02 what a turn asked for that goes on is still wanted', () => {
+  expect(reasons([input('a', []), input('b', ['a'])])).toEqual({ a: undefined, b: undefined });
+});
+
+test('R-02 the request of a turn that is over is given up', () => {
+  expect(reasons([{ address: at('a'), entries: [] }, input('b', ['a'])])).toMatchObject({ b: expect.any(String) });
+});
+
+test('T-05 the request of a caller whose inbox cannot be read is still wanted: its turn may go on', () => {
+  const problem = { code: 'E_STORE_CORRUPT', message: 'damaged' } as const;
+  const inputs = [{ address: at('a'), entries: [], problem }, input('b', ['a']), input('c', ['a', 'b'])];
+  expect(reasons(inputs)).toEqual({ a: undefined, b: undefined, c: undefined });
+});
+
+test('R-02 another event of the caller that was cancelled, and waits, is not the turn that asked', () => {
+  const caller = input('a', []);
+  const waiting = { seq: 2, event: simpleEvent('later'), cancelled: 'enough' };
+  const inputs = [{ ...caller, entries: [...caller.entries, waiting] }, input('b', ['a'])];
+  expect(reasons(inputs)).toEqual({ a: undefined, b: undefined });
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ErrorCode, GoondanError } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { READ_AGAIN_MS, UnreadInboxes } from './unread-inboxes.ts';
+
+const at = { agentName: 'a', instanceKey: 'default' };
+
+function setUp(code: ErrorCode) {
+  const clock = manualClock();
+  const posted: string[] = [];
+  const disk = { fails: true, reads: 0 };
+  const unread = new UnreadInboxes({
+    clock,
+    journal: {
+      async pendingEntries() {
+        disk.reads += 1;
+        if (disk.fails) throw new GoondanError(code, 'not now');
+        return [{ seq: 1, event: fakeEvent('kept') }];
+      },
+    },
+    instances: { post: (_, { type }) => void posted.push(type), remember: () => undefined },
+  });
+  return { clock, disk, posted, unread };
+}
+
+/** One that could not be read when the swarm started. */
+function open(code: ErrorCode) {
+  const opened = setUp(code);
+  opened.unread.add(at, { code, message: 'not now' });
+  return opened;
+}
+
+test('T-01 an inbox that the disk could not read is read again by itself until its input is there', async () => {
+  const { clock, disk, posted, unread } = open('E_STORE_READ');
+  await clock.advance(READ_AGAIN_MS * 3);
+  expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 3, timers: 1 });
+  disk.fails = false;
+  await clock.advance(READ_AGAIN_MS);
+  expect(posted.slice(-2)).toEqual(['forgive', 'work']);
+  expect({ isUnread: unread.has(at), timers: clock.pending }).toEqual({ isUnread: false, timers: 0 });
+});
+
+test('T-01 a damaged inbox is read again when somebody asks, and not by itself', async () => {
+  const { clock, disk, unread } = open('E_STORE_CORRUPT');
+  expect(clock.pending).toBe(0);
+  await unread.tryAgain(at);
+  expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 1, timers: 0 });
+});
+
+test('T-01 nothing is read any more once the instance is deleted, or the swarm stops', async () => {
+  for (const end of ['delete', 'close'] as const) {
+    const { clock, unread } = open('E_STORE_READ');
+    unread[end](at);
+    expect(clock.pending).toBe(0);
+  }
+});
+
+test.each([
+  ['E_STORE_CORRUPT', true],
+  ['E_DISK_FULL', false],
+  ['E_STORE_READ', false],
+] as const)(
+  'T-05 an event that is refused with %s makes its instance one that does not start: %p',
+  (code, isDamaged) => {
+    const { unread, posted } = setUp(code);
+    unread.refused(at, new GoondanError(code, 'not now'));
+    expect(unread.has(at)).toBe(isDamaged);
+    expect(posted).toEqual(isDamaged ? ['damaged'] : []);
+  },
+);
+
+test('T-05 a damaged inbox that can be read again is forgiven first, and then gets what it had accepted', async () => {
+  const { unread, posted, disk } = open('E_STORE_CORRUPT');
+  await unread.tryAgain(at);
+  expect(unread.has(at)).toBe(true);
+  disk.fails = false;
+  await unread.tryAgain(at);
+  expect(unread.has(at)).toBe(false);
+  expect(posted).toEqual(['damaged', 'damaged', 'forgive', 'work']);
+});
+
+test('T-05 a question of an instance whose inbox cannot be read is kept: its turn may go on', async () => {
+  const first = await openFakeSwarm(async () => undefined);
+  const { stateRoot } = first;
+  await first.swarm.accept(at, fakeEvent('delete it'), false);
+  await first.close();
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
+  const whose = { agent: 'a', instanceKey: 'default', eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c' };
+  const asked = { toolName: 'rm', args: {}, digest: 'd', reason: 'it deletes' };
+  const times = { askedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 600_000).toISOString() };
+  for (const agent of ['a', 'b']) await file.put({ ...whose, ...asked, ...times, id: `of-${agent}`, agent });
+  await file.close();
+  writeFileSync(join(stateRoot, 'workspaces/test/instances/a~default/inbox.jsonl'), 'damaged\n{}\n');
+  const second = await openFakeSwarm(async () => undefined, { stateRoot });
+  try {
+    await second.swarm.wake();
+    expect(second.swarm.instances.find(at)?.status).toBe('does not start');
+    expect(second.swarm.approvals.pending().map(({ id }) => id)).toEqual(['of-a']);
+  } finally {
+    await second.close();
+    removeFakeSwarm(second);
+  }
+});

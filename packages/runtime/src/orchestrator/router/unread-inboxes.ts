@@ -1,0 +1,84 @@
+/**
+ * Instances whose inbox cannot be read: what they had accepted is not known here, so nothing new is accepted before it
+ * can be read again. Each of them does not start, says why to whoever asks, and keeps nobody else from running.
+ *
+ * A damaged inbox is read again when somebody asks. One that only could not be read, because the disk failed, is also
+ * read again every `READ_AGAIN_MS`: what it holds was acknowledged, and perhaps nobody asks.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { addressKey } from '../address/address-key.ts';
+import type { Instances } from '../instances/instances.ts';
+import { NamedTimers } from '../supervision/named-timers.ts';
+import { storeProblem } from './read-pending-inputs.ts';
+import { isDamage } from '../supervision/start-failure.ts';
+
+export const READ_AGAIN_MS = 10_000;
+
+export interface UnreadInboxesDeps {
+  readonly journal: Pick<Journal, 'pendingEntries'>;
+  readonly instances: Pick<Instances, 'post' | 'remember'>;
+  readonly clock: Clock;
+}
+
+export class UnreadInboxes {
+  readonly #deps: UnreadInboxesDeps;
+  /** By key. Bounded by the folders on disk. */
+  readonly #unread = new Map<string, AgentAddress>();
+  readonly #timers: NamedTimers<string>;
+
+  constructor(deps: UnreadInboxesDeps) {
+    this.#deps = deps;
+    this.#timers = new NamedTimers(deps.clock, (key) => {
+      const at = this.#unread.get(key);
+      if (at !== undefined) void this.tryAgain(at);
+    });
+  }
+
+  has(at: AgentAddress): boolean {
+    return this.#unread.has(addressKey(at));
+  }
+
+  add(at: AgentAddress, error: FrameError): void {
+    const { instances, clock } = this.#deps;
+    const key = addressKey(at);
+    this.#unread.set(key, at);
+    instances.remember(at);
+    instances.post(at, { type: 'damaged', error });
+    if (isDamage(error)) this.#timers.clear(key);
+    else this.#timers.set(key, clock.elapsed() + READ_AGAIN_MS);
+  }
+
+  delete(at: AgentAddress): void {
+    this.#unread.delete(addressKey(at));
+    this.#timers.clear(addressKey(at));
+  }
+
+  /** Nothing is read again by itself any more. */
+  close(): void {
+    this.#timers.clearAll();
+  }
+
+  /** An event for it was refused: the damage may have come while the swarm ran. */
+  refused(at: AgentAddress, thrown: unknown): void {
+    const problem = storeProblem(thrown);
+    if (isDamage(problem)) this.add(at, problem);
+  }
+
+  /** Never rejects: the instance says itself why it still cannot be read. */
+  async tryAgain(at: AgentAddress): Promise<void> {
+    await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));
+  }
+
+  /** Nothing when it is none of them. **Errors** — why it still cannot be read. */
+  async readAgain(at: AgentAddress): Promise<void> {
+    const { journal, instances } = this.#deps;
+    if (!this.has(at)) return;
+    const entries = await journal.pendingEntries(at);
+    this.delete(at);
+    instances.post(at, { type: 'forgive' });
+    for (const entry of entries) instances.post(at, { type: 'work', ...entry });
+  }
+}

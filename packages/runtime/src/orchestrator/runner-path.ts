@@ -1,8 +1,0 @@
-/** Where the programs of child processes are: bundled into `dist` by `npm run build`, beside the sources. */
-import { join } from 'node:path';
-
-const dist = join(import.meta.dir, '..', '..', 'dist');
-
-export const agentRunner: string = join(dist, 'agent-runner.js');
-
-export const connectorRunner: string = join(dist, 'connector-runner.js');

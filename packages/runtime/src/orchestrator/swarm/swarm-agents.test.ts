@@ -1,0 +1,478 @@
+// The swarm on agents that are no processes, and on a real disk: who gets what, in which order, and what a crash does.
+import { afterEach, describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type AgentAddress, textOf as messageText } from '@goondan/types';
+import type { SwarmPolicy } from '../../config/swarm-policy.ts';
+import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { until } from '../../testing/serve-fake-swarm.ts';
+import type { TurnEnd } from '../../control/swarm-control.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function openSwarm(answer: FakeAnswer, policy: SwarmPolicy = {}, stateRoot?: string) {
+  const opened = await openFakeSwarm(answer, { policy, ...(stateRoot === undefined ? {} : { stateRoot }) });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  return opened;
+}
+
+function textOf({ result }: TurnEnd): string {
+  if (result.finishReason === 'error') return `failed: ${result.error?.message}`;
+  return messageText(result.responseMessage);
+}
+
+const name = ({ agentName, instanceKey }: AgentAddress) => `${agentName}/${instanceKey}`;
+const echo: FakeAnswer = async ({ at, event }) => `${name(at)}: ${event.input}`;
+
+describe('an event', () => {
+  test('R-01 goes to the process of its agent and instance, which is started when it is needed', async () => {
+    const { agents, send } = await openSwarm(echo);
+    expect(agents.children).toHaveLength(0);
+    const ends = await Promise.all([
+      send('a', '1'),
+      send('a', '2', { instanceKey: 'other' }),
+      send('b', '3'),
+      send('a', '4'),
+    ]);
+    expect(ends.map(textOf)).toEqual(['a/default: 1', 'a/other: 2', 'b/default: 3', 'a/default: 4']);
+    expect(agents.started.map(({ at }) => name(at)).toSorted()).toEqual(['a/default', 'a/other', 'b/default']);
+  });
+
+  test('R-02 is handled after those before it, one at a time; other instances do not wait', async () => {
+    const order: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const { send } = await openSwarm(async ({ at, event }) => {
+      order.push(`begin ${event.input}`);
+      if (at.agentName === 'a') await gate.promise;
+      order.push(`end ${event.input}`);
+      return '';
+    });
+    const first = [send('a', '1'), send('a', '2'), send('a', '3')];
+    await send('b', 'free');
+    gate.resolve();
+    await Promise.all(first);
+    expect(order.filter((each) => !each.includes('free'))).toEqual([
+      'begin 1',
+      'end 1',
+      'begin 2',
+      'end 2',
+      'begin 3',
+      'end 3',
+    ]);
+    expect(order.indexOf('end free')).toBeLessThan(order.indexOf('end 1'));
+  });
+
+  test('is on disk before anybody is told, and refused when its agent or its key is none', async () => {
+    const { swarm, journal } = await openSwarm(async () => new Promise(() => undefined));
+    const event = eventOf('kept');
+    expect(await swarm.accept({ agentName: 'a', instanceKey: 'default' }, event, false)).toEqual({ duplicate: false });
+    const [pending] = await journal.pending({ agentName: 'a', instanceKey: 'default' });
+    expect(pending?.id).toBe(event.id);
+    const refusal = async (agentName: string, instanceKey: string) =>
+      swarm.accept({ agentName, instanceKey }, eventOf('', { instanceKey }), false).catch((error: unknown) => error);
+    expect(await refusal('nobody', 'default')).toMatchObject({
+      code: 'E_AGENT_UNKNOWN',
+      message: 'There is no agent "nobody". Agents: a, b, c, d, e.',
+    });
+    for (const key of ['', 'k'.repeat(1_025), '\ud800']) {
+      expect(await refusal('a', key)).toMatchObject({ code: 'E_INSTANCE_KEY' });
+    }
+    expect(await journal.instances()).toHaveLength(1);
+  });
+
+  test('that comes again is handled once, and whoever waits for it gets the same answer', async () => {
+    let turns = 0;
+    const { send } = await openSwarm(async () => `turn ${++turns}`);
+    const again = { id: 'same' };
+    const ends = await Promise.all([send('a', 'x', again), send('a', 'x', again)]);
+    expect(ends.map(textOf)).toEqual(['turn 1', 'turn 1']);
+    expect(textOf(await send('a', 'x', again))).toBe('turn 1');
+    expect(turns).toBe(1);
+  });
+
+  test('R-06 has an instance and a folder of its own, whatever its key', async () => {
+    const { send, journal, stateRoot } = await openSwarm(echo);
+    const keys = [
+      '../../x',
+      'a/b',
+      'a.b',
+      'k'.repeat(300),
+      `${'k'.repeat(300)}2`,
+      '한글',
+      '日本',
+      'con',
+      '.',
+      'A',
+      'a',
+    ];
+    const ends = await Promise.all(keys.map((key) => send('a', key, { instanceKey: key })));
+    expect(ends.map(textOf)).toEqual(keys.map((key) => `a/${key}: ${key}`));
+    const folders = keys.map((key) => dirname(journal.scratchFolder({ agentName: 'a', instanceKey: key })));
+    expect(new Set(folders.map((each) => each.toLowerCase())).size).toBe(keys.length);
+    const instances = join(stateRoot, 'workspaces', 'test', 'instances');
+    expect(new Set(folders.map((each) => dirname(each)))).toEqual(new Set([instances]));
+    expect(readdirSync(instances)).toHaveLength(keys.length);
+  });
+});
+
+describe('who begins to watch in the middle of a turn', () => {
+  test('is told what it wrote so far when he asks for it, and nothing of it when it is over', async () => {
+    const told = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const { send, swarm } = await openSwarm(async ({ child, event }) => {
+      const names = { turnId: `turn-${event.id}`, stepId: 's', stepIndex: 0 };
+      for (const text of ['Good ', 'morn']) {
+        await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text, ...names } });
+      }
+      told.resolve();
+      await goOn.promise;
+      await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text: 'ing', ...names } });
+      return 'Good morning';
+    });
+    const hear = (soFar: boolean) => {
+      const heard: string[] = [];
+      const types = ['delta'] as const;
+      swarm.watchers.add({ types, soFar }, (notice) => {
+        if (notice.type === 'delta' && notice.delta.type === 'text') heard.push(notice.delta.text);
+      });
+      return heard;
+    };
+    const first = hear(false);
+    const ended = send('a', 'hello');
+    await told.promise;
+    await until(() => first.length === 2);
+    const [late, later] = [hear(true), hear(false)];
+    goOn.resolve();
+    await ended;
+    expect([late, later]).toEqual([['Good morn', 'ing'], ['ing']]);
+    expect(hear(true)).toEqual([]);
+  });
+
+  test('is told nothing of a process that died: the next one begins again', async () => {
+    let isFirst = true;
+    const { send, swarm } = await openSwarm(async ({ child, event }) => {
+      const names = { turnId: `turn-${event.id}`, stepId: 's', stepIndex: 0 };
+      const heard: string[] = [];
+      swarm.watchers.add({ types: ['delta'], soFar: true }, () => void heard.push('x'));
+      if (!isFirst) return `${heard.length} heard`;
+      isFirst = false;
+      await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text: 'Good', ...names } });
+      await until(() => heard.length === 1);
+      child.exit({ code: 1 });
+      return undefined;
+    });
+    expect(textOf(await send('a', 'hello'))).toBe('0 heard');
+  });
+});
+
+describe('a process that dies', () => {
+  test('R-03 in the middle of a turn is replaced, its event handled by the next one, and nobody else notices', async () => {
+    let kills = 2;
+    const { agents, send } = await openSwarm(async (turn) => {
+      if (turn.event.input !== 'fatal' || kills-- <= 0) return echo(turn);
+      turn.child.exit({ code: 1 });
+      return undefined;
+    });
+    await send('b', 'before');
+    const ends = await Promise.all([send('a', 'fatal'), send('a', 'after'), send('b', 'other')]);
+    expect(ends.map(textOf)).toEqual(['a/default: fatal', 'a/default: after', 'b/default: other']);
+    expect(agents.started.map(({ at }) => at.agentName).toSorted()).toEqual(['a', 'a', 'a', 'b']);
+  });
+
+  test('R-03 three times in the same turn: the fourth folds the event as a dead letter', async () => {
+    const { send, lines } = await openSwarm(async (turn) => {
+      if (turn.deadLetter) throw new Error('put aside');
+      turn.child.exit({ signal: 'SIGKILL' });
+      return undefined;
+    });
+    expect(textOf(await send('a', 'fatal'))).toBe('failed: put aside');
+    expect(lines.find(({ event }) => event === 'event.dead_lettered')).toMatchObject({ agent: 'a', level: 'error' });
+  });
+
+  test('R-03 is started again only after the backoff, however much comes in meanwhile', async () => {
+    const starts: number[] = [];
+    const { send } = await openSwarm(
+      async (turn) => {
+        starts.push(performance.now());
+        if (starts.length > 3) return 'at last';
+        turn.child.exit({ code: 1 });
+        return undefined;
+      },
+      { restart: { quickCrashes: 1, baseMs: 60, maxMs: 1_000 }, crashesBeforeDeadLetter: 9 },
+    );
+    const first = send('a', '1');
+    const traffic = setInterval(() => void send('a', 'more').catch(() => undefined), 5);
+    expect(textOf(await first)).toBe('at last');
+    clearInterval(traffic);
+    const waits = starts.slice(1, 4).map((at, index) => at - (starts[index] ?? 0));
+    for (const [index, least] of [60, 120, 240].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
+  });
+
+  test('R-03 the events that were accepted before the orchestrator ended are handled by the next one, in order', async () => {
+    const before = await openSwarm(async () => new Promise(() => undefined));
+    for (const input of ['1', '2', '3']) {
+      await before.swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf(input), false);
+    }
+    await before.swarm.drain(0, AbortSignal.abort());
+    const heard: string[] = [];
+    const after = await openSwarm(
+      async ({ event }) => {
+        heard.push(event.input ?? '');
+        return '';
+      },
+      {},
+      before.stateRoot,
+    );
+    expect(await after.swarm.wake()).toBe(3);
+    await after.swarm.instances.until(() => heard.length === 3);
+    expect(heard).toEqual(['1', '2', '3']);
+  });
+});
+
+/** Follows a script: `ask b; ask c` asks them one after the other; the script of the next one is what is in brackets. */
+const obey: FakeAnswer = async ({ at, event, call }) => {
+  const [, verb, target = '', rest = ''] = /^(ask|tell) (\S+) ?(.*)$/.exec(event.input ?? '') ?? [];
+  if (verb === undefined) return `${name(at)} says ${event.input}`;
+  const [agentName = '', instanceKey = at.instanceKey] = target.split('/');
+  const outcome = await call(verb === 'ask' ? 'request' : 'send', { agentName, instanceKey }, { input: rest });
+  if (outcome.status === 'accepted') return `${name(at)} told ${agentName}`;
+  if (outcome.status === 'failed') return `${outcome.error.code}: ${outcome.error.message}`;
+  return `${name(at)} heard: ${messageText(outcome.result.responseMessage)}`;
+};
+
+describe('agents that ask each other', () => {
+  test('A-05 start whom they ask, and get the answer', async () => {
+    const { send, agents } = await openSwarm(obey);
+    expect(textOf(await send('a', 'ask b ask c hello'))).toContain('c/default says hello');
+    expect(agents.started.map(({ at }) => at.agentName)).toEqual(['a', 'b', 'c']);
+  });
+
+  test.each([
+    ['itself', 'ask a x', 'a → a (instance "default")'],
+    ['who asks it', 'ask b ask a x', 'a → b → a (instance "default")'],
+    ['the first of five', 'ask b ask c ask d ask e ask a x', 'a → b → c → d → e → a (instance "default")'],
+  ])('A-04 are told at once when one asks %s, with the chain', async (_, script, chain) => {
+    const { send } = await openSwarm(obey);
+    expect(textOf(await send('a', script))).toContain(`E_AGENT_CYCLE: A request that would wait for itself: ${chain}.`);
+  });
+
+  test('A-04 may send in a circle', async () => {
+    const { send, swarm } = await openSwarm(obey);
+    const ends: string[] = [];
+    swarm.watchers.add({ types: ['turn.ended'] }, (notice) => {
+      if (notice.type === 'turn.ended') ends.push(textOf(notice.end));
+    });
+    await send('a', 'tell b tell a the end');
+    await swarm.instances.until(() => ends.length === 3);
+    expect(ends.toSorted()).toEqual(['a/default says the end', 'a/default told b', 'b/default told a']);
+  });
+
+  test('A-04 would wait for each other through their queues: the one who closes the circle is refused', async () => {
+    const both = Promise.withResolvers<void>();
+    let asking = 0;
+    const { send } = await openSwarm(async (turn) => {
+      if (turn.event.input?.startsWith('ask') === true && ++asking === 2) both.resolve();
+      await both.promise;
+      return obey(turn);
+    });
+    const ends = await Promise.all([send('a', 'ask b 1'), send('b', 'ask a 2')]);
+    const texts = ends.map(textOf);
+    expect(texts.filter((text) => text.startsWith('E_AGENT_DEADLOCK'))).toHaveLength(1);
+    expect(texts.filter((text) => text.includes('heard'))).toHaveLength(1);
+  });
+
+  test('A-03 get E_AGENT_TIMEOUT, the callee is cancelled, and its late answer is dropped', async () => {
+    const cancelled = Promise.withResolvers<unknown>();
+    const { send, swarm, lines } = await openSwarm(async (turn) => {
+      if (turn.at.agentName === 'a') {
+        const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', timeoutMs: 250 });
+        return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : 'answered';
+      }
+      if (turn.event.input !== 'slow') return 'quick';
+      // On a busy machine it may have begun late.
+      if (!turn.signal.aborted) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+      cancelled.resolve(turn.signal.reason);
+      return 'too late';
+    });
+    const end = await send('a', 'go');
+    const problem = 'did not answer within 250 ms of the start of its turn (timeoutMs of the request)';
+    expect(textOf(end)).toBe(`E_AGENT_TIMEOUT: Agent "b" ${problem}.`);
+    expect(await cancelled.promise).toBe(problem);
+    expect(textOf(await send('b', 'next'))).toBe('quick');
+    await swarm.instances.until(() => true);
+    expect(lines.some(({ event }) => event === 'reply.late')).toBe(true);
+  });
+
+  test('A-06 are told who there is when they ask nobody', async () => {
+    const { send } = await openSwarm(obey);
+    expect(textOf(await send('a', 'ask zoe x'))).toBe(
+      'E_AGENT_UNKNOWN: There is no agent "zoe". Agents: a, b, c, d, e.',
+    );
+  });
+
+  test('A-05 of two tenants never meet: neither answers nor instances', async () => {
+    const { send, agents } = await openSwarm(obey);
+    const tenants = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
+    const ends = await Promise.all(
+      tenants.map((instanceKey) => send('a', `ask b secret of ${instanceKey}`, { instanceKey })),
+    );
+    for (const [index, tenant] of tenants.entries()) {
+      const end = ends[index];
+      expect(end === undefined ? '' : textOf(end)).toContain(`b/${tenant} says secret of ${tenant}`);
+    }
+    expect(new Set(agents.started.map(({ at }) => name(at))).size).toBe(40);
+  });
+
+  test('A-05 get their answer although the callee dies once on the way, and again when they die themselves', async () => {
+    const deaths = new Set(['b', 'a']);
+    const { send } = await openSwarm(async (turn) => {
+      const { agentName } = turn.at;
+      if (agentName === 'b' && deaths.delete('b')) {
+        turn.child.exit({ code: 1 });
+        return undefined;
+      }
+      if (agentName === 'b') return 'the answer';
+      const outcome = await turn.call('request', { agentName: 'b' }, { id: `${turn.event.id}:1` });
+      if (deaths.delete('a')) {
+        turn.child.exit({ code: 1 });
+        return undefined;
+      }
+      return outcome.status;
+    });
+    expect(textOf(await send('a', 'go'))).toBe('answered');
+    expect(deaths.size).toBe(0);
+  });
+
+  test('hold all processes there may be, and still get whom they wait for', async () => {
+    const { send } = await openSwarm(obey, { maxProcesses: 2 });
+    const ends = await Promise.all([send('a', 'ask b ask c x'), send('a', 'ask b y', { instanceKey: 'two' })]);
+    expect(ends.map(textOf).every((text) => text.includes('says'))).toBe(true);
+  });
+});
+
+describe('a swarm in which one agent writes to many', () => {
+  test('T-06 a person who asks another, warm agent waits for no start, and for at most one with a cold agent', async () => {
+    const gate = Promise.withResolvers<void>();
+    const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
+    const { send, swarm, agents } = await openSwarm(
+      async (turn) => {
+        const { at, call } = turn;
+        if (at.agentName === 'b') await gate.promise;
+        if (at.agentName !== 'a') return echo(turn);
+        await Promise.all(keys.map((instanceKey) => call('send', { agentName: 'b', instanceKey })));
+        return 'sent';
+      },
+      { maxProcesses: 16 },
+    );
+    const startOf = (agentName: string) =>
+      agents.children.findIndex(({ request }) => request.name.includes(`agent ${agentName}/`));
+    await send('c', 'warm');
+    await send('a', 'go');
+    expect(swarm.instances.waiting).toBeGreaterThan(40);
+    // The only process of its agent is still there.
+    expect(textOf(await send('c', 'and now?'))).toBe('c/default: and now?');
+    expect(agents.started.filter(({ at }) => at.agentName === 'c')).toHaveLength(1);
+
+    const cold = { agentName: 'd', instanceKey: 'default' };
+    await swarm.accept(cold, eventOf('hello'), false);
+    const before = agents.children.length;
+    gate.resolve();
+    await until(() => startOf('d') >= 0 && swarm.instances.waiting === 0);
+    expect(startOf('d') - before).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a swarm with one process', () => {
+  test('T-06 starts eight for people in a row, and then the one that an agent wrote to', async () => {
+    const gate = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const { send, swarm, agents } = await openSwarm(
+      async (turn) => {
+        if (turn.at.agentName !== 'a') return echo(turn);
+        await turn.call('send', { agentName: 'b' });
+        sent.resolve();
+        await gate.promise;
+        return 'sent';
+      },
+      { maxProcesses: 1 },
+    );
+    const first = send('a', 'go');
+    await sent.promise;
+    for (let number = 0; number < 10; number++) {
+      const instanceKey = `person-${number}`;
+      await swarm.accept({ agentName: 'c', instanceKey }, eventOf('hello', { instanceKey }), false);
+    }
+    gate.resolve();
+    await first;
+    await until(() => agents.started.length === 12);
+    // The first of the eight is the person who asked agent a.
+    expect(agents.started.findIndex(({ at }) => at.agentName === 'b')).toBe(8);
+  });
+});
+
+describe('a swarm that is stopped', () => {
+  test('R-07 lets turns finish, whoever is waited for last, and starts nothing new', async () => {
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const { send, swarm, agents, journal } = await openSwarm(async (turn) => {
+      if (turn.at.agentName === 'b') {
+        asked.resolve();
+        await gate.promise;
+      }
+      return obey(turn);
+    });
+    const end = send('a', 'ask b patience');
+    await asked.promise;
+    const drained = swarm.drain(5_000, new AbortController().signal);
+    await swarm.accept({ agentName: 'c', instanceKey: 'default' }, eventOf('later'), false);
+    gate.resolve();
+    expect(textOf(await end)).toContain('b/default says patience');
+    await drained;
+    expect(agents.started.map(({ at }) => at.agentName)).toEqual(['a', 'b']);
+    expect(await journal.pending({ agentName: 'c', instanceKey: 'default' })).toHaveLength(1);
+  });
+
+  test('R-07 starts nothing for what reaches the disk when all is over; it is there at the next start', async () => {
+    const { swarm, agents, journal } = await openSwarm(echo);
+    await swarm.drain(1_000, new AbortController().signal);
+    for (const isAwaited of [true, false]) {
+      await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('late'), isAwaited);
+    }
+    await Bun.sleep(20);
+    expect(agents.children).toHaveLength(0);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(2);
+  });
+
+  test('R-07 kills what is not finished within the grace period, and keeps its event', async () => {
+    const { swarm, agents, journal } = await openSwarm(async () => new Promise(() => undefined));
+    await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('endless'), false);
+    await swarm.instances.until(
+      () => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.status === 'working',
+    );
+    await swarm.drain(20, new AbortController().signal);
+    expect(agents.children.map(({ kills }) => kills)).toEqual([[0]]);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
+  });
+
+  test('R-07 does not wait for one that has no process', async () => {
+    const backoff = { quickCrashes: 1, baseMs: 600_000, maxMs: 600_000 };
+    const { swarm, journal } = await openSwarm(
+      async ({ child }) => {
+        child.exit({ code: 1 });
+        return undefined;
+      },
+      { restart: backoff },
+    );
+    await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('crash'), false);
+    await swarm.instances.until(
+      () => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.phase.name === 'backoff',
+    );
+    await swarm.drain(600_000, new AbortController().signal);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
+  });
+});

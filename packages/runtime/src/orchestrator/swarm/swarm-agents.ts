@@ -1,0 +1,352 @@
+/**
+ * The agents of a swarm and everything between them: who gets an event, who has a process, who waits for whom, who
+ * watches. It is put together here; each part decides for itself.
+ */
+import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
+import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { Mask } from '../../log/mask-secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { LogLevel, LogLine } from '../../ports/log-line.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
+import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import type { InstanceNotice, SwarmNotice } from '../../control/swarm-control.ts';
+import { addressKey } from '../address/address-key.ts';
+import type { AgentChildren } from '../child/agent-children.ts';
+import { Approvals } from '../approvals/approvals.ts';
+import { CallBroker } from '../calls/call-broker.ts';
+import { HeldInstances } from '../calls/held-instances.ts';
+import { lineOfOutput } from '../child/line-of-output.ts';
+import { maskOutput } from '../child/mask-output.ts';
+import { drainInstances } from '../instances/drain-instances.ts';
+import { Instances } from '../instances/instances.ts';
+import {
+  type AgentFrame,
+  type FinishedTurn,
+  type Report,
+  type SwarmListener,
+  tellListeners,
+} from '../instances/swarm-listener.ts';
+import { AgentCalls } from '../router/agent-calls.ts';
+import { Mailboxes } from '../router/mailboxes.ts';
+import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
+import { callRulesOf, type CurrentPlan } from '../plan/current-plan.ts';
+import { readPendingInputs } from '../router/read-pending-inputs.ts';
+import type { Grace } from '../supervision/drain-process.ts';
+import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
+import { TurnBacklog } from '../watch/turn-backlog.ts';
+import { TurnWaiters } from '../watch/turn-waiters.ts';
+import { UnreadInboxes } from '../router/unread-inboxes.ts';
+import { Watchers } from '../watch/watchers.ts';
+
+export interface SwarmDeps {
+  readonly currentPlan: CurrentPlan;
+  readonly ids: Ids;
+  readonly approvals: ApprovalFile;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly store: AgentStart['store'];
+  readonly telemetry?: SwarmTelemetry;
+  readonly startChild: AgentChildren['start'];
+  /** Secrets are masked already. Must not throw. */
+  log(line: LogLine): void;
+  /** An agent got ready, and this is what it loaded. Must not throw. */
+  described(agentName: string, description: AgentDescription): void;
+}
+
+export class SwarmAgents {
+  readonly instances: Instances;
+  readonly watchers: Watchers;
+  readonly waiters = new TurnWaiters();
+  readonly approvals: Approvals;
+  readonly #deps: SwarmDeps;
+  readonly #events: Required<SwarmListener>;
+  /** Told in this order: a calling agent hears of an answer before clients and watchers do. */
+  readonly #listeners: readonly SwarmListener[];
+  readonly #broker: CallBroker;
+  readonly #mailboxes: Mailboxes;
+  readonly #calls: AgentCalls;
+  readonly #held: HeldInstances;
+  readonly #backlog = new TurnBacklog();
+  readonly #unread: UnreadInboxes;
+
+  constructor(deps: SwarmDeps) {
+    const { currentPlan, clock, ids, journal, telemetry } = deps;
+    const report: Report = (...line) => this.report(...line);
+    const events = tellListeners(() => this.#listeners);
+    this.#deps = deps;
+    this.#events = events;
+    this.watchers = new Watchers(() => this.#backlog.notices());
+    this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
+    this.#held = new HeldInstances({
+      asking: () => this.approvals.asking(),
+      callersOf: (address) => this.#broker.callersOf(address),
+      holdRequests: (held) => this.#calls.hold(held),
+      tell: (address, isHeld) => this.#tellHeld(address, isHeld),
+    });
+    const instances = new Instances({
+      clock,
+      currentPlan,
+      events,
+      report,
+      calls: this.#broker,
+      held: this.#held,
+      spawn: (at, process, listener) => this.#spawn(at, process, listener),
+    });
+    this.instances = instances;
+    this.approvals = new Approvals({
+      clock,
+      ids,
+      events,
+      report,
+      file: deps.approvals,
+      say: (at, message) => instances.find(at)?.say(message),
+      tell: (notice) => this.#tell(notice),
+      maskFor: (agentName) => this.#maskFor(agentName),
+    });
+    this.#unread = new UnreadInboxes({ journal, instances, clock });
+    const sample = telemetry?.sample ?? ((event) => event);
+    this.#mailboxes = new Mailboxes({ journal, instances, unread: this.#unread, currentPlan, sample, report });
+    this.#calls = new AgentCalls({
+      clock,
+      broker: this.#broker,
+      instances,
+      mailboxes: this.#mailboxes,
+      events,
+      report,
+    });
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, instances, this.#ownListener()];
+  }
+
+  get agents(): readonly string[] {
+    return this.#deps.currentPlan.value.names;
+  }
+
+  /** The one way in; see `Mailboxes`. */
+  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+    return this.#mailboxes.accept(to, event, isAwaited);
+  }
+
+  /** See `Mailboxes`. */
+  cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#mailboxes.cancel(at, eventId, reason);
+  }
+
+  /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
+  async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
+    const takeOff = async () => {
+      const removed = await remove();
+      this.approvals.drop(address);
+      const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
+      this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
+      this.instances.forget(address);
+      this.#unread.delete(address);
+      this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
+      this.#tellChange(address, 'deleted');
+      return removed;
+    };
+    return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
+  }
+
+  /** An instance comes: `make` puts it on the disk while it has no process and accepts nothing. */
+  async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
+    const takeIn = async () => {
+      const made = await make();
+      this.instances.remember(address);
+      this.#tellChange(address, 'forked');
+      return made;
+    };
+    return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
+  }
+
+  /** The instance begins anew: `reset` makes it so while it has no process. */
+  async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
+    await this.instances.whileAsleep(address, grace, async () => {
+      await reset();
+      // A turn that begins again asks again.
+      this.approvals.drop(address);
+      this.#tellChange(address, 'reset');
+      // The state that kept it from starting may be gone.
+      await this.forgive(address);
+    });
+  }
+
+  /**
+   * What was accepted before this orchestrator started, or before these agents were there, is handled now. Returns how
+   * many events that are.
+   */
+  async wake(only?: ReadonlySet<string>): Promise<number> {
+    let woken = 0;
+    if (only?.size === 0) return woken;
+    const open = new Set<string>();
+    for (const { address, entries: pending, problem } of await readPendingInputs(this.#deps.journal, only)) {
+      this.instances.remember(address);
+      if (problem !== undefined) this.#unread.add(address, problem);
+      for (const { event } of pending) open.add(eventKey(address, event.id));
+      if (pending.length === 0) continue;
+      if (!this.agents.includes(address.agentName)) {
+        const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
+        this.report('warn', 'agent.undeclared', message, address);
+        continue;
+      }
+      for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
+      woken += pending.length;
+    }
+    const mayWait = (at: AgentAddress, id: string) => open.has(eventKey(at, id)) || this.#unread.has(at);
+    if (only === undefined) this.approvals.dropUnless(mayWait);
+    this.#events.waitsChanged();
+    return woken;
+  }
+
+  /** A person, or a reload, says that it is worth another try. */
+  async forgive(address: AgentAddress): Promise<void> {
+    this.instances.post(address, { type: 'forgive' });
+    await this.#unread.tryAgain(address);
+  }
+
+  /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */
+  async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
+    this.#mailboxes.close();
+    const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
+    await drainInstances(this.instances, { clock: this.#deps.clock, callersOf }, graceMs, hurry);
+    this.#calls.close();
+    this.#unread.close();
+    this.approvals.close();
+  }
+
+  report(level: LogLevel, event: string, message: string, address?: AgentAddress, data?: JsonValue): void {
+    this.log({
+      time: this.#deps.clock.now().toISOString(),
+      level,
+      message,
+      ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
+      event,
+      ...(data === undefined ? {} : { data }),
+    });
+  }
+
+  #tellHeld(address: AgentAddress, isHeld: boolean): boolean {
+    const instance = this.instances.find(address);
+    if (instance?.running === undefined) return false;
+    instance.say({ type: 'turn.held', eventId: instance.running.id, isHeld });
+    return true;
+  }
+
+  #maskFor(agentName: string): Mask {
+    return this.#deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
+  }
+
+  #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
+    const { journal, clock, store, currentPlan, telemetry } = this.#deps;
+    const { agentName, instanceKey } = address;
+    const { agents, cards, settings } = currentPlan.value;
+    const agent = agents.get(agentName);
+    if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
+    const cwd = journal.scratchFolder(address);
+    const mask = this.#maskFor(agentName);
+    const child = this.#deps.startChild(agent, {
+      name: `agent ${agentName}/${instanceKey}, process ${process}`,
+      cwd,
+      onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
+    });
+    const start: AgentStart = {
+      address,
+      agent,
+      agents: cards,
+      store,
+      cwd,
+      isNew: !hasConversation(store, address),
+      ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
+    };
+    return superviseProcess(child, start, { heartbeat: settings.heartbeat, clock }, listener);
+  }
+
+  /** What people and programs outside of the swarm are told. */
+  #ownListener(): SwarmListener {
+    return {
+      heard: (at, frame) => this.#heard(at, frame),
+      described: ({ agentName }, description) => this.#deps.described(agentName, description),
+      turnFinished: (at, turn) => this.#turnFinished(at, turn),
+      requestsFailed: (at, error) => this.waiters.failed(at, fromFrameError(error)),
+    };
+  }
+
+  #heard(at: AgentAddress, frame: AgentFrame): void {
+    switch (frame.type) {
+      case 'agents.list': {
+        const instances = this.list().slice(0, MOST_LISTED);
+        return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
+      }
+      case 'delta':
+        return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
+      case 'runtime.event':
+        return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
+      case 'log':
+        // Whose line it is, the channel says.
+        return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
+      case 'dropped': {
+        const { delta, log, 'runtime.event': events } = frame.counts;
+        const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
+        return this.report('warn', 'frames.dropped', message, at);
+      }
+      // For the calls and the approvals.
+      default:
+    }
+  }
+
+  /** Everybody of the swarm who has a process, work or a conversation. */
+  list(): readonly AgentInstance[] {
+    const { agents } = this.#deps.currentPlan.value;
+    return [...this.instances.known()]
+      .filter(({ agentName }) => agents.has(agentName))
+      .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
+  }
+
+  #turnFinished(address: AgentAddress, { event, result, stepCount, usage }: FinishedTurn): void {
+    const { agentName: agent, instanceKey } = address;
+    const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
+    this.waiters.ended(address, end);
+    this.#tell(() => ({ type: 'turn.ended', end }));
+  }
+
+  /** Nobody will get an answer from this instance to what it was asked so far. */
+  failRequests(address: AgentAddress, error: FrameError): void {
+    this.#events.requestsFailed(address, error);
+  }
+
+  /** Tells every process who is in the swarm now. */
+  tellAgents(): void {
+    const { cards } = this.#deps.currentPlan.value;
+    for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
+  }
+
+  /** A line that a child printed; secrets are masked in it. */
+  printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
+    this.log(lineOfOutput(output, whose, this.#deps.clock.now()));
+  }
+
+  log(line: LogLine): void {
+    this.#deps.log(line);
+    this.#tell(() => ({ type: 'log', line }));
+  }
+
+  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
+  }
+
+  #tell(notice: () => SwarmNotice): void {
+    if (this.watchers.isWatched) this.watchers.tell(notice());
+  }
+}
+
+function eventKey(at: AgentAddress, eventId: string): string {
+  return JSON.stringify([addressKey(at), eventId]);
+}
+
+/** A list for a model to read, and for a frame to carry. */
+const MOST_LISTED = 1_000;

@@ -1,0 +1,115 @@
+/**
+ * What the turns that run have told so far, for whoever begins to watch in the middle of one: what began it, its tools, and
+ * what its step has written. A turn that is over is forgotten: what it said can be read.
+ *
+ * Bounded: one turn for each instance that runs one, and of a turn as much as the constants say.
+ */
+import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
+import type { DeltaNotice, RuntimeEventNotice, SwarmNotice } from '../../control/swarm-control.ts';
+import { addressKey } from '../address/address-key.ts';
+import type { AgentFrame, SwarmListener } from '../instances/swarm-listener.ts';
+
+/** Characters that one step has written, of text and of reasoning each. Beyond it the end is kept. */
+const LONGEST_TEXT = 256 * 1024;
+/** Of one turn. Beyond it the newest are kept. */
+const MOST_EVENTS = 200;
+const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.)/;
+
+interface RunningTurn {
+  readonly at: AgentAddress;
+  events: RuntimeEventNotice[];
+  step: WrittenStep | undefined;
+}
+
+interface WrittenStep {
+  readonly eventId: string;
+  readonly names: Pick<TurnDelta, 'turnId' | 'stepId' | 'stepIndex'>;
+  readonly written: { text: Written; reasoning: Written };
+}
+
+interface Written {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+const nothing: Written = { text: '', isCut: false };
+
+export class TurnBacklog implements SwarmListener {
+  readonly #turns = new Map<string, RunningTurn>();
+
+  heard(at: AgentAddress, frame: AgentFrame): void {
+    if (frame.type === 'delta') this.wrote(at, frame.eventId, frame.delta);
+    if (frame.type === 'runtime.event') this.happened(at, frame.name, frame.payload);
+  }
+
+  turnFinished(at: AgentAddress): void {
+    this.over(at);
+  }
+
+  /** Another process begins the turn again. */
+  processGone(at: AgentAddress): void {
+    this.over(at);
+  }
+
+  wrote(at: AgentAddress, eventId: string, delta: TurnDelta): void {
+    const turn = this.#turnOf(at);
+    if (turn.step === undefined || turn.step.names.stepId !== delta.stepId || delta.type === 'discard') {
+      const { turnId, stepId, stepIndex } = delta;
+      turn.step = { eventId, names: { turnId, stepId, stepIndex }, written: { text: nothing, reasoning: nothing } };
+    }
+    if (delta.type === 'discard') return;
+    const { written } = turn.step;
+    const { text, isCut } = written[delta.type];
+    const longer = text + delta.text;
+    // Not with every word: cutting costs as much as what is left.
+    const isTooLong = longer.length > 2 * LONGEST_TEXT;
+    written[delta.type] = { text: isTooLong ? longer.slice(-LONGEST_TEXT) : longer, isCut: isCut || isTooLong };
+  }
+
+  happened(at: AgentAddress, name: string, payload: JsonObject): void {
+    if (!KEPT_EVENTS.test(name)) return;
+    if (name === 'turn.started') this.over(at);
+    const turn = this.#turnOf(at);
+    // What the step before wrote is a message by now.
+    if (name === 'step.started') turn.step = undefined;
+    turn.events.push({ type: 'runtime.event', at: turn.at, name, payload });
+    if (turn.events.length > 2 * MOST_EVENTS) turn.events = turn.events.slice(-MOST_EVENTS);
+  }
+
+  over(at: AgentAddress): void {
+    this.#turns.delete(addressKey(at));
+  }
+
+  /** Turn by turn, in the order in which it was told. */
+  *notices(): Generator<SwarmNotice> {
+    for (const { at, events, step } of this.#turns.values()) {
+      yield* events.slice(-MOST_EVENTS);
+      if (step === undefined) continue;
+      for (const type of ['reasoning', 'text'] as const) {
+        const notice = noticeOf(at, step, type);
+        if (notice !== undefined) yield notice;
+      }
+    }
+  }
+
+  #turnOf(at: AgentAddress): RunningTurn {
+    const key = addressKey(at);
+    const known = this.#turns.get(key);
+    if (known !== undefined) return known;
+    const { agentName, instanceKey } = at;
+    const turn: RunningTurn = { at: { agentName, instanceKey }, events: [], step: undefined };
+    this.#turns.set(key, turn);
+    return turn;
+  }
+}
+
+function noticeOf(
+  at: AgentAddress,
+  { eventId, names, written }: WrittenStep,
+  type: 'text' | 'reasoning',
+): DeltaNotice | undefined {
+  const { text, isCut } = written[type];
+  if (text === '') return undefined;
+  const soFar = isCut || text.length > LONGEST_TEXT ? 'end' : 'all';
+  return { type: 'delta', at, eventId, delta: { type, text: text.slice(-LONGEST_TEXT), ...names }, soFar };
+}

@@ -1,0 +1,74 @@
+/** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
+import type { SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
+import { eventIdOf } from '../../ports/ids.ts';
+
+interface Watcher {
+  readonly filter: WatchFilter;
+  readonly listener: (notice: SwarmNotice) => void;
+}
+
+export class Watchers {
+  readonly #watchers = new Set<Watcher>();
+  readonly #soFar: () => Iterable<SwarmNotice>;
+
+  /** `soFar`: for whoever wants to know what he missed. */
+  constructor(soFar: () => Iterable<SwarmNotice>) {
+    this.#soFar = soFar;
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  /** Returns what ends it. What was told so far is told before it returns. */
+  add(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void {
+    const watcher = { filter, listener };
+    if (filter.soFar === true) for (const notice of this.#soFar()) if (fits(filter, notice)) listener(notice);
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  tell(notice: SwarmNotice): void {
+    for (const { filter, listener } of [...this.#watchers]) if (fits(filter, notice)) listener(notice);
+  }
+}
+
+function fits(filter: WatchFilter, notice: SwarmNotice): boolean {
+  if (filter.types !== undefined && !filter.types.includes(notice.type)) return false;
+  const about = subjectOf(notice);
+  if (filter.agent !== undefined && filter.agent !== about.agent) return false;
+  if (filter.instanceKey !== undefined && filter.instanceKey !== about.instanceKey) return false;
+  return filter.eventId === undefined || filter.eventId === about.eventId;
+}
+
+interface Subject {
+  readonly agent?: string | undefined;
+  readonly instanceKey?: string | undefined;
+  readonly eventId?: string | undefined;
+}
+
+function subjectOf(notice: SwarmNotice): Subject {
+  switch (notice.type) {
+    case 'delta':
+      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey, eventId: notice.eventId };
+    case 'runtime.event': {
+      const { turnId } = notice.payload;
+      const { agentName: agent, instanceKey } = notice.at;
+      return { agent, instanceKey, eventId: typeof turnId === 'string' ? eventIdOf(turnId) : undefined };
+    }
+    case 'turn.ended':
+      return notice.end;
+    case 'log': {
+      const { agent, instance, turnId } = notice.line;
+      return { agent, instanceKey: instance, eventId: turnId === undefined ? undefined : eventIdOf(turnId) };
+    }
+    case 'approval': {
+      const { agent, instanceKey, eventId } = notice.approval;
+      return { agent, instanceKey, eventId };
+    }
+    case 'instance':
+      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey };
+    case 'dropped':
+      return {};
+  }
+}
