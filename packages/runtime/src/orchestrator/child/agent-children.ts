@@ -12,7 +12,7 @@ import { WarmSpare } from './warm-spare.ts';
 
 export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 
-export interface AgentChildrenParts {
+export interface AgentChildrenDeps {
   readonly spawn: Spawn;
   /** The program that an agent's process runs. */
   readonly runner: string;
@@ -40,7 +40,7 @@ export interface ChildRequest {
   readonly onOutput: (output: ChildOutput) => void;
 }
 
-export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenParts): AgentChildren {
+export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenDeps): AgentChildren {
   const spare = new WarmSpare(spawnSpare, restart, clock);
   return {
     warmUp: () => void (spares > 0 && spare.fill()),

@@ -23,7 +23,7 @@ import { canReadProcesses } from '../guardian/read-processes.ts';
 import type { Guardian } from '../guardian/start-guardian.ts';
 
 /** What every child of one run has in common. */
-export interface SpawnHost {
+export interface SpawnDeps {
   readonly runTag: ProcessTag;
   /** Told of every child, for systems without /proc. */
   readonly guardian?: Pick<Guardian, 'watch' | 'forget'>;
@@ -37,18 +37,18 @@ export interface SpawnHost {
 /** `--no-install`: Bun would else download and run a bare import it cannot find. */
 export const childFlags: readonly string[] = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
-export function childSpawner(host: SpawnHost): Spawn {
-  return (language, request) => spawnChild(host, language, request);
+export function childSpawner(deps: SpawnDeps): Spawn {
+  return (language, request) => spawnChild(deps, language, request);
 }
 
 export function spawnChild<Down, Up>(
-  host: SpawnHost,
+  deps: SpawnDeps,
   language: Language<Down, Up>,
   request: SpawnRequest,
 ): ChildProcess<Down, Up> {
-  const clock = host.clock ?? systemClock;
+  const clock = deps.clock ?? systemClock;
   const tag = newTag(CHILD_VARIABLE);
-  const child = start(host, tag, request);
+  const child = start(deps, tag, request);
   const files = frameFolder(request.frameFolder);
   const channel = openChannel({ wire: socketWire(descriptorOf(child)), codec: language.parent, files, clock });
   const output = new OutputCapture(clock, request.onOutput ?? (() => undefined));
@@ -57,7 +57,7 @@ export function spawnChild<Down, Up>(
     output.read('stdout', child.stdout, outputOver.signal),
     output.read('stderr', child.stderr, outputOver.signal),
   ]);
-  host.guardian?.watch(child.pid);
+  deps.guardian?.watch(child.pid);
 
   let gone = false;
   const exited = settle();
@@ -74,7 +74,7 @@ export function spawnChild<Down, Up>(
     outputOver.abort();
     await outputRead;
     files.remove();
-    host.guardian?.forget(child.pid);
+    deps.guardian?.forget(child.pid);
     return { code: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode), leftBehind };
   }
 
@@ -101,8 +101,8 @@ const LAST_LINES_MS = 500;
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 
-function start(host: SpawnHost, tag: ProcessTag, request: SpawnRequest): Child {
-  const { bun = process.execPath, environment = process.env, runTag } = host;
+function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
+  const { bun = process.execPath, environment = process.env, runTag } = deps;
   const { runner, frameFolder: folder, args = [], name } = request;
   const env = childEnvironment(environment, request.environment ?? {}, { ...entryOf(runTag), ...entryOf(tag) });
   try {

@@ -14,7 +14,7 @@ export interface GuardianReport {
   readonly method: 'tag' | 'groups';
 }
 
-export interface GuardPorts {
+export interface GuardDeps {
   /** What the orchestrator says; it ends when the orchestrator does. */
   readonly lines: AsyncIterable<string>;
   /** Ends what is left of the run. `groups` are the process groups it was told of. */
@@ -25,7 +25,7 @@ export interface GuardPorts {
 const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;
 
-export async function guard({ lines, endRun }: GuardPorts): Promise<GuardianReport> {
+export async function guard({ lines, endRun }: GuardDeps): Promise<GuardianReport> {
   const groups = new Set<number>();
   for await (const line of lines) {
     const [command = '', argument = ''] = line.split(' ');

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Instance } from './instance.ts';
 import type { Instances } from './instances.ts';
 
-export interface DrainParts {
+export interface DrainDeps {
   readonly clock: Clock;
   /** Who waits for its answer. */
   readonly callersOf: (address: AgentAddress) => readonly AgentAddress[];
@@ -15,7 +15,7 @@ export interface DrainParts {
  */
 export async function drainInstances(
   instances: Instances,
-  { clock, callersOf }: DrainParts,
+  { clock, callersOf }: DrainDeps,
   graceMs: number,
   hurry: AbortSignal,
 ): Promise<void> {

@@ -35,10 +35,10 @@ export interface LoneAgentOptions {
   /** How long it may take; what is usual for a start when absent. */
   readonly timeoutMs?: number;
   /** The run of a swarm that runs already; a run of its own, with a guardian, when absent. */
-  readonly host?: LoneAgentHost;
+  readonly deps?: LoneAgentDeps;
 }
 
-export interface LoneAgentHost {
+export interface LoneAgentDeps {
   readonly spawn: Spawn;
   /** Where its temporary folder is made. It exists. */
   readonly folder: string;
@@ -63,10 +63,10 @@ export async function runLoneAgent<Value>(
   const { plan, agent, signal, clock = systemClock } = options;
   const endings = new AsyncDisposableStack();
   try {
-    const folder = mkdtempSync(join(options.host?.folder ?? tmpdir(), 'goondan-agent-'));
+    const folder = mkdtempSync(join(options.deps?.folder ?? tmpdir(), 'goondan-agent-'));
     endings.defer(() => rmSync(folder, { recursive: true, force: true }));
     const lone = { agent, folder, settings: swarmSettings(plan), clock };
-    const child = startChild(lone, options.host ?? (await openRun(lone, endings)), endings);
+    const child = startChild(lone, options.deps ?? (await openRun(lone, endings)), endings);
     const { promise, stop } = talkTo(child, lone, options, hear);
     const cancel = () => stop(new GoondanError('E_CANCELLED', `Agent "${agent.agentName}" was ended early.`));
     signal?.addEventListener('abort', cancel, { once: true });
@@ -84,7 +84,7 @@ interface Lone {
   readonly clock: Clock;
 }
 
-async function openRun({ folder, clock }: Lone, endings: AsyncDisposableStack): Promise<LoneAgentHost> {
+async function openRun({ folder, clock }: Lone, endings: AsyncDisposableStack): Promise<LoneAgentDeps> {
   const runTag = newTag(RUN_VARIABLE);
   const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
   endings.defer(async () => void (await guardian.standDown()));
@@ -93,7 +93,7 @@ async function openRun({ folder, clock }: Lone, endings: AsyncDisposableStack): 
 
 function startChild(
   { agent, folder, settings, clock }: Lone,
-  { spawn, onOutput }: Pick<LoneAgentHost, 'spawn' | 'onOutput'>,
+  { spawn, onOutput }: Pick<LoneAgentDeps, 'spawn' | 'onOutput'>,
   endings: AsyncDisposableStack,
 ): AgentChild {
   const { restart } = settings.supervision;

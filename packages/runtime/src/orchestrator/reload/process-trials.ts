@@ -4,11 +4,11 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../lone/inspect-agent.ts';
-import type { LoneAgentHost } from '../lone/lone-agent.ts';
+import type { LoneAgentDeps } from '../lone/lone-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
-export interface TrialHost {
+export interface TrialDeps {
   readonly spawn: Spawn;
   readonly clock: Clock;
   /** Its contents go with the run. */
@@ -17,16 +17,16 @@ export interface TrialHost {
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }
 
-export function processTrials({ spawn, clock, folder, swarm }: TrialHost): Trials {
+export function processTrials({ spawn, clock, folder, swarm }: TrialDeps): Trials {
   return {
     agent: (agent, { plan }, signal) => {
       const { agentName } = agent;
-      const host: LoneAgentHost = {
+      const deps: LoneAgentDeps = {
         spawn,
         folder,
         onOutput: (output) => swarm.printed({ agent: agentName }, markOutput(output)),
       };
-      return describeLoneAgent({ plan, agent, signal, clock, host }, (message) => {
+      return describeLoneAgent({ plan, agent, signal, clock, deps }, (message) => {
         if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
       });
     },

@@ -15,7 +15,7 @@ import { type Trials, tryChanges } from './try-changes.ts';
 export type ReadPlan = () => Promise<SwarmPlan>;
 
 /** The parts of a reload. */
-export interface ReloadParts extends ReloadedParts {
+export interface ReloadDeps extends ReloadedParts {
   readonly trials: Trials;
 }
 
@@ -30,12 +30,12 @@ export interface SwarmReloader {
   readonly close: () => Promise<void>;
 }
 
-export function swarmReloader(parts: ReloadParts, read: ReadPlan | undefined): SwarmReloader {
+export function swarmReloader(deps: ReloadDeps, read: ReadPlan | undefined): SwarmReloader {
   const over = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   return {
     reload() {
-      const reload = last.then(() => reloadOnce(parts, read, over.signal));
+      const reload = last.then(() => reloadOnce(deps, read, over.signal));
       last = reload.catch(() => undefined);
       return reload;
     },
@@ -46,14 +46,14 @@ export function swarmReloader(parts: ReloadParts, read: ReadPlan | undefined): S
   };
 }
 
-async function reloadOnce(parts: ReloadParts, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
-  const { swarm, currentPlan, trials } = parts;
+async function reloadOnce(deps: ReloadDeps, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
+  const { swarm, currentPlan, trials } = deps;
   try {
-    const wanted = await unlessAborted(readWanted(parts, read), signal);
+    const wanted = await unlessAborted(readWanted(deps, read), signal);
     const next = currentPlan.preview(wanted);
     await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal);
     signal.throwIfAborted();
-    const changes = await applyPlan(parts, wanted);
+    const changes = await applyPlan(deps, wanted);
     swarm.report('info', 'swarm.reloaded', describeChanges(changes));
     return changes;
   } catch (thrown) {
