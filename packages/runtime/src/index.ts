@@ -78,8 +78,7 @@ export { maskSecrets } from './log/mask-secrets.ts';
 export { childEnvironment } from './orchestrator/child/child-environment.ts';
 export { closestName } from './config/closest-name.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
-export { deleteStoppedInstance } from './orchestrator/delete-stopped-instance.ts';
-export { forkStoppedInstance } from './orchestrator/fork-stopped-instance.ts';
+export { deleteStoppedInstance, forkStoppedInstance, type StoppedSwarm } from './orchestrator/stopped-swarm.ts';
 export { type InspectOptions, inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export type { ExtensionChanges } from './orchestrator/lone/change-extensions.ts';
 export {
@@ -93,7 +92,6 @@ export {
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { agentRunner, connectorRunner } from './orchestrator/child/runner-path.ts';
-export type { StoppedSwarm } from './orchestrator/with-stopped-workspace.ts';
 export { describeChanges } from './orchestrator/reload/reload-swarm.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';

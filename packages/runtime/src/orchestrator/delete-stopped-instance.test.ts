@@ -6,7 +6,7 @@ import { durableStore } from '../workspace/journal/durable-store.ts';
 import { ownWorkspace, readOwner } from '../workspace/swarms/own-workspace.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../workspace/simulation/simulated-turn.ts';
-import { deleteStoppedInstance } from './delete-stopped-instance.ts';
+import { deleteStoppedInstance } from './stopped-swarm.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-delete-'));
 const place = { stateRoot, workspaceId: 'test', warn: () => undefined };

@@ -6,7 +6,7 @@ import { durableStore } from '../workspace/journal/durable-store.ts';
 import { ownWorkspace, readOwner } from '../workspace/swarms/own-workspace.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { runSimpleTurn } from '../workspace/simulation/simulated-turn.ts';
-import { forkStoppedInstance } from './fork-stopped-instance.ts';
+import { forkStoppedInstance } from './stopped-swarm.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-fork-'));
 const place = { stateRoot, workspaceId: 'test', warn: () => undefined };

@@ -13,7 +13,7 @@ import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
-import { maskOutput } from '../child/mask-output.ts';
+import { maskOutput } from '../child/child-output.ts';
 import { connectorRunner } from '../child/runner-path.ts';
 import { toStart } from './kept-connection.ts';
 

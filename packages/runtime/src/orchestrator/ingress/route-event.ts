@@ -41,11 +41,16 @@ function keyOf(route: IngressRoute, properties: JsonObject): { readonly text: st
   return problem === undefined ? { text: prefix + text } : { problem: `its property "${property}" ${problem}` };
 }
 
-export function agentOf({ agentRef }: IngressRoute, entryAgent: string): string {
+function agentOf({ agentRef }: IngressRoute, entryAgent: string): string {
   if (agentRef === undefined) return entryAgent;
   return typeof agentRef === 'string' ? agentRef.replace(/^Agent\//, '') : agentRef.name;
 }
 
 function refuse(code: FrameError['code'], message: string): RoutedEvent {
   return { type: 'refusal', error: { code, message } };
+}
+
+/** The agents that a connection's rules can reach, each once, in the order of the rules. */
+export function routedAgents(rules: readonly IngressRule[], entryAgent: string): readonly string[] {
+  return [...new Set(rules.map(({ route }) => agentOf(route, entryAgent)))];
 }

@@ -16,7 +16,7 @@ import { maskSecrets } from '../../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { type AgentChild, agentChildren } from '../child/agent-children.ts';
-import { maskOutput } from '../child/mask-output.ts';
+import { maskOutput } from '../child/child-output.ts';
 import { keepGuardian } from '../guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from '../guardian/process-tag.ts';
 import { agentRunner } from '../child/runner-path.ts';

@@ -11,7 +11,7 @@ import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.t
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import type { Connections } from '../connections/connections.ts';
-import { routedAgents } from '../ingress/routed-agents.ts';
+import { routedAgents } from '../ingress/route-event.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Plan, CurrentPlan } from '../plan/current-plan.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';

@@ -21,8 +21,7 @@ import type { AgentChildren } from '../child/agent-children.ts';
 import { Approvals } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
-import { lineOfOutput } from '../child/line-of-output.ts';
-import { maskOutput } from '../child/mask-output.ts';
+import { lineOfOutput, maskOutput } from '../child/child-output.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
 import { Instances } from '../instances/instances.ts';
 import {

@@ -1,8 +1,11 @@
-/** Does something to the conversations of a workspace that nobody runs, as its orchestrator would. */
+/** Changes conversations of a workspace that nobody runs, as its orchestrator would. */
+import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { durableStore, type DurableStoreOptions } from '../workspace/journal/durable-store.ts';
-import type { Journal } from '../workspace/journal/journal.ts';
+import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
+import type { DeletedInstance, DeleteOptions, Journal } from '../workspace/journal/journal.ts';
 import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
+import { refuseKey } from './address/find-key-problem.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 
@@ -13,13 +16,36 @@ export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'w
   readonly flock?: boolean;
 }
 
+/** Deletes an instance of a workspace that nobody runs. **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`. */
+export function deleteStoppedInstance(
+  place: StoppedSwarm,
+  at: AgentAddress,
+  options: DeleteOptions = {},
+): Promise<DeletedInstance> {
+  return withStoppedWorkspace(place, (journal) => journal.delete(at, options));
+}
+
+/**
+ * Forks an instance of a workspace that nobody runs.
+ *
+ * **Errors** — `E_INSTANCE_KEY`, `E_SWARM_RUNNING`; those of `Journal.fork`.
+ */
+export async function forkStoppedInstance(
+  place: StoppedSwarm,
+  from: AgentAddress,
+  options: ForkOptions,
+): Promise<ForkedInstance> {
+  refuseKey(options.as);
+  return withStoppedWorkspace(place, (journal) => journal.fork(from, options));
+}
+
 /**
  * Owns the workspace for as long as it takes, so that no swarm starts meanwhile; what is left of one that died is ended
  * first, because it may still write.
  *
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */
-export async function withStoppedWorkspace<Value>(
+async function withStoppedWorkspace<Value>(
   { swarm, flock = true, ...place }: StoppedSwarm,
   action: (journal: Journal) => Promise<Value>,
 ): Promise<Value> {

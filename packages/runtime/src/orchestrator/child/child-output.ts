@@ -1,6 +1,11 @@
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 
+/** What a child printed, without secrets. */
+export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
+  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
+}
+
 /** What a child printed, as a line of the swarm's log. */
 export function lineOfOutput(
   output: ChildOutput,
