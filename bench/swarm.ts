@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSwarm, type SwarmControl } from '@goondan/runtime';
+import { startSwarm, type Swarm } from '@goondan/runtime';
 import { measureSync } from './counting-fs.ts';
 import { durableAgent, withDisk } from './durable-agent.ts';
 
@@ -38,7 +38,7 @@ export async function benchSwarm(): Promise<void> {
 }
 
 /** Messages a second. */
-async function sendAll(swarm: SwarmControl, messages: number, agents = AGENTS): Promise<number> {
+async function sendAll(swarm: Swarm, messages: number, agents = AGENTS): Promise<number> {
   const startedAt = performance.now();
   let left = messages;
   const send = async (instanceKey: string) => {

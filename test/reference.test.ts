@@ -11,6 +11,7 @@ import {
   exampleFile,
   renderConfigurationReference,
 } from '../scripts/write-configuration-reference.ts';
+import { controlPage, renderControlPage } from '../scripts/write-control-page.ts';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
 import { listFields, type SchemaNode } from '../scripts/list-fields.ts';
@@ -44,6 +45,13 @@ describe('docs/cli.md', () => {
         .filter((command) => !rows.includes(`\`${nameOf(command)}\``))
         .map(nameOf),
     ).toEqual([]);
+  });
+});
+
+describe('docs/control-socket.md', () => {
+  test('has the operations as they are; if not, run `npm run reference`', async () => {
+    const page = await Bun.file(controlPage).text();
+    expect(page).toBe(renderControlPage(page));
   });
 });
 

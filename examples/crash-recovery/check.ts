@@ -18,11 +18,11 @@ const served = swarm.ask({ input: 'One soup and pie, please.', id: 'order-1' });
 
 // The agent's process is killed while it cooks: another one takes its place and goes on with the same turn.
 await until(() => cooked().length === 1);
-const [before] = swarm.status().instances;
+const [before] = (await swarm.status()).instances;
 process.kill(before?.pid ?? 0, 'SIGKILL');
 const { result } = await served;
 assert.equal(textOf(result.responseMessage), 'Served.');
-const [after] = swarm.status().instances;
+const [after] = (await swarm.status()).instances;
 assert.notEqual(after?.pid, before?.pid);
 // The call that was interrupted was made again, because it may be; the answer came once.
 assert.deepEqual(cooked(), ['soup', 'soup', 'pie']);

@@ -1,7 +1,7 @@
 /** A cook that is killed in the middle of its work, and goes on where it was. */
-import { startSwarm, type SwarmControl } from '@goondan/runtime';
+import { startSwarm, type Swarm } from '@goondan/runtime';
 
-export function startKitchen(stateRoot: string): Promise<SwarmControl> {
+export function startKitchen(stateRoot: string): Promise<Swarm> {
   return startSwarm({
     name: 'kitchen',
     stateRoot,

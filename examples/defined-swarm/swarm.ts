@@ -1,5 +1,5 @@
 /** A swarm written in TypeScript: the resources of a `goondan.yaml`, with types, checked as a bundle is. */
-import { defineSwarm, type ResourceDefinition, startSwarm, type SwarmControl } from '@goondan/runtime';
+import { defineSwarm, type ResourceDefinition, startSwarm, type Swarm } from '@goondan/runtime';
 
 export const resources: ResourceDefinition[] = [
   {
@@ -40,7 +40,7 @@ export const resources: ResourceDefinition[] = [
   { kind: 'Swarm', metadata: { name: 'shop' }, spec: { entryAgent: 'Agent/clerk', agents: ['Agent/clerk'] } },
 ];
 
-export async function startShop(stateRoot: string): Promise<SwarmControl> {
+export async function startShop(stateRoot: string): Promise<Swarm> {
   const shop = await defineSwarm({ folder: import.meta.dir, resources });
   return startSwarm({ ...shop, stateRoot });
 }

@@ -10,7 +10,7 @@ import {
   renderTrace,
   resolveSwarm,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   type SwarmPlan,
   textOf,
 } from '@goondan/runtime';
@@ -29,7 +29,7 @@ try {
     assert.equal(await answer(swarm, 'And the weather in Lisbon?'), 'Lisbon, tomorrow: 21 °C.');
 
     // Two agents answered, each in a process of its own.
-    const pids = swarm.status().instances.map(({ pid }) => pid);
+    const pids = (await swarm.status()).instances.map(({ pid }) => pid);
     assert.equal(new Set([process.pid, ...pids]).size, 3);
 
     // approval: the booking waits for a person, and the model reads what they said.
@@ -90,7 +90,7 @@ try {
   await rm(temporary, { recursive: true });
 }
 
-async function withSwarm<Value>(started: SwarmPlan, work: (swarm: SwarmControl) => Promise<Value>): Promise<Value> {
+async function withSwarm<Value>(started: SwarmPlan, work: (swarm: Swarm) => Promise<Value>): Promise<Value> {
   const swarm = await startSwarm({ ...started, stateRoot: place.stateRoot, bundleFolder: bundle.folder });
   try {
     return await work(swarm);
@@ -100,13 +100,13 @@ async function withSwarm<Value>(started: SwarmPlan, work: (swarm: SwarmControl) 
 }
 
 /** `decision` is that of the person who is asked about a tool call. */
-async function answer(swarm: SwarmControl, input: string, decision?: 'approve' | 'deny'): Promise<string> {
-  const unwatch = swarm.watch({ types: ['approval'] }, (notice) => {
+async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'): Promise<string> {
+  const watch = await swarm.watch({ types: ['approval'] }, (notice) => {
     if (notice.type !== 'approval' || notice.state !== 'asked') return;
     assert(decision);
-    void swarm[decision](notice.approval.id);
+    void swarm[decision]({ id: notice.approval.id });
   });
   const { result } = await swarm.ask({ input });
-  unwatch();
+  watch.end();
   return textOf(result.responseMessage);
 }

@@ -20,11 +20,11 @@ const swarm = await startSwarm({
 });
 try {
   // Nobody asks: the connector says that it is time, and its connection says whom to tell.
-  const end = await new Promise<TurnEnd>((resolve) => {
-    swarm.watch({ types: ['turn.ended'] }, (notice) => {
-      if (notice.type === 'turn.ended') resolve(notice.end);
-    });
+  const ended = Promise.withResolvers<TurnEnd>();
+  await swarm.watch({ types: ['turn.ended'] }, (notice) => {
+    if (notice.type === 'turn.ended') ended.resolve(notice.end);
   });
+  const end = await ended.promise;
   assert.deepEqual([end.agent, end.instanceKey], ['watchman', 'building-north']);
   assert.equal(textOf(end.result.responseMessage), 'The back door is open.');
   assert.ok(logged.includes('watchman of building-north: text_response'), logged.join('\n'));

@@ -12,10 +12,10 @@ try {
     textOf((await swarm.ask({ input, instanceKey })).result.responseMessage);
 
   // Nobody has a process yet: the first message starts the host, and the host's question starts the librarian.
-  assert.deepEqual(swarm.status().instances, []);
+  assert.deepEqual((await swarm.status()).instances, []);
   assert.equal(await ask('Tell me about tea.'), 'Sencha is steamed, not roasted.');
-  const { instances } = swarm.status();
-  assert.deepEqual(instances.map(({ agentName }) => agentName).toSorted(), ['host', 'librarian']);
+  const { instances } = await swarm.status();
+  assert.deepEqual(instances.map(({ agent }) => agent).toSorted(), ['host', 'librarian']);
   const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
   assert.equal(pids.size, 3);
 

@@ -1,7 +1,7 @@
 /** Two agents, each in a process of its own: the host asks the librarian whenever its model wants to know something. */
-import { startSwarm, type SwarmControl } from '@goondan/runtime';
+import { startSwarm, type Swarm } from '@goondan/runtime';
 
-export function startLibrary(stateRoot: string): Promise<SwarmControl> {
+export function startLibrary(stateRoot: string): Promise<Swarm> {
   return startSwarm({
     name: 'library',
     stateRoot,

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ApprovalSummary,
-  connectControl,
-  type ControlClient,
+  connectSwarm,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   type SwarmNotice,
   textOf,
   type TurnEnd,
@@ -37,7 +36,7 @@ afterEach(async () => {
 const place = () => ({ stateRoot: join(folder, 'state'), workspaceId: workspace });
 
 /** In this process. */
-async function start(choice?: PlanChoice): Promise<SwarmControl> {
+async function start(choice?: PlanChoice): Promise<Swarm> {
   const control = await startSwarm(planIn(folder, choice));
   opened.push({ stop: () => control.stop({ graceMs: 0 }) });
   await rememberRun();
@@ -45,7 +44,7 @@ async function start(choice?: PlanChoice): Promise<SwarmControl> {
 }
 
 /** In a process of its own, to be killed. */
-async function startElsewhere(): Promise<{ control: ControlClient; kill(): Promise<void> }> {
+async function startElsewhere(): Promise<{ control: Swarm; kill(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'swarm-process.ts'), folder], { stdout: 'pipe' });
   const kill = async () => {
     child.kill('SIGKILL');
@@ -54,7 +53,7 @@ async function startElsewhere(): Promise<{ control: ControlClient; kill(): Promi
   opened.push({ stop: kill });
   await child.stdout.getReader().read();
   await rememberRun();
-  return { control: await connectControl(place()), kill };
+  return { control: await connectSwarm(place()), kill };
 }
 
 async function rememberRun(): Promise<void> {
@@ -62,7 +61,7 @@ async function rememberRun(): Promise<void> {
   if (owner !== undefined) runTags.add(owner.runTag);
 }
 
-type Waiting = Pick<ControlClient, 'approvals' | 'instances'>;
+type Waiting = Pick<Swarm, 'approvals' | 'instances'>;
 
 async function until<Value>(what: string, look: () => Promise<Value | undefined | false>): Promise<Value> {
   const deadline = performance.now() + 60_000;
@@ -82,7 +81,7 @@ function asked(swarm: Waiting, count = 1): Promise<readonly ApprovalSummary[]> {
 }
 
 async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefined> {
-  return (await swarm.instances()).find(({ agentName }) => agentName === agent)?.pid;
+  return (await swarm.instances()).find((each) => each.agent === agent)?.pid;
 }
 
 /** Waits until another process than this one works on it. */
@@ -118,11 +117,11 @@ describe('an approval', () => {
       reason: 'No rule is about it, and its effects are external, or not declared.',
     });
     expect(runs()).toEqual([]);
-    const another = await connectControl(place());
-    expect(await another.approve(question?.id ?? '', { by: 'ann' })).toBe(true);
+    const another = await connectSwarm(place());
+    expect(await another.approve({ id: question?.id ?? '', by: 'ann' })).toBe(true);
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
-    expect(await another.approve(question?.id ?? '')).toBe(false);
+    expect(await another.approve({ id: question?.id ?? '' })).toBe(false);
     expect(await control.approvals()).toEqual([]);
   });
 
@@ -130,7 +129,7 @@ describe('an approval', () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
-    expect(await control.deny(question?.id ?? '', { note: 'The shelf is full.' })).toBe(true);
+    expect(await control.deny({ id: question?.id ?? '', note: 'The shelf is full.' })).toBe(true);
     expect(textOfEnd(await turn)).toBe(
       'Put E_APPROVAL_DENIED: A person denied this call of "shelf__put". They say: The shelf is full.',
     );
@@ -146,7 +145,7 @@ describe('an approval', () => {
     const control = await start();
     const turn = control.ask({ input: 'twice a book' });
     const [first] = await asked(control);
-    await control.approve(first?.id ?? '');
+    await control.approve({ id: first?.id ?? '' });
     const [second] = await until('the second is asked about', async () => {
       const approvals = await control.approvals();
       return approvals[0]?.id !== first?.id && approvals.length === 1 && approvals;
@@ -154,13 +153,13 @@ describe('an approval', () => {
     expect([first?.toolCallId, second?.toolCallId]).toEqual(['call_1', 'call_2']);
     expect(first?.digest).toBe(second?.digest ?? '');
     expect(runs()).toHaveLength(1);
-    await control.deny(second?.id ?? '');
+    await control.deny({ id: second?.id ?? '' });
     await turn;
     expect(runs()).toHaveLength(1);
     const another = control.ask({ input: 'put a lamp' });
     const [third] = await asked(control);
     expect(third?.digest).not.toBe(first?.digest ?? '');
-    await control.deny(third?.id ?? '');
+    await control.deny({ id: third?.id ?? '' });
     await another;
     expect(runs()).toHaveLength(1);
   });
@@ -176,18 +175,18 @@ describe('an approval', () => {
   test('is told to those who watch, and shown in the status', async () => {
     const control = await start();
     const notices: SwarmNotice[] = [];
-    control.watch({ types: ['approval'], agent: 'keeper' }, (notice) => notices.push(notice));
+    await control.watch({ types: ['approval'], agent: 'keeper' }, (notice) => notices.push(notice));
     const turn = control.ask({ id: 'e1', input: 'put a book' });
     const [question] = await asked(control);
-    expect(control.status().instances).toMatchObject([{ agentName: 'keeper', status: 'working', approvals: 1 }]);
-    await control.approve(question?.id ?? '', { by: 'ann' });
+    expect((await control.status()).instances).toMatchObject([{ agent: 'keeper', status: 'working', approvals: 1 }]);
+    await control.approve({ id: question?.id ?? '', by: 'ann' });
     await turn;
     const about = { type: 'approval', approval: { ...book, id: question?.id, eventId: 'e1' } };
     expect(notices).toMatchObject([
       { ...about, state: 'asked' },
       { ...about, state: 'decided', outcome: { decision: 'approved', by: 'ann' } },
     ]);
-    expect(control.status().instances[0]).not.toHaveProperty('approvals');
+    expect((await control.status()).instances[0]).not.toHaveProperty('approvals');
   });
 
   test('can be cancelled with its turn, and is withdrawn', async () => {
@@ -197,7 +196,7 @@ describe('an approval', () => {
     expect(await control.cancel({ eventId: 'e1' })).toBe(true);
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(await control.approvals()).toEqual([]);
-    expect(await control.approve(question?.id ?? '')).toBe(false);
+    expect(await control.approve({ id: question?.id ?? '' })).toBe(false);
     expect(runs()).toEqual([]);
   });
 });
@@ -213,7 +212,7 @@ describe('in between', () => {
       pid = await anotherProcess(control, pid);
       expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
     }
-    await control.approve(question?.id ?? '');
+    await control.approve({ id: question?.id ?? '' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
@@ -225,7 +224,7 @@ describe('in between', () => {
     await first.kill();
     const control = await start();
     expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
-    expect(await control.approve(question?.id ?? '')).toBe(true);
+    expect(await control.approve({ id: question?.id ?? '' })).toBe(true);
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
@@ -236,7 +235,7 @@ describe('in between', () => {
     const [question] = await asked(first.control);
     // It cannot take the answer, and dies with the orchestrator.
     process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
-    expect(await first.control.approve(question?.id ?? '')).toBe(true);
+    expect(await first.control.approve({ id: question?.id ?? '' })).toBe(true);
     await first.kill();
     expect(runs()).toEqual([]);
     const control = await start();
@@ -252,7 +251,7 @@ describe('in between', () => {
         planIn(folder, { policy: { shutdown: { gracePeriodSeconds: 600 }, spares: 0 } }),
       );
       let hasAsked = false;
-      control.watch({ types: ['runtime.event'] }, (notice) => {
+      await control.watch({ types: ['runtime.event'] }, (notice) => {
         hasAsked ||= notice.type === 'runtime.event' && notice.name === 'approval.asked';
       });
       if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
@@ -265,7 +264,7 @@ describe('in between', () => {
       await control.stop();
     }
     const control = await start();
-    await control.approve(question?.id ?? '');
+    await control.approve({ id: question?.id ?? '' });
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -278,8 +277,8 @@ describe('in between', () => {
     expect(await control.restart({ agent: 'keeper' })).toBe(1);
     await anotherProcess(control, before);
     expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
-    expect(control.status().instances[0]?.crashes).toBe(0);
-    await control.approve(question?.id ?? '');
+    expect((await control.status()).instances[0]?.crashes).toBe(0);
+    await control.approve({ id: question?.id ?? '' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -294,8 +293,8 @@ describe('in between', () => {
       return approvals[0] !== undefined && approvals[0].id !== question?.id && approvals;
     });
     expect(again).toMatchObject(book);
-    expect(await control.approve(question?.id ?? '')).toBe(false);
-    await control.deny(again?.id ?? '');
+    expect(await control.approve({ id: question?.id ?? '' })).toBe(false);
+    await control.deny({ id: again?.id ?? '' });
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toContain('E_APPROVAL_DENIED');
     expect(runs()).toEqual([]);
   });
@@ -309,7 +308,7 @@ describe('those who wait for one who waits for a person', () => {
     const turn = control.ask({ agent: 'boss', input: 'have a book' });
     const [question] = await asked(control);
     await Bun.sleep(3_000);
-    await control.approve(question?.id ?? '');
+    await control.approve({ id: question?.id ?? '' });
     expect(textOfEnd(await turn)).toBe('The keeper says: Put a book: ');
   });
 
@@ -328,7 +327,7 @@ describe('those who wait for one who waits for a person', () => {
     await first.stop();
     const control = await start(impatient);
     await Bun.sleep(2_000);
-    expect(await control.approve(question?.id ?? '')).toBe(true);
+    expect(await control.approve({ id: question?.id ?? '' })).toBe(true);
     expect(textOfEnd(await control.ask({ id: 'e1', agent: 'boss' }))).toBe('The keeper says: Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -347,11 +346,11 @@ describe('when there are more instances than processes', () => {
     }
     const waiting = await control.approvals();
     expect(waiting.map(({ args }) => args)).toEqual([{ what: 'a book' }, { what: 'a lamp' }]);
-    for (const { id } of waiting) expect(await control.approve(id)).toBe(true);
+    for (const { id } of waiting) expect(await control.approve({ id })).toBe(true);
     expect(textOfEnd(await asking)).toBe('Put a book: ');
     expect(textOfEnd(await through)).toBe('The keeper says: Put a lamp: ');
     expect(runs()).toHaveLength(2);
-    expect(control.status().instances.filter(({ crashes }) => crashes > 0)).toEqual([]);
+    expect((await control.status()).instances.filter(({ crashes }) => crashes > 0)).toEqual([]);
   });
 
   test('and can still be cancelled', async () => {
@@ -363,7 +362,7 @@ describe('when there are more instances than processes', () => {
     expect(await control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
     expect((await asking).result.error?.code).toBe('E_CANCELLED');
     const [left] = await asked(control);
-    await control.deny(left?.id ?? '');
+    await control.deny({ id: left?.id ?? '' });
     expect(textOfEnd(await busy)).toContain('E_APPROVAL_DENIED');
   });
 });
@@ -388,7 +387,7 @@ describe('code of a bundle', () => {
     expect(textOfEnd(await control.ask({ agent: 'boss', input: 'hello', metadata }))).toContain('The keeper says');
     expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
     expect(runs()).toEqual([]);
-    await control.deny(id);
+    await control.deny({ id });
     expect(textOfEnd(await turn)).toContain('E_APPROVAL_DENIED');
   });
 
@@ -416,7 +415,7 @@ describe('what is written down', () => {
     const file = join(folder, 'state/workspaces', workspace, 'approvals.jsonl');
     expect(readFileSync(file, 'utf8')).not.toContain(secret);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await control.approve(question?.id ?? '');
+    await control.approve({ id: question?.id ?? '' });
     await turn;
     // Nor was the model shown what somebody typed, so it cannot have passed it on.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);

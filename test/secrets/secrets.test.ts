@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
-import { connectControl, type SwarmNotice } from '../../packages/runtime/src/index.ts';
+import { connectSwarm, type SwarmNotice } from '../../packages/runtime/src/index.ts';
 import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
 import { canaries, type CanaryName, findCanaries, names } from './canaries.ts';
@@ -140,7 +140,7 @@ describe('twenty planted secrets', () => {
 
   test('X-15 do not reach those who watch when a model streams them in pieces', async () => {
     const workspaceId = readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '';
-    const control = await connectControl({ stateRoot: place.stateRoot, workspaceId });
+    const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const notices: SwarmNotice[] = [];
     const watch = await control.watch({ instanceKey: 'streamed' }, (notice) => void notices.push(notice));
     // Those of the agent whose model writes: nobody else's can come from there.

@@ -39,14 +39,17 @@ describe('a turn that is cancelled', () => {
       const { control } = swarm;
       const asking = new AbortController();
       const { end } = await beginLong(swarm, folder.path, asking.signal);
-      const before = pidOf(swarm, 'clerk');
+      const before = await pidOf(swarm, 'clerk');
       const next = ask(swarm, 'clerk', 'default', 'hello');
       if (how === 'by whoever asked') asking.abort();
-      else expect(await control.cancel(how === 'by its event' ? { eventId: 'long' } : {}, 'enough')).toBe(true);
+      else
+        expect(await control.cancel({ ...(how === 'by its event' && { eventId: 'long' }), reason: 'enough' })).toBe(
+          true,
+        );
       expect(outcomeOf(await end)).toBe('E_CANCELLED');
       expect(await next).toBe('You said: hello');
       await until(() => notesIn(folder.path).includes('aborted turn-long'), 'the tool was told');
-      expect(pidOf(swarm, 'clerk')).toBe(before);
+      expect(await pidOf(swarm, 'clerk')).toBe(before);
       expect(await control.cancel({ eventId: 'long' })).toBe(false);
     },
     TEST_MS,
@@ -75,7 +78,7 @@ describe('a turn that is cancelled', () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
       const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
-      await until(() => swarm.control.status().instances[0]?.status === 'working', 'it runs');
+      await until(async () => (await swarm.control.status()).instances[0]?.status === 'working', 'it runs');
       const next = ask(swarm, 'clerk', 'default', 'hello');
       expect(await swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
       expect(outcomeOf(await end)).toBe('E_CANCELLED');

@@ -16,7 +16,7 @@ const swarm = await startSwarm({
   policy: { unwindMs: 600_000, restart: { quickCrashes: 0, baseMs: 600_000, maxMs: 600_000, healthyMs: 600_000 } },
 });
 const hasBegun = () => notesIn(folder).some((note) => note.startsWith('begin'));
-const clerk = () => swarm.status().instances.find(({ agentName }) => agentName === 'clerk');
+const clerk = async () => (await swarm.status()).instances.find(({ agent }) => agent === 'clerk');
 
 if (situation === 'waiting') {
   await swarm.deliver({ agent: 'clerk', id: 'first', input: 'again wait-for:permission' });
@@ -26,8 +26,9 @@ const agent = situation === 'asking' ? 'front' : 'clerk';
 await swarm.deliver({ agent, id: 'unwanted', input: situation === 'asking' ? 'please' : 'be deaf' });
 await until(hasBegun, 'a tool runs');
 if (situation === 'crashed') {
-  process.kill(clerk()?.pid ?? 0, 'SIGKILL');
-  await until(() => clerk()?.pid === undefined, 'its process is gone');
+  process.kill((await clerk())?.pid ?? 0, 'SIGKILL');
+  await until(async () => (await clerk())?.pid === undefined, 'its process is gone');
 }
-if (!(await swarm.cancel({ agent, eventId: 'unwanted' }, 'enough'))) throw new Error('There is nothing to cancel.');
+if (!(await swarm.cancel({ agent, eventId: 'unwanted', reason: 'enough' })))
+  throw new Error('There is nothing to cancel.');
 process.stdout.write('cancelled\n');

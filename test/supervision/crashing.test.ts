@@ -49,13 +49,13 @@ test(
         policy: { ...quickPolicy, restart, maxProcesses: MAX_PROCESSES, spares: 0, heartbeat: { everyMs: 5_000 } },
       });
       const { control } = swarm;
-      control.watch({ types: ['turn.ended'] }, (notice) => {
+      await control.watch({ types: ['turn.ended'] }, (notice) => {
         if (notice.type === 'turn.ended') ends.push(notice.end);
       });
       let most = 0;
       for (const { at, id, input } of sent) {
         await control.deliver({ agent: at.agentName, instanceKey: at.instanceKey, id, input });
-        most = Math.max(most, control.status().instances.filter(({ pid }) => pid !== undefined).length);
+        most = Math.max(most, (await control.status()).instances.filter(({ pid }) => pid !== undefined).length);
       }
       await until(() => ends.length >= sent.length, 'every turn is over');
       exits = () => swarm.told('process.exited');

@@ -62,22 +62,22 @@ describe('a dead letter', () => {
         await poison(swarm, 'bad');
         writeFileSync(join(folder.path, 'antidote'), '');
         const retried = Promise.withResolvers<string>();
-        control.watch({ eventId: 'bad~retry', types: ['turn.ended'] }, (notice) => {
+        await control.watch({ eventId: 'bad~retry', types: ['turn.ended'] }, (notice) => {
           if (notice.type === 'turn.ended') retried.resolve(outcomeOf(notice.end));
         });
         const running = state === 'working' ? control.ask({ input: 'once wait-for:permission' }) : undefined;
         if (state === 'working') await until(() => notesIn(folder.path).length === 1, 'the tool runs');
         if (state === 'asleep') await control.restart();
-        expect(pidOf(swarm, 'clerk') === undefined).toBe(state === 'asleep');
+        expect((await pidOf(swarm, 'clerk')) === undefined).toBe(state === 'asleep');
 
-        const retry = control.retryDeadLetter(clerk, 'bad');
+        const retry = control.retryDeadLetter({ agent: 'clerk', instanceKey: 'default', eventId: 'bad' });
         if (state === 'working') await control.ask({ instanceKey: 'other', input: 'hello' });
         writeFileSync(join(folder.path, 'permission'), '');
         expect(await retry).toBe(true);
         expect(await retried.promise).toBe(`You said: ${POISON}`);
         if (running !== undefined) expect(outcomeOf(await running)).toBe('You said: once wait-for:permission');
         expect(await control.deadLetters()).toEqual([]);
-        expect(await control.retryDeadLetter(clerk, 'bad')).toBe(false);
+        expect(await control.retryDeadLetter({ agent: 'clerk', instanceKey: 'default', eventId: 'bad' })).toBe(false);
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }
       await readStore(folder.path, async (journal) => {
@@ -96,8 +96,12 @@ describe('a dead letter', () => {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
         await poison(swarm, 'bad');
         await poison(swarm, 'worse');
-        expect(await swarm.control.dropDeadLetter(clerk, 'bad')).toBe(true);
-        expect(await swarm.control.dropDeadLetter(clerk, 'bad')).toBe(false);
+        expect(await swarm.control.dropDeadLetter({ agent: 'clerk', instanceKey: 'default', eventId: 'bad' })).toBe(
+          true,
+        );
+        expect(await swarm.control.dropDeadLetter({ agent: 'clerk', instanceKey: 'default', eventId: 'bad' })).toBe(
+          false,
+        );
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }
       await readStore(folder.path, async (journal) => {

@@ -105,7 +105,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
       expect(await misbehave(swarm, 'fill-memory', [way])).toEqual({ [way]: 'answered' });
-      const status = readFileSync(`/proc/${pidOf(swarm, 'bad', way)}/status`, 'utf8');
+      const status = readFileSync(`/proc/${await pidOf(swarm, 'bad', way)}/status`, 'utf8');
       expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(500_000);
       await expectService(swarm, { [way]: 'answered' });
     },
@@ -116,7 +116,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
 /** Does it in every way at once, and asks the other agent all the while. */
 async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
   await ask(swarm, 'good', 'default', 'hello');
-  const before = pidOf(swarm, 'good');
+  const before = await pidOf(swarm, 'good');
   const memory = process.memoryUsage.rss();
   using loop = watchLoop();
   const done = Promise.all(
@@ -129,7 +129,7 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
   const healthy = ask(swarm, 'bad', 'healthy', 'hello');
   expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
   expect(await healthy).toBe('You said: hello');
-  expect(pidOf(swarm, 'good')).toBe(before);
+  expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
   // What it floods with is several times this.
   expect((process.memoryUsage.rss() - memory) / 1e6).toBeLessThan(200);
@@ -183,7 +183,7 @@ describe('programs that a tool leaves running', () => {
       const programs = () => findTagged(swarm.runTag).filter((pid) => commandOf(pid).startsWith('sleep'));
       await until(() => programs().length === 10, 'the programs run');
       if (how === 'asked to go') await swarm.control.restart({ agent: 'bad' });
-      else process.kill(pidOf(swarm, 'bad') ?? 0, 'SIGKILL');
+      else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
       expect(programs()).toEqual([]);
       // One that goes by itself takes them along; after one that was killed they are found by their tag.
@@ -226,13 +226,16 @@ describe('an extension that misbehaves while it starts', () => {
         // Whoever asks later need not wait for another three starts.
         const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
         expect(await codeOf(later)).toBe('E_AGENT_START');
-        const problems = swarm.control.status().instances.filter(({ problem }) => problem !== undefined);
+        const problems = (await swarm.control.status()).instances.filter(({ problem }) => problem !== undefined);
         expect(problems).toHaveLength(fails.length);
       }
       const mended = fails.map(([deed]) => scriptedAgent(`bad-${deed}`));
       {
         await using swarm = await openSwarm(folder.path, { agents: mended });
-        await until(() => swarm.control.status().instances.every(({ queued }) => queued === 0), 'all is handled');
+        await until(
+          async () => (await swarm.control.status()).instances.every(({ queued }) => queued === 0),
+          'all is handled',
+        );
       }
       await readStore(folder.path, async (journal) => {
         for (const [deed] of fails) {

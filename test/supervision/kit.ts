@@ -14,7 +14,7 @@ import {
   type Journal,
   type LogLine,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   type SwarmPolicy,
   textOf,
   type TurnEnd,
@@ -40,7 +40,7 @@ export async function temporaryFolder(): Promise<TestFolder> {
 export type HeardLine = LogLine & { readonly at: number };
 
 export interface TestSwarm extends AsyncDisposable {
-  readonly control: SwarmControl;
+  readonly control: Swarm;
   /** In the environment of everything it starts. */
   readonly runTag: string;
   readonly lines: readonly HeardLine[];
@@ -222,9 +222,13 @@ export function notesIn(folder: string): string[] {
 }
 
 /** Of its process, when it has one. */
-export function pidOf({ control }: TestSwarm, agent: string, instanceKey = 'default'): number | undefined {
-  const { instances } = control.status();
-  return instances.find((each) => each.agentName === agent && each.instanceKey === instanceKey)?.pid;
+export async function pidOf(
+  { control }: TestSwarm,
+  agent: string,
+  instanceKey = 'default',
+): Promise<number | undefined> {
+  const { instances } = await control.status();
+  return instances.find((each) => each.agent === agent && each.instanceKey === instanceKey)?.pid;
 }
 
 /** The code of a rejection; `undefined` when there was none. */

@@ -32,12 +32,12 @@ describe('a restart', () => {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
         expect(await swarm.control.restart()).toBe(0);
         await ask(swarm, 'clerk', 'default', 'one');
-        const before = pidOf(swarm, 'clerk');
+        const before = await pidOf(swarm, 'clerk');
         expect(await swarm.control.restart({ agent: 'clerk' })).toBe(1);
         expect(findTagged(swarm.runTag)).not.toContain(before);
         expect(notesIn(folder.path)).toEqual(['registered', 'cleaned up']);
         await ask(swarm, 'clerk', 'default', 'two');
-        expect(pidOf(swarm, 'clerk')).not.toBe(before);
+        expect(await pidOf(swarm, 'clerk')).not.toBe(before);
       }
       await readStore(folder.path, async (journal) => {
         expect(inputsOf((await journal.read(clerk)).messages)).toEqual(['one', 'two']);
@@ -53,7 +53,7 @@ describe('a restart', () => {
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
       const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
       await until(() => notesIn(folder.path).length === 2, 'the tool runs');
-      const before = pidOf(swarm, 'clerk');
+      const before = await pidOf(swarm, 'clerk');
       const waiting = swarm.control.ask({ input: 'hello' });
       const restarted = swarm.control.restart();
       writeFileSync(join(folder.path, 'permission'), '');
@@ -61,7 +61,7 @@ describe('a restart', () => {
       expect(notesIn(folder.path).slice(0, 3)).toEqual(['registered', 'begin turn-running', 'end turn-running']);
       expect(await restarted).toBe(1);
       expect(outcomeOf(await waiting)).toBe('You said: hello');
-      expect(pidOf(swarm, 'clerk')).not.toBe(before);
+      expect(await pidOf(swarm, 'clerk')).not.toBe(before);
       expect(swarm.told('process.exited').map(({ level }) => level)).toEqual(['info']);
     },
     TEST_MS,
@@ -77,7 +77,7 @@ describe('a fresh restart', () => {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
         await swarm.control.ask({ id: 'one', input: 'one' });
         await ask(swarm, 'clerk', 'other', 'other');
-        const before = pidOf(swarm, 'clerk');
+        const before = await pidOf(swarm, 'clerk');
         const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
         await until(() => notesIn(folder.path).some((note) => note.startsWith('begin')), 'the tool runs');
         const waiting = swarm.control.ask({ input: 'two' });
@@ -86,7 +86,7 @@ describe('a fresh restart', () => {
         expect(outcomeOf(await running)).toBe('You said: once wait-for:permission');
         expect(await restarted).toBe(1);
         expect(outcomeOf(await waiting)).toBe('You said: two');
-        expect(pidOf(swarm, 'clerk')).not.toBe(before);
+        expect(await pidOf(swarm, 'clerk')).not.toBe(before);
         // One that sleeps is started anew, too.
         await swarm.control.restart({ instanceKey: 'other' });
         expect(await swarm.control.restart({ instanceKey: 'other', fresh: true })).toBe(1);
@@ -117,8 +117,8 @@ describe('an idle process', () => {
         await ask(swarm, 'clerk', 'default', 'one');
         await until(() => findTagged(swarm.runTag).length === 0, 'the process is gone');
         expect(notesIn(folder.path)).toEqual(['registered', 'cleaned up']);
-        await until(() => swarm.control.status().instances.length === 0, 'it is known to be gone');
-        expect(await swarm.control.instances()).toMatchObject([{ agentName: 'clerk', status: 'asleep', queued: 0 }]);
+        await until(async () => (await swarm.control.status()).instances.length === 0, 'it is known to be gone');
+        expect(await swarm.control.instances()).toMatchObject([{ agent: 'clerk', status: 'asleep', queued: 0 }]);
         expect(await ask(swarm, 'clerk', 'default', 'two')).toBe('You said: two');
         expect(notesIn(folder.path)).toHaveLength(3);
       }

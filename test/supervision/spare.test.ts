@@ -28,10 +28,10 @@ describe('a warm spare', () => {
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
       const first = await spareOf(swarm);
       expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
-      expect(pidOf(swarm, 'clerk')).toBe(first);
+      expect(await pidOf(swarm, 'clerk')).toBe(first);
       const second = await spareOf(swarm, first);
       expect(await ask(swarm, 'clerk', 'other', 'hello')).toBe('You said: hello');
-      expect(pidOf(swarm, 'clerk', 'other')).toBe(second);
+      expect(await pidOf(swarm, 'clerk', 'other')).toBe(second);
     },
     TEST_MS,
   );
@@ -45,7 +45,7 @@ describe('a warm spare', () => {
       process.kill(first, 'SIGKILL');
       const second = await spareOf(swarm, first);
       expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
-      expect(pidOf(swarm, 'clerk')).toBe(second);
+      expect(await pidOf(swarm, 'clerk')).toBe(second);
     },
     TEST_MS,
   );
@@ -63,9 +63,9 @@ describe('a warm spare', () => {
       });
       const spare = await spareOf(swarm);
       expect(await ask(swarm, 'special', 'default', 'once variable:MOOD')).toBe('It is special.');
-      expect(pidOf(swarm, 'special')).not.toBe(spare);
+      expect(await pidOf(swarm, 'special')).not.toBe(spare);
       expect(await ask(swarm, 'plain', 'default', 'once variable:MOOD')).toBe('It is none.');
-      expect(pidOf(swarm, 'plain')).toBe(spare);
+      expect(await pidOf(swarm, 'plain')).toBe(spare);
     },
     TEST_MS,
   );
@@ -77,7 +77,7 @@ describe('a warm spare', () => {
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 0 } });
       expect(findTagged(swarm.runTag)).toEqual([]);
       await ask(swarm, 'clerk', 'default', 'hello');
-      expect(findTagged(swarm.runTag)).toEqual([pidOf(swarm, 'clerk') ?? 0]);
+      expect(findTagged(swarm.runTag)).toEqual([(await pidOf(swarm, 'clerk')) ?? 0]);
     },
     TEST_MS,
   );

@@ -127,7 +127,7 @@ describe('a swarm that is stopped', () => {
       });
       await swarm.control.deliver({ input: 'once exit-1' });
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
-      expect(swarm.control.status().instances).toMatchObject([{ status: 'waiting', queued: 1, crashes: 1 }]);
+      expect((await swarm.control.status()).instances).toMatchObject([{ status: 'waiting', queued: 1, crashes: 1 }]);
       await swarm.control.stop({ graceMs: FOREVER_MS });
     },
     TEST_MS,

@@ -10,17 +10,17 @@ describe('the tools of the model', () => {
   test('A-05 R-01 agents__request goes through the orchestrator, which starts a process for the one that is asked', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const { swarm } = running;
-    expect(swarm.status().instances).toEqual([]);
+    expect((await swarm.status()).instances).toEqual([]);
     expect(await running.say('host', 'ask guest How are you?')).toBe('guest heard: How are you?');
-    const { instances, pid } = swarm.status();
-    expect(instances.map(({ agentName, instanceKey }) => `${agentName}/${instanceKey}`)).toEqual([
+    const { instances, pid } = await swarm.status();
+    expect(instances.map(({ agent, instanceKey }) => `${agent}/${instanceKey}`)).toEqual([
       'host/default',
       'guest/default',
     ]);
     expect(new Set([pid, ...instances.map((each) => each.pid)]).size).toBe(3);
     // Asked again it is the same process.
     expect(await running.say('host', 'ask guest And now?')).toBe('guest heard: And now?');
-    expect(swarm.status().instances).toEqual(instances);
+    expect((await swarm.status()).instances).toEqual(instances);
   });
 
   test('A-05 agents__send goes the same way, and is accepted before the other one is done', async () => {
@@ -92,7 +92,7 @@ describe('ctx.agents of an extension', () => {
       );
       const about = { ends: [{ target: 'guest', response: 'guest heard: Hello from a layer' }] };
       expect(running.notes().find(({ what }) => what === 'layer')).toMatchObject({ agentName: 'host', about });
-      expect(running.swarm.status().instances).toHaveLength(2);
+      expect((await running.swarm.status()).instances).toHaveLength(2);
     },
   );
 
@@ -123,7 +123,7 @@ describe('what can go wrong with a call', () => {
     await running.say('host', 'hello', { metadata: { turn: { name: 'layers', steps } } });
     expect(running.notes().find(({ what }) => what === 'layer')).toMatchObject({ about: { ends: [error, error] } });
     expect(await rejectionOf(running.swarm.deliver({ agent: 'gest', input: 'hello' }))).toMatchObject(error);
-    expect(running.swarm.status().instances.map(({ agentName }) => agentName)).toEqual(['host']);
+    expect((await running.swarm.status()).instances.map(({ agent }) => agent)).toEqual(['host']);
   });
 
   test("A-08 metadata arrives as the callee's inputEvent.metadata, of a request and of a send", async () => {
@@ -181,6 +181,6 @@ describe('what can go wrong with a call', () => {
     expect(
       await running.run('host', [{ ask: { target: 'guest', input: 'Hello', instanceKey: 'other' } }]),
     ).toMatchObject([{ response: 'guest heard: Hello' }]);
-    expect(swarm.status().instances.find(({ agentName }) => agentName === 'guest')).toMatchObject({ queued: 1_000 });
+    expect((await swarm.status()).instances.find(({ agent }) => agent === 'guest')).toMatchObject({ queued: 1_000 });
   });
 });

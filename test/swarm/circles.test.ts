@@ -25,7 +25,7 @@ async function askInTurn(names: readonly string[], last: string): Promise<StepEn
     end = end?.errand?.ends[0];
   }
   // Nobody is left with work, or with somebody to wait for.
-  expect(running.swarm.status().instances.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
+  expect((await running.swarm.status()).instances.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
   return end;
 }
 
@@ -113,8 +113,8 @@ describe('a circle through queues', () => {
     const other = running.run('b', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from the other turn' } }]);
     await until('B works', () => running.notes().some(({ what }) => what === 'began'));
     const asking = running.run('a', [{ ask: { target: 'b', input: 'waiting' } }]);
-    await until("A's question is in line", () =>
-      swarm.status().instances.some(({ agentName, queued }) => agentName === 'b' && queued === 2),
+    await until("A's question is in line", async () =>
+      (await swarm.status()).instances.some(({ agent, queued }) => agent === 'b' && queued === 2),
     );
     const startedAt = performance.now();
     running.release('gate');
@@ -133,13 +133,14 @@ describe('a circle through queues', () => {
   test('A-04 of three, of which two wait: the one that closes it is refused', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy });
     const { swarm } = running;
-    const queued = (agent: string) => swarm.status().instances.find(({ agentName }) => agentName === agent)?.queued;
+    const queued = async (agent: string) =>
+      (await swarm.status()).instances.find((each) => each.agent === agent)?.queued;
     const third = running.run('c', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from C' } }]);
     await until('C works', () => running.notes().length === 1);
     const second = running.run('b', [{ ask: { target: 'c', input: 'from B' } }]);
-    await until('B waits for C', () => queued('c') === 2);
+    await until('B waits for C', async () => (await queued('c')) === 2);
     const first = running.run('a', [{ ask: { target: 'b', input: 'from A' } }]);
-    await until('A waits for B', () => queued('b') === 2);
+    await until('A waits for B', async () => (await queued('b')) === 2);
     running.release('gate');
     expect(await third).toMatchObject([
       {},

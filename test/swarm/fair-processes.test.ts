@@ -6,9 +6,10 @@ setDefaultTimeout(60_000);
 
 test('T-06 the only process of another agent stays, and a person who asks it does not wait for the line', async () => {
   await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy: { maxProcesses: 3 } });
-  const pidOf = (agent: string) => running.swarm.status().instances.find(({ agentName }) => agentName === agent)?.pid;
+  const pidOf = async (agent: string) =>
+    (await running.swarm.status()).instances.find((each) => each.agent === agent)?.pid;
   expect(await running.say('c', 'warm')).toBe('c heard: warm');
-  const before = pidOf('c');
+  const before = await pidOf('c');
   expect(before).toBeNumber();
   const held = { name: 'held', steps: [{ hold: 'gate' }] };
   const keys = ['k1', 'k2', 'k3', 'k4'];
@@ -16,11 +17,11 @@ test('T-06 the only process of another agent stays, and a person who asks it doe
     'a',
     keys.map((instanceKey) => ({ tell: { target: 'b', errand: held, instanceKey } })),
   );
-  const isInLine = () => running.swarm.status().instances.some(({ status }) => status === 'waiting');
+  const isInLine = async () => (await running.swarm.status()).instances.some(({ status }) => status === 'waiting');
   await until('some of them are in line', isInLine);
   expect(await running.say('c', 'still there?')).toBe('c heard: still there?');
-  expect(isInLine()).toBe(true);
+  expect(await isInLine()).toBe(true);
   running.release('gate');
   await until('all of them ran', () => running.ends.filter(({ agent }) => agent === 'b').length === keys.length);
-  expect(pidOf('c')).toBe(before);
+  expect(await pidOf('c')).toBe(before);
 });

@@ -59,10 +59,8 @@ function logged({ logs }: TestSwarm, event: string): readonly string[] {
 async function expectUnharmed(running: TestSwarm, names: readonly string[]): Promise<void> {
   for (const name of names) {
     expect(await running.say(name, 'Are you well?')).toBe(`${name} heard: Are you well?`);
-    const crashes = running.swarm
-      .status()
-      .instances.filter(({ agentName }) => agentName === name)
-      .map((each) => each.crashes);
+    const { instances } = await running.swarm.status();
+    const crashes = instances.filter(({ agent }) => agent === name).map((each) => each.crashes);
     expect(new Set(crashes)).toEqual(new Set([0]));
   }
 }
@@ -120,7 +118,7 @@ describe('a forged call', () => {
     ];
     await running.say('forger', 'hello', { metadata: { forged } });
     await expectUnharmed(running, ['forger']);
-    expect((await running.swarm.instances()).map(({ agentName }) => agentName)).toEqual(['forger']);
+    expect((await running.swarm.instances()).map(({ agent }) => agent)).toEqual(['forger']);
   });
 });
 
@@ -176,12 +174,13 @@ describe('words of another', () => {
       },
     ].map((frame) => JSON.stringify(frame));
     const told: unknown[] = [];
-    running.swarm.watch({ types: ['delta', 'log'] }, (notice) => void told.push(notice));
+    const itself = { agent: 'forger', instanceKey: 'default' };
+    await running.swarm.watch({ types: ['delta', 'log'] }, (notice) => void told.push(notice));
     await running.say('forger', 'hello', { metadata: { forged } });
     expect(running.logs.find(({ message }) => message === 'forged')).toMatchObject({ agent: 'forger' });
-    expect(running.events.find(({ payload }) => payload['turnId'] === 'forged')?.at).toEqual(addressOf('forger'));
-    expect(told).toContainEqual(expect.objectContaining({ type: 'delta', eventId: 'forged', at: addressOf('forger') }));
-    expect(JSON.stringify(told)).not.toContain('"agentName":"victim"');
+    expect(running.events.find(({ payload }) => payload['turnId'] === 'forged')?.at).toEqual(itself);
+    expect(told).toContainEqual(expect.objectContaining({ type: 'delta', eventId: 'forged', at: itself }));
+    expect(JSON.stringify(told)).not.toMatch(/"agent(Name)?":"victim"/);
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
@@ -197,11 +196,11 @@ describe('words of another', () => {
       { type: 'dropped', counts: { delta: 1, log: 2, 'runtime.event': 3 } },
     ].map((frame) => JSON.stringify(frame));
     expect(await running.say('a', 'ask forger hello')).toBe('forger heard: hello');
-    const [{ pid } = {}] = running.swarm.status().instances.filter(({ agentName }) => agentName === 'forger');
+    const [{ pid } = {}] = (await running.swarm.status()).instances.filter(({ agent }) => agent === 'forger');
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
     expect(logged(running, 'frame.ignored')).toEqual(['start.failed: it is not starting: forged']);
     await expectUnharmed(running, ['a', 'forger']);
-    expect(running.swarm.status().instances.find(({ agentName }) => agentName === 'forger')?.pid).toBe(pid ?? 0);
+    expect((await running.swarm.status()).instances.find(({ agent }) => agent === 'forger')?.pid).toBe(pid ?? 0);
   });
 });
 

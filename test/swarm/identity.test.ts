@@ -76,7 +76,7 @@ interface Span {
 
 function spansOf({ events }: TestSwarm): readonly Span[] {
   // Payloads of runtime events are spans (packages/types).
-  return events.map(({ at, name, payload }) => ({ ...(payload as unknown as Span), name, agent: at.agentName }));
+  return events.map(({ at, name, payload }) => ({ ...(payload as unknown as Span), name, agent: at.agent }));
 }
 
 /** Exactly one that fits. */

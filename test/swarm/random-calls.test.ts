@@ -30,7 +30,9 @@ describe('random call graphs', () => {
         policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
       });
       const ends = await askAll(running, roots);
-      await until('everybody is free', () => running.swarm.status().instances.every(({ queued }) => queued === 0));
+      await until('everybody is free', async () =>
+        (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
+      );
       checkRoots(roots, ends);
       const kinds = checkRequests(running.notes(), planned);
       const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);

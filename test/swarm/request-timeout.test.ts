@@ -91,8 +91,8 @@ describe('a request that is not answered in time', () => {
     ]);
     const aborted = await until('the last one is told', () => running.notes().find(({ what }) => what === 'aborted'));
     expect(aborted).toMatchObject({ agentName: 'c', errand: 'inner' });
-    await until('everybody is free again', () =>
-      running.swarm.status().instances.every(({ status }) => status === 'idle'),
+    await until('everybody is free again', async () =>
+      (await running.swarm.status()).instances.every(({ status }) => status === 'idle'),
     );
   });
 

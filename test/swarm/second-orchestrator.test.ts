@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectControl, durableStore, type LogLine, startSwarm, type SwarmControl, textOf } from '@goondan/runtime';
+import { connectSwarm, durableStore, type LogLine, startSwarm, type Swarm, textOf } from '@goondan/runtime';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
@@ -34,7 +34,7 @@ interface Greeting {
 async function openWorkspace() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
-  const swarms: SwarmControl[] = [];
+  const swarms: Swarm[] = [];
   return {
     folder,
     /** This process runs it. */
@@ -83,7 +83,7 @@ describe('a second orchestrator on the same workspace', () => {
     expect((await opened.start()).greeting).toEqual(refusal);
 
     // The first did not notice, and ends as if nobody had asked.
-    const control = await connectControl(place(folder));
+    const control = await connectSwarm(place(folder));
     expect(answerOf(await control.ask({ input: 'ask guest hello' }))).toBe('guest heard: hello');
     const runTag = await runTagOf(folder);
     await control.stop();
@@ -105,7 +105,7 @@ describe('a second orchestrator on the same workspace', () => {
     const refusals = greetings.filter(({ code }) => code !== undefined);
     expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill('E_SWARM_RUNNING'));
     for (const { message } of refusals) expect(message).toContain(`process ${winner?.pid}`);
-    await (await connectControl(place(opened.folder))).stop();
+    await (await connectSwarm(place(opened.folder))).stop();
   });
 });
 
@@ -115,7 +115,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const { folder } = opened;
     const { child } = await opened.start();
     const runTag = await runTagOf(folder);
-    const control = await connectControl(place(folder));
+    const control = await connectSwarm(place(folder));
     // The host works, with a program that it left behind, and waits for the guest; three more events wait for the host.
     const asking = { ask: { target: 'guest', errand: { name: 'again-held', steps: [{ hold: 'gate' }] } } } as const;
     await control.deliver({ id: 'event-0', input: errand('again-asking', [{ leave: 'program' }, asking]) });
@@ -137,7 +137,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toStartWith('Ended 1 processes of ');
     // Nobody asks: what was accepted is handled because it was.
     const handled: string[] = [];
-    next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
+    await next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
       if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
     });
     release(folder, 'gate');
@@ -166,7 +166,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const { folder } = opened;
     const { child } = await opened.start();
     const runTag = await runTagOf(folder);
-    const control = await connectControl(place(folder));
+    const control = await connectSwarm(place(folder));
     await control.deliver({ input: errand('leaving', [{ leave: 'program' }, { hold: 'gate' }]) });
     await until('it works', () => findTagged(runTag).some(isSleep));
     child.kill('SIGKILL');

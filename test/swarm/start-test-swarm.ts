@@ -12,7 +12,7 @@ import {
   type LogLine,
   type StartSwarmOptions,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   type SwarmNotice,
   type SwarmPolicy,
   textOf,
@@ -37,7 +37,7 @@ export interface TestAgent {
 export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
 
 export interface TestSwarm extends AsyncDisposable {
-  readonly swarm: SwarmControl;
+  readonly swarm: Swarm;
   /** Holds everything of this swarm: `state`, its state root, and `work`, where its agents work and write their notes. */
   readonly folder: string;
   readonly stateRoot: string;
@@ -72,7 +72,7 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
   const runTag = (await readOwner({ stateRoot, workspaceId: workspace }))?.runTag ?? '';
   const events: RuntimeNotice[] = [];
   const ends: TurnEnd[] = [];
-  swarm.watch({ types: ['runtime.event', 'turn.ended'] }, (notice) => {
+  await swarm.watch({ types: ['runtime.event', 'turn.ended'] }, (notice) => {
     if (notice.type === 'runtime.event') events.push(notice);
     if (notice.type === 'turn.ended') ends.push(notice.end);
   });

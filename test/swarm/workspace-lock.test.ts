@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectControl, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
+import { connectSwarm, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { hasPart, inPidNamespace, works } from '../parts.ts';
 import {
@@ -68,7 +68,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
     const acknowledged: string[] = [];
     const deliver = async (count: number) => {
       // Commands find it by its control socket, not by that file.
-      const control = await connectControl(place);
+      const control = await connectSwarm(place);
       for (let each = 0; each < count; each += 1) {
         const input = `input ${acknowledged.length}`;
         await control.deliver({ input });
@@ -83,7 +83,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
     rmSync(file);
     await Promise.all([isRefused(), deliver(5)]);
 
-    const control = await connectControl(place);
+    const control = await connectSwarm(place);
     expect(answerOf(await control.ask({ input: 'the last' }))).toBe('host heard: the last');
     await control.stop();
     await child.exited;
@@ -113,7 +113,7 @@ describe('a swarm whose workspace is taken from it', () => {
       message: `${workspaceFolder} was removed or replaced while this swarm ran in it. The swarm ends.`,
     });
 
-    const second = await connectControl(place);
+    const second = await connectSwarm(place);
     expect(answerOf(await second.ask({ input: 'hello' }))).toBe('host heard: hello');
     expect(readdirSync(workspaceFolder)).toContain('run');
     await second.stop();
@@ -124,9 +124,11 @@ describe('a swarm whose workspace is taken from it', () => {
     const { swarm, workspace: folder } = running;
     await swarm.deliver({ agent: 'host', input: errand('held', [{ hold: 'gate' }]) });
     await swarm.deliver({ agent: 'host', input: 'waits' });
-    await until('it is at work', () => swarm.status().instances.some(({ status }) => status === 'working'));
+    await until('it is at work', async () =>
+      (await swarm.status()).instances.some(({ status }) => status === 'working'),
+    );
     renameSync(folder, `${folder}-moved`);
-    process.kill(swarm.status().instances[0]?.pid ?? 0, 'SIGKILL');
+    process.kill((await swarm.status()).instances[0]?.pid ?? 0, 'SIGKILL');
     await swarm.stopped;
     expect(swarm.failure).toMatchObject({ code: 'E_FENCED' });
     expect([existsSync(folder), running.ends]).toEqual([false, []]);

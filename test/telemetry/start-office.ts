@@ -3,13 +3,13 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, type LogLine, resolveSwarm, type SwarmControl } from '@goondan/runtime';
+import { loadBundle, type LogLine, resolveSwarm, type Swarm } from '@goondan/runtime';
 import { startOrchestrator } from '../../packages/runtime/src/orchestrator/start-orchestrator.ts';
 
 const token = 'the-token-of-the-door';
 
 export interface Office extends AsyncDisposable {
-  readonly swarm: SwarmControl;
+  readonly swarm: Swarm;
   readonly lines: readonly LogLine[];
   readonly stateRoot: string;
   /** Where its agents work. */

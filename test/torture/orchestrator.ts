@@ -1,13 +1,13 @@
 /** The tortured orchestrator from outside: start it, reach it, kill it, and see that nothing of it is left. */
 import { join } from 'node:path';
-import { connectControl, type ControlClient } from '@goondan/runtime';
+import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { workspace } from './plan.ts';
 import { findTagged, waitUntilGone } from './processes.ts';
 
 export interface Orchestrator {
   readonly pid: number;
-  readonly control: ControlClient;
+  readonly control: Swarm;
   /** The entry of the environment that everything it starts carries. */
   readonly runTag: string;
   /** SIGKILL, to it alone or to its group. */
@@ -42,7 +42,7 @@ export async function startOrchestrator(stateRoot: string): Promise<Orchestrator
   };
   return {
     pid: child.pid,
-    control: await connectControl({ stateRoot, workspaceId: workspace }),
+    control: await connectSwarm({ stateRoot, workspaceId: workspace }),
     runTag,
     kill: (target) => end('SIGKILL', target === 'group' ? -child.pid : child.pid),
     stop: () => end('SIGTERM', child.pid),

@@ -1,5 +1,4 @@
-import type { LogLine } from '@goondan/runtime';
-import type { AgentAddress } from '@goondan/types';
+import type { InstanceChoice, LogLine } from '@goondan/runtime';
 import { harmlessLines } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,7 +21,7 @@ export function isAboutTurn({ event }: LogLine): boolean {
 }
 
 /** Why this instance gave no answer at all: whoever asked it is told the same. */
-export function isAboutSilence({ event, agent, instance }: LogLine, asked: Partial<AgentAddress>): boolean {
+export function isAboutSilence({ event, agent, instance }: LogLine, asked: InstanceChoice): boolean {
   if (event !== 'start.failed' && event !== 'turn.lost') return false;
-  return agent === asked.agentName && instance === asked.instanceKey;
+  return agent === asked.agent && instance === asked.instanceKey;
 }

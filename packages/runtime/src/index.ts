@@ -44,31 +44,33 @@ export type { ModelSpec } from './config/model-spec.ts';
 export { type ProviderVariables, providerVariables } from './config/provider-variables.ts';
 export type { ConnectionPlan, SwarmPlan } from './config/swarm-plan.ts';
 export type { SwarmPolicy } from './config/swarm-policy.ts';
-export { connectControl, type ControlClientOptions, type ControlPlace } from './control/connect-control.ts';
-export type { ControlClient, RemoteAskOptions, SwarmWatch } from './control/control-client.ts';
+export { type ConnectOptions, connectSwarm, type ControlPlace } from './control/connect-swarm.ts';
+export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
-export type { SwarmGreeting } from './control/endpoints.ts';
 export { type BodyBounds, readJsonBody, type RefuseBody } from './control/read-json-body.ts';
 export type {
   Acceptance,
-  ApprovalAnswerOptions,
   ApprovalNotice,
+  ApprovalReply,
   ApprovalSummary,
   AskOptions,
   ConnectionStatus,
   DeadLetterSummary,
   Delivery,
   DeltaNotice,
+  InstanceAddress,
   InstanceChoice,
   InstanceNotice,
   InstanceStatus,
   RuntimeEventNotice,
-  SwarmControl,
+  StopOptions,
+  Swarm,
   SwarmNotice,
   SwarmStatus,
+  SwarmWatch,
   TurnEnd,
   WatchFilter,
-} from './control/swarm-control.ts';
+} from './control/swarm.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { Change } from './json/diff-json.ts';
 export { SendQueue, type SendQueueParts } from './ipc/channel/send-queue.ts';

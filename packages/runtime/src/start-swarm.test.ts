@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
-import { connectControl } from './control/connect-control.ts';
-import type { SwarmControl } from './control/swarm-control.ts';
+import { connectSwarm } from './control/connect-swarm.ts';
+import type { Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm, type StartSwarmOptions } from './start-swarm.ts';
 import { readOwner } from './workspace/swarms/own-workspace.ts';
@@ -31,7 +31,7 @@ function newStateRoot(): string {
   return stateRoot;
 }
 
-async function start(options: Partial<StartSwarmOptions> = {}): Promise<SwarmControl & { readonly stateRoot: string }> {
+async function start(options: Partial<StartSwarmOptions> = {}): Promise<Swarm & { readonly stateRoot: string }> {
   const stateRoot = options.stateRoot ?? newStateRoot();
   const script = { script: [{ say: 'You said: {{input}}' }] };
   const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
@@ -65,7 +65,7 @@ describe('a swarm that runs', () => {
     const swarm = await start();
     const end = await swarm.ask({ input: 'hello' });
     expect(textOf(end.result.responseMessage)).toBe('You said: hello');
-    const client = await connectControl(place(swarm.stateRoot));
+    const client = await connectSwarm(place(swarm.stateRoot));
     const heard: string[] = [];
     const answer = await client.ask({ input: 'again' }, { onNotice: ({ type }) => void heard.push(type) });
     expect(textOf(answer.result.responseMessage)).toBe('You said: again');
@@ -73,7 +73,7 @@ describe('a swarm that runs', () => {
     expect(heard).toContain('runtime.event');
     const { pid, swarm: name, instances, version } = await client.status();
     expect({ pid, name, version }).toEqual({ pid: process.pid, name: 'shop', version: '0.1.0' });
-    expect(instances).toMatchObject([{ agentName: 'clerk', instanceKey: 'default', status: 'idle' }]);
+    expect(instances).toMatchObject([{ agent: 'clerk', instanceKey: 'default', status: 'idle' }]);
   });
 
   test('has everything of its own in its workspace, for its owner alone', async () => {
@@ -103,7 +103,7 @@ describe('a swarm that runs', () => {
       code: 'E_SWARM_RUNNING',
       message: expect.stringContaining(String(process.pid)),
     });
-    const client = await connectControl(place(stateRoot));
+    const client = await connectSwarm(place(stateRoot));
     expect(await client.status()).toMatchObject({ swarm: 'shop' });
   });
 
@@ -114,7 +114,7 @@ describe('a swarm that runs', () => {
     symlinkSync(deep, join(root, 'link'));
     for (const stateRoot of [join(root, 'link'), deep]) {
       const swarm = await start({ stateRoot });
-      expect(await (await connectControl(place(stateRoot))).status()).toMatchObject({ swarm: 'shop' });
+      expect(await (await connectSwarm(place(stateRoot))).status()).toMatchObject({ swarm: 'shop' });
       await swarm.stop({ graceMs: 0 });
     }
   });
@@ -142,7 +142,7 @@ describe('a swarm that is stopped', () => {
     const lines: LogLine[] = [];
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'one' });
-    const [instance] = swarm.status().instances;
+    const [instance] = (await swarm.status()).instances;
     // Until the spare that it took is replaced.
     await Bun.sleep(300);
     await swarm.stop();
@@ -154,11 +154,11 @@ describe('a swarm that is stopped', () => {
     expect(existsSync(join(folder, 'control.sock'))).toBe(false);
     expect(existsSync(join(folder, 'run'))).toBe(false);
     expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
-    expect(await failure(connectControl(place(swarm.stateRoot)))).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+    expect(await failure(connectSwarm(place(swarm.stateRoot)))).toMatchObject({ code: 'E_CONTROL_CLOSED' });
     expect(await failure(swarm.deliver({ input: 'two' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
 
     const next = await start({ stateRoot: swarm.stateRoot });
-    expect(await next.instances()).toMatchObject([{ agentName: 'clerk', status: 'asleep' }]);
+    expect(await next.instances()).toMatchObject([{ agent: 'clerk', status: 'asleep' }]);
     expect(textOf((await next.ask({ input: 'three' })).result.responseMessage)).toBe('You said: three');
   });
 
@@ -196,11 +196,11 @@ describe('a swarm that is stopped', () => {
 
   test('over its socket is gone when whoever asked is told', async () => {
     const swarm = await start();
-    const client = await connectControl(place(swarm.stateRoot));
+    const client = await connectSwarm(place(swarm.stateRoot));
     await client.stop();
     expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
     const next = await start({ stateRoot: swarm.stateRoot });
-    expect(next.status().swarm).toBe('shop');
+    expect((await next.status()).swarm).toBe('shop');
   });
 
   test('while somebody waits: who waits is told that it goes on later', async () => {
@@ -208,7 +208,7 @@ describe('a swarm that is stopped', () => {
     const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: slow } };
     const swarm = await start({ agents: [{ agentName: 'clerk', models }] });
     const asked = failure(swarm.ask({ input: 'x' }));
-    while (swarm.status().instances[0]?.status !== 'working') await Bun.sleep(5);
+    while ((await swarm.status()).instances[0]?.status !== 'working') await Bun.sleep(5);
     await swarm.stop({ graceMs: 50 });
     expect(await asked).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });
@@ -229,6 +229,6 @@ describe('a swarm that cannot be started', () => {
     expect(await failure(start({ stateRoot: swarm.stateRoot }))).toMatchObject({ code: 'E_CONTROL_PATH' });
     expect(await readOwner(place(swarm.stateRoot))).toBeUndefined();
     rmSync(join(folder, 'control.sock'));
-    expect((await start({ stateRoot: swarm.stateRoot })).status().swarm).toBe('shop');
+    expect((await (await start({ stateRoot: swarm.stateRoot })).status()).swarm).toBe('shop');
   });
 });

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { SwarmPlan } from './config/swarm-plan.ts';
-import type { SwarmControl } from './control/swarm-control.ts';
+import type { Swarm } from './control/swarm.ts';
 import { startOrchestrator } from './orchestrator/start-orchestrator.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { stateRoot } from './workspace/layout/state-root.ts';
@@ -39,7 +39,7 @@ export interface StartSwarmOptions extends SwarmPlan {
  * const { result } = await swarm.ask({ input: 'Hello' });
  * await swarm.stop();
  */
-export function startSwarm(options: StartSwarmOptions): Promise<SwarmControl> {
+export function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
   const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, flock, ...plan } = options;
   const environment = process.env.GOONDAN_STATE_ROOT;
   const bundleRealPath = realpathSync(bundleFolder);

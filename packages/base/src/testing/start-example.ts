@@ -3,12 +3,12 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@goondan/types';
-import { durableStore, loadBundle, type LogLine, resolveSwarm, startSwarm, type SwarmControl } from '@goondan/runtime';
+import { durableStore, loadBundle, type LogLine, resolveSwarm, startSwarm, type Swarm } from '@goondan/runtime';
 
 const examples = join(import.meta.dir, '..', '..', 'examples');
 
 export interface RunningExample {
-  readonly swarm: SwarmControl;
+  readonly swarm: Swarm;
   readonly lines: LogLine[];
   /** Resolves with the first line of the log that fits. */
   readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
@@ -52,7 +52,7 @@ export async function startExample(
       }
     },
     async messages(agentName, instanceKey) {
-      const { workspaceId } = swarm.status();
+      const { workspaceId } = await swarm.status();
       const store = await durableStore({ stateRoot, workspaceId, warn: () => undefined });
       try {
         return (await store.read({ agentName, instanceKey })).messages;

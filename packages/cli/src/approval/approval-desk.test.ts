@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalNotice, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
+import type { ApprovalNotice, ApprovalReply, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
 
@@ -34,26 +34,28 @@ async function open(
     hear({
       type: 'approval',
       state,
-      at: { agentName: approval.agent, instanceKey: approval.instanceKey },
+      at: { agent: approval.agent, instanceKey: approval.instanceKey },
       approval,
       ...(outcome === undefined ? {} : { outcome }),
     });
-  const give = (what: string) => async (id: string, options?: { by?: string; note?: string }) => {
-    if (world.fails !== undefined) throw world.fails;
-    given.push([what, id, options?.note].filter((part) => part !== undefined).join(' '));
-    // As a swarm does: whoever watches hears of it before whoever answered.
-    if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
-    return world.isKnown;
-  };
+  const give =
+    (what: string) =>
+    async ({ id, note }: ApprovalReply) => {
+      if (world.fails !== undefined) throw world.fails;
+      given.push([what, id, note].filter((part) => part !== undefined).join(' '));
+      // As a swarm does: whoever watches hears of it before whoever answered.
+      if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
+      return world.isKnown;
+    };
   const desk = await ApprovalDesk.open({
     swarm: {
       approvals: async () => pending,
       approve: give('approve'),
       deny: give('deny'),
-      watch(_, listener) {
+      async watch(_, listener) {
         hear = listener;
         isWatching = true;
-        return { end: () => void (isWatching = false) };
+        return { end: () => void (isWatching = false), ended: Promise.resolve() };
       },
     },
     concerns,

@@ -6,9 +6,8 @@
  * 2. A question that the person leaves open stays open, for everybody; it is not asked here a second time.
  */
 import { userInfo } from 'node:os';
-import type { ApprovalNotice, ApprovalSummary } from '@goondan/runtime';
+import type { ApprovalNotice, ApprovalSummary, Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
-import type { ApprovalSwarm } from './approval-swarm.ts';
 
 /** What a person says. */
 export interface PersonAnswer {
@@ -18,7 +17,7 @@ export interface PersonAnswer {
 }
 
 export interface DeskParts {
-  readonly swarm: ApprovalSwarm;
+  readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
   /** Whether it is for the person here. May change: see `look`. */
   readonly concerns: (approval: ApprovalSummary) => boolean;
   /** `undefined` when they leave it open. Aborted when nobody needs to answer any more, and then not heard. */
@@ -46,7 +45,7 @@ export class ApprovalDesk {
     const watch = await parts.swarm.watch({ types: ['approval'] }, (notice) => {
       if (notice.type === 'approval') desk.#hear(notice);
     });
-    desk.#unwatch = typeof watch === 'function' ? watch : () => watch.end();
+    desk.#unwatch = watch.end;
     for (const approval of await parts.swarm.approvals()) desk.#waiting.set(approval.id, approval);
     desk.look();
     return desk;
@@ -105,8 +104,8 @@ export class ApprovalDesk {
 
   async #give(id: string, { isApproved, note }: PersonAnswer): Promise<void> {
     const { swarm, tell } = this.#parts;
-    const options = { by: userInfo().username, ...(note === undefined ? {} : { note }) };
-    const isGiven = await (isApproved ? swarm.approve(id, options) : swarm.deny(id, options));
+    const reply = { id, by: userInfo().username, ...(note === undefined ? {} : { note }) };
+    const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} had been answered before.`);
   }
 }

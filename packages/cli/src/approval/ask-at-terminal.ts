@@ -1,10 +1,9 @@
 /** The desk of a single turn: at a terminal it asks, elsewhere it says where to answer, or denies. */
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';
 import type { Terminal } from '../terminal.ts';
 import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
-import type { ApprovalSwarm } from './approval-swarm.ts';
 import { describeApproval } from './describe-approval.ts';
 
 export interface TerminalDesk {
@@ -15,7 +14,7 @@ export interface TerminalDesk {
   readonly refusal?: string;
 }
 
-export function askAtTerminal(swarm: ApprovalSwarm, desk: TerminalDesk, terminal: Terminal): Promise<ApprovalDesk> {
+export function askAtTerminal(swarm: Swarm, desk: TerminalDesk, terminal: Terminal): Promise<ApprovalDesk> {
   const { concerns, folder, refusal } = desk;
   const ask = async (approval: ApprovalSummary, signal: AbortSignal) => {
     if (terminal.canAsk) return askPerson(approval, signal, terminal);

@@ -1,11 +1,10 @@
-import type { Acceptance, ApprovalSummary } from '@goondan/runtime';
+import type { Acceptance, ApprovalSummary, Swarm } from '@goondan/runtime';
 import type { Terminal } from '../terminal.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
-import type { ApprovalSwarm } from './approval-swarm.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 
 export interface DeskPlace {
-  readonly swarm: ApprovalSwarm;
+  readonly swarm: Swarm;
   /** The bundle, as the person would name it. */
   readonly folder: string;
   /** Nobody else is there to answer what the swarm asks people. */

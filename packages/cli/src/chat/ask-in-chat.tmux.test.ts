@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl } from '@goondan/runtime';
+import { connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
@@ -67,9 +67,9 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     await say('put a cat');
     await terminal.see('{"what":"a cat"}');
     const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
-    const swarm = await connectControl({ stateRoot: place.stateRoot, workspaceId });
+    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const [{ id } = { id: '' }] = await swarm.approvals();
-    expect(await swarm.approve(id, { by: 'ann' })).toBe(true);
+    expect(await swarm.approve({ id, by: 'ann' })).toBe(true);
     await terminal.see(`${id} needs no answer any more: approved by ann.`);
     await terminal.see('Put: a cat');
     await terminal.see(/\n>\s*$/);

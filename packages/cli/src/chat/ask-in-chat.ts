@@ -11,11 +11,10 @@ const LABEL = 'Let it run? [y/N, or why not] ';
 const plain = pc.createColors(false);
 
 /** A swarm that was started for this chat has nobody else to ask. */
-export function askInChat(swarm: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
-  const isAlone = swarm.stop !== undefined;
+export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
   return ApprovalDesk.open({
     swarm,
-    concerns: (approval) => isAlone || chat.isAbout(approval),
+    concerns: (approval) => isOwn || chat.isAbout(approval),
     ask: async (approval, signal) => {
       const lines = linesOf(describeApproval(approval, plain).trimEnd(), 'yellow');
       const text = await chat.ask(lines, LABEL, signal);

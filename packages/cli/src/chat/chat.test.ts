@@ -6,7 +6,7 @@ import { Chat, type ChatParts } from './chat.ts';
 import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line } from './screen/line.ts';
 
-const at = { agentName: 'host', instanceKey: 'default' };
+const at = { agent: 'host', instanceKey: 'default' };
 const textOfLine = (each: Line) => each.map(({ text }) => text).join('');
 
 class FakeScreen implements ChatScreen {
@@ -43,7 +43,7 @@ interface Asked {
   readonly options: AskOptions;
   accept(): void;
   say(text: string): void;
-  tell(name: string, payload: Record<string, string | number>, agentName?: string): SwarmNotice;
+  tell(name: string, payload: Record<string, string | number>, agent?: string): SwarmNotice;
   end(result?: Partial<TurnResult>): Promise<void>;
   fail(error: Error): Promise<void>;
 }
@@ -61,20 +61,11 @@ function open() {
       commands.push(name);
     },
     swarm: {
-      ask: (delivery, options) => {
+      ask: (delivery, options = {}) => {
         const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();
         asked.push(turnOf(delivery, options, resolve, reject, () => clock.advance(0)));
         return promise;
       },
-      watch: async () => () => undefined,
-      approvals: () => Promise.resolve([]),
-      approve: () => Promise.resolve(true),
-      deny: () => Promise.resolve(true),
-      status: () => Promise.reject(new Error('Not asked for here.')),
-      reload: () => Promise.reject(new Error('Not asked for here.')),
-      stopped: new Promise(() => undefined),
-      stop: undefined,
-      leave: () => undefined,
     },
   };
   const chat = new Chat(at, parts);
@@ -110,14 +101,14 @@ function turnOf(
         duplicate: false,
       }),
     say: (text) => options.onNotice?.({ type: 'delta', at, eventId: 'e', delta: { type: 'text', text, ...step } }),
-    tell(name, payload, agentName = 'host') {
+    tell(name, payload, agent = 'host') {
       const notice: SwarmNotice = {
         type: 'runtime.event',
-        at: { ...at, agentName },
+        at: { ...at, agent },
         name,
         payload: { traceId: delivery.traceId ?? '', ...payload },
       };
-      if (agentName === 'host') options.onNotice?.(notice);
+      if (agent === 'host') options.onNotice?.(notice);
       return notice;
     },
     async end(result = {}) {

@@ -5,11 +5,18 @@
  *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
  * 2. A turn that fails, however it fails, ends that turn and not the chat.
  */
-import { type ApprovalSummary, type Clock, type LogLine, newTraceId, type SwarmNotice } from '@goondan/runtime';
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import {
+  type ApprovalSummary,
+  type Clock,
+  type InstanceAddress,
+  type LogLine,
+  newTraceId,
+  type Swarm,
+  type SwarmNotice,
+} from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
-import type { ChatSwarm } from './open-chat-swarm.ts';
 import { Questions } from './questions.ts';
 import { type ChatCommand, readInput } from './read-command.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
@@ -20,7 +27,7 @@ import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
 
 export interface ChatParts {
-  readonly swarm: ChatSwarm;
+  readonly swarm: Pick<Swarm, 'ask'>;
   readonly clock: Clock;
   readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
   /** What a command does, besides `quit`. */
@@ -48,7 +55,7 @@ const MOST_ASKED = 10;
 
 export class Chat {
   /** Whom the person talks to. */
-  at: AgentAddress;
+  at: InstanceAddress;
   readonly screen: ChatScreen;
   readonly #parts: ChatParts;
   readonly #questions: Questions;
@@ -59,7 +66,7 @@ export class Chat {
   #queue: string[] = [];
   #warnedAt = -Infinity;
 
-  constructor(at: AgentAddress, parts: ChatParts) {
+  constructor(at: InstanceAddress, parts: ChatParts) {
     this.at = at;
     this.#parts = parts;
     this.screen = parts.openScreen({
@@ -98,8 +105,8 @@ export class Chat {
   }
 
   /** Whether a tool call is one of this conversation, or of what its turn has caused. */
-  isAbout({ agent, instanceKey, traceId }: ApprovalSummary): boolean {
-    return traceId === this.#turn?.traceId || isAt({ agentName: agent, instanceKey }, this.at);
+  isAbout(approval: ApprovalSummary): boolean {
+    return approval.traceId === this.#turn?.traceId || isAt(approval, this.at);
   }
 
   /** Of any turn in the swarm; those that this turn has caused are shown with it. */
@@ -114,9 +121,9 @@ export class Chat {
 
   /** Whether the chat shows what a log line says: how its own turns end, and which of those that they cause fail. */
   reports(logged: LogLine): boolean {
-    const { agent: agentName = '', instance: instanceKey = '', traceId = '', event } = logged;
+    const { agent = '', instance: instanceKey = '', traceId = '', event } = logged;
     if (!isAboutTurn(logged)) return this.#turn !== undefined && isAboutSilence(logged, this.at);
-    if (isAt({ agentName, instanceKey }, this.at)) return this.#asked.includes(traceId);
+    if (isAt({ agent, instanceKey }, this.at)) return this.#asked.includes(traceId);
     return event === 'turn.failed' && traceId === this.#turn?.traceId;
   }
 
@@ -212,7 +219,7 @@ export class Chat {
 
   async #runTurn(input: string): Promise<void> {
     const { swarm, clock } = this.#parts;
-    const { agentName: agent, instanceKey } = this.at;
+    const { agent, instanceKey } = this.at;
     const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
     const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
     this.#turn = turn;
@@ -290,6 +297,6 @@ export class Chat {
   }
 }
 
-function isAt(one: AgentAddress, other: AgentAddress): boolean {
-  return one.agentName === other.agentName && one.instanceKey === other.instanceKey;
+function isAt(one: InstanceAddress, other: InstanceAddress): boolean {
+  return one.agent === other.agent && one.instanceKey === other.instanceKey;
 }

@@ -24,12 +24,11 @@ export interface Leaving {
  * Running turns may finish, unless the person quit. A person who left in the middle of a turn cancelled it: it has
  * `CANCEL_MS` to end. Ctrl-C hurries, and once more does not wait.
  */
-export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
+export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
   const { folder, terminal, signals } = leaving;
-  const { stop, leave } = swarm;
-  leave();
+  watch.end();
   if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
-  if (stop === undefined) return exitSoon(end);
+  if (!isOwn) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {
     // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
@@ -37,13 +36,13 @@ export async function leaveSwarm(swarm: ChatSwarm, end: ChatEnd, leaving: Leavin
     if (told.signal.aborted || signal === 'SIGQUIT') process.exit(exitCodes.interrupted);
     told.abort();
     // How it ends is told by the first.
-    stop().catch(() => undefined);
+    swarm.stop().catch(() => undefined);
   });
   const callOff = systemClock.after(QUIET_MS, () => {
     if (end !== 'gone') terminal.printError('Running turns may finish. Ctrl-C hurries.\n');
   });
   try {
-    await stop(graceAfter(end));
+    await swarm.stop(graceAfter(end));
   } finally {
     callOff();
   }

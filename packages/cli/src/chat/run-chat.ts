@@ -1,6 +1,13 @@
 /** `gdn run` at a terminal: a chat with one agent of the swarm, until the person leaves or the swarm does. */
-import { declaredAgents, systemClock } from '@goondan/runtime';
-import { type AgentAddress, GoondanError, type Message } from '@goondan/types';
+import {
+  declaredAgents,
+  type InstanceAddress,
+  type Swarm,
+  type SwarmWatch,
+  systemClock,
+  toAgentAddress,
+} from '@goondan/runtime';
+import { GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';
 import { followBundle } from '../run/follow-bundle.ts';
@@ -41,36 +48,37 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
     else chat.note(text);
   }
   const isReported: IsReported = (line) => chat?.reports(line) === true;
-  const swarm = await withInterrupt(async (signal) => openChatSwarm(run, around, signal, isReported));
+  const opened = await withInterrupt(async (signal) => openChatSwarm(run, around, signal, isReported));
   let end: ChatEnd = 'interrupted';
   let unfollow: () => void = () => undefined;
   const signals = listenToSignals();
   try {
-    unfollow = await followBundle(run, swarm, around);
-    end = await talk(swarm, run, partner, terminal, (opened) => {
-      chat = opened;
-      signals.tell((signal) => opened.signalled(signal));
+    unfollow = await followBundle(run, opened.swarm, around);
+    end = await talk(opened, run, partner, terminal, (begun) => {
+      chat = begun;
+      signals.tell((signal) => begun.signalled(signal));
     });
   } finally {
     unfollow();
     chat = undefined;
-    await leaveSwarm(swarm, end, { folder: run.folder, terminal, signals });
+    await leaveSwarm(opened, end, { folder: run.folder, terminal, signals });
     signals.forget();
   }
   return end === 'interrupted' || end === 'quit' ? exitCodes.interrupted : exitCodes.ok;
 }
 
 async function talk(
-  swarm: ChatSwarm,
+  opened: ChatSwarm,
   run: PreparedRun,
   partner: ChatPartner,
   terminal: Terminal,
   onOpen: (chat: Chat) => void,
 ): Promise<ChatEnd> {
+  const { swarm } = opened;
   const parts = commandParts(swarm, run);
   const { entryAgent, agents } = await swarm.status();
-  const at = { agentName: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
-  if (!agents.includes(at.agentName)) throw unknownAgent(at.agentName, agents);
+  const at = { agent: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
+  if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
   const chat = new Chat(at, {
     swarm,
     clock: systemClock,
@@ -82,25 +90,25 @@ async function talk(
     },
   });
   let desk: ApprovalDesk | undefined;
-  swarm.stopped.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
-  let unwatch = () => {};
+  opened.watch.ended.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
+  let watch: SwarmWatch | undefined;
   try {
-    unwatch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
+    watch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     onOpen(chat);
     chat.screen.open();
     await openConversation(at, chat, parts);
-    if (swarm.stop === undefined) chat.note('The swarm was up already, and keeps running when you leave.');
+    if (!opened.isOwn) chat.note('The swarm was up already, and keeps running when you leave.');
     chat.note('/help lists what you can type.');
-    desk = await askInChat(swarm, chat);
+    desk = await askInChat(opened, chat);
     return await chat.ended;
   } finally {
     desk?.close();
-    unwatch();
+    watch?.end();
     chat.close();
   }
 }
 
-function commandParts(swarm: ChatSwarm, run: PreparedRun): CommandParts {
+function commandParts(swarm: Swarm, run: PreparedRun): CommandParts {
   const { bundle, swarmName, workdir } = run;
   const { agents } = declaredAgents(bundle, { swarm: swarmName, environment: process.env, workdir });
   return {
@@ -115,9 +123,9 @@ function commandParts(swarm: ChatSwarm, run: PreparedRun): CommandParts {
   };
 }
 
-async function readMessages(run: PreparedRun, at: AgentAddress): Promise<readonly Message[]> {
+async function readMessages(run: PreparedRun, at: InstanceAddress): Promise<readonly Message[]> {
   try {
-    return (await readInstance(run, at)).messages;
+    return (await readInstance(run, toAgentAddress(at))).messages;
   } catch (error) {
     if (error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return [];
     throw error;

@@ -1,21 +1,20 @@
 /** What the commands of the chat do. */
-import type { AgentAddress, Message } from '@goondan/types';
-import type { Clock } from '@goondan/runtime';
+import type { Message } from '@goondan/types';
+import type { Clock, InstanceAddress, Swarm } from '@goondan/runtime';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Chat } from './chat.ts';
 import { describeMessages, type MessageBounds, sentIn } from './describe-messages.ts';
-import type { ChatSwarm } from './open-chat-swarm.ts';
 import { type ChatCommand, commandHelp } from './read-command.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 
 export interface CommandParts {
-  readonly swarm: ChatSwarm;
+  readonly swarm: Pick<Swarm, 'status'>;
   readonly clock: Clock;
   /** Of a conversation that does not exist yet: none. */
-  readonly readMessages: (at: AgentAddress) => Promise<readonly Message[]>;
+  readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
   /** `provider/model`, as far as it is known. */
-  readonly modelOf: (agentName: string) => string | undefined;
+  readonly modelOf: (agent: string) => string | undefined;
 }
 
 /** What is shown when a conversation is opened: enough to know where one was. */
@@ -42,32 +41,32 @@ export async function runCommand(
     case 'agent':
       return command.agent === undefined
         ? screen.print(await listAgents(chat, parts))
-        : openConversation({ agentName: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, parts);
+        : openConversation({ agent: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, parts);
     case 'new':
       return openConversation({ ...at, instanceKey: command.instanceKey ?? newKey(parts.clock.now()) }, chat, parts);
   }
 }
 
 /** Talks to somebody from now on, and shows what was said before. **Errors** — as `runCommand`. */
-export async function openConversation(at: AgentAddress, chat: Chat, parts: CommandParts): Promise<void> {
+export async function openConversation(at: InstanceAddress, chat: Chat, parts: CommandParts): Promise<void> {
   const { swarm, agents } = await parts.swarm.status();
-  if (!agents.includes(at.agentName)) throw unknownAgent(at.agentName, agents);
+  if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
   const messages = await parts.readMessages(at);
   chat.at = at;
   chat.screen.setHistory(sentIn(messages));
-  chat.screen.print([introduce(swarm, at, parts.modelOf(at.agentName)), emptyLine]);
+  chat.screen.print([introduce(swarm, at, parts.modelOf(at.agent)), emptyLine]);
   const lines = describeMessages(messages, glance);
   if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
 }
 
-function introduce(swarm: string, { agentName, instanceKey }: AgentAddress, model: string | undefined): Line {
+function introduce(swarm: string, { agent, instanceKey }: InstanceAddress, model: string | undefined): Line {
   const more = model === undefined ? '' : ` · ${model}`;
-  return [span(agentName, 'bold'), span(` · conversation ${instanceKey} · swarm ${swarm}${more}`, 'dim')];
+  return [span(agent, 'bold'), span(` · conversation ${instanceKey} · swarm ${swarm}${more}`, 'dim')];
 }
 
 async function listAgents({ at }: Chat, { swarm }: CommandParts): Promise<Line[]> {
   const { agents } = await swarm.status();
-  return agents.map((name) => line(`  ${name}${name === at.agentName ? ' (here)' : ''}`));
+  return agents.map((name) => line(`  ${name}${name === at.agent ? ' (here)' : ''}`));
 }
 
 function help(): Line[] {

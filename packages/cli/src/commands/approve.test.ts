@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ApprovalSummary, connectControl } from '@goondan/runtime';
+import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -81,7 +81,7 @@ async function waiting(): Promise<ApprovalSummary> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {
     const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
-    const swarm = await connectControl({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
+    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
     const [first] = (await swarm?.approvals()) ?? [];
     if (first !== undefined) return first;
     await Bun.sleep(20);

@@ -56,7 +56,7 @@ async function act(what: 'approve' | 'deny', id: string | undefined, options: An
   }
   const swarm = await reachSwarm(options);
   const note = options.note ?? options.reason;
-  const answered = await swarm[what](id, { by: userInfo().username, ...(note === undefined ? {} : { note }) });
+  const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
   if (options.json === true) return printJson(what === 'approve' ? { approved: true } : { denied: true }, terminal);
   terminal.print(what === 'approve' ? 'Approved.\n' : 'Denied.\n');

@@ -46,11 +46,11 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       .description(description);
     addBundleOptions(command)
       .addHelpText('after', `\nExample:\n  $ gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
-      .action(async (agentName: string, instanceKey: string, id: string, options: BundleOptions) => {
+      .action(async (agent: string, instanceKey: string, id: string, options: BundleOptions) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
-        if (!(await swarm[method]({ agentName, instanceKey }, id))) throw unknownLetter(agentName, instanceKey, id);
+        if (!(await swarm[method]({ agent, instanceKey, eventId: id }))) throw unknownLetter(agent, instanceKey, id);
         if (options.json === true) printJson({ [field]: true }, terminal);
         else terminal.print(`${done}\n`);
         finish(exitCodes.ok);

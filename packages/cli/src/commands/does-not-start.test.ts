@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl, type SwarmControl } from '@goondan/runtime';
+import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -132,9 +132,9 @@ async function agents() {
   return JSON.parse((await gdn('status --json')).stdout).agents;
 }
 
-async function start(): Promise<Pick<SwarmControl, 'ask' | 'stop'>> {
+async function start(): Promise<Pick<Swarm, 'ask' | 'stop'>> {
   expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
-  return connectControl({ stateRoot: place.stateRoot, workspaceId: workspace() });
+  return connectSwarm({ stateRoot: place.stateRoot, workspaceId: workspace() });
 }
 
 function workspace(): string {
@@ -162,7 +162,7 @@ function swapFolders(one: string, other: string): void {
   renameSync(`${first}.aside`, second);
 }
 
-async function answerOf(control: Pick<SwarmControl, 'ask'>, instanceKey: string): Promise<string> {
+async function answerOf(control: Pick<Swarm, 'ask'>, instanceKey: string): Promise<string> {
   try {
     const { result } = await control.ask({ input: 'two', instanceKey });
     const content = result.responseMessage?.data.content;

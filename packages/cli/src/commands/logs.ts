@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ControlClient, LogLine, LogQuestion } from '@goondan/runtime';
+import type { LogLine, LogQuestion, Swarm } from '@goondan/runtime';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { logText, stackIn } from '../log-text.ts';
@@ -59,7 +59,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
 }
 
 /** Listens from now on; what comes before it is printed is kept, so that no line falls between the file and the stream. */
-async function follow(swarm: ControlClient, { agent, instance, traceId }: LogQuestion) {
+async function follow(swarm: Swarm, { agent, instance, traceId }: LogQuestion) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
     // The newest would be let go; so many do not come while a file is read.

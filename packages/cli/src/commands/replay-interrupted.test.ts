@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl, type ReplayReport } from '@goondan/runtime';
+import { connectSwarm, type ReplayReport } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -193,7 +193,7 @@ async function waiting(): Promise<string> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {
     const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
-    const control = await connectControl({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
+    const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
     const [first] = (await control?.approvals()) ?? [];
     if (first !== undefined) return first.id;
     await Bun.sleep(20);

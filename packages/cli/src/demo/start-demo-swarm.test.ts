@@ -38,7 +38,7 @@ test('two of them do not meet; each can be asked and looked at while it runs, an
     expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
     expect(await listTurns(other)).toEqual([]);
 
-    const pids = one.control.status().instances.flatMap(({ pid }) => pid ?? []);
+    const pids = (await one.control.status()).instances.flatMap(({ pid }) => pid ?? []);
     expect(pids).toHaveLength(2);
     await one.remove();
     expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);

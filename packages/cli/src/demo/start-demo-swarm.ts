@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SwarmControl } from '@goondan/runtime';
+import type { Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { prepareRun, startRun } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts';
 export const demoBundle = fileURLToPath(new URL('../../demo', import.meta.url));
 
 export interface DemoSwarm {
-  readonly control: SwarmControl;
+  readonly control: Swarm;
   /** With the next, the place that `readTurnTrace` and whoever else looks at workspaces needs. */
   readonly stateRoot: string;
   readonly workspaceId: string;

@@ -1,4 +1,4 @@
-import { type DeletedInstance, deleteStoppedInstance } from '@goondan/runtime';
+import { type DeletedInstance, deleteStoppedInstance, toInstanceAddress } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
@@ -17,7 +17,7 @@ export function deleteInstance({ place, at, force, signal }: Deletion): Promise<
       const running = await attachSwarm(place);
       return await (running === undefined
         ? deleteStoppedInstance(place, at, { force })
-        : running.deleteInstance(at, { force }));
+        : running.deleteInstance({ ...toInstanceAddress(at), force }));
     } catch (error) {
       // Whoever went away while it was asked had done it before.
       if (isAgain && error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return {};

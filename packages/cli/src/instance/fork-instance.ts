@@ -1,4 +1,4 @@
-import { type ForkedInstance, type ForkOptions, forkStoppedInstance } from '@goondan/runtime';
+import { type ForkedInstance, type ForkOptions, forkStoppedInstance, toInstanceAddress } from '@goondan/runtime';
 import type { AgentAddress } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
@@ -13,6 +13,7 @@ export interface Fork extends ForkOptions {
 export function forkInstance({ place, from, signal, ...options }: Fork): Promise<ForkedInstance> {
   return betweenSwarms(async () => {
     const running = await attachSwarm(place);
-    return running === undefined ? forkStoppedInstance(place, from, options) : running.forkInstance(from, options);
+    if (running === undefined) return forkStoppedInstance(place, from, options);
+    return running.forkInstance({ ...toInstanceAddress(from), ...options });
   }, signal);
 }

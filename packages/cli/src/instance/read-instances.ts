@@ -1,14 +1,19 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
-import type { ConversationSnapshot, InstanceStatus, Journal } from '@goondan/runtime';
+import {
+  type ConversationSnapshot,
+  type InstanceAddress,
+  type InstanceStatus,
+  type Journal,
+  toAgentAddress,
+  toInstanceAddress,
+} from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { type JournalPlace, withJournal } from './with-journal.ts';
 
 /** What `gdn instance list --json` prints of each. Fields are added, never renamed. */
-export interface ListedInstance {
-  readonly agent: string;
-  readonly instanceKey: string;
+export interface ListedInstance extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   /** `null` when its files cannot be read. */
   readonly messages: number | null;
@@ -62,7 +67,7 @@ async function missing(journal: Journal, at: AgentAddress, known: readonly Agent
 async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, InstanceStatus>> {
   const swarm = await attachSwarm(place);
   const instances = swarm === undefined ? [] : await swarm.instances();
-  return new Map(instances.map((each) => [keyOf(each), each]));
+  return new Map(instances.map((each) => [keyOf(toAgentAddress(each)), each]));
 }
 
 /** One that cannot be read is there, with the problem, and keeps no other from being listed. */
@@ -71,7 +76,7 @@ async function describe(
   at: AgentAddress,
   statuses: ReadonlyMap<string, InstanceStatus>,
 ): Promise<ListedInstance> {
-  const about = { agent: at.agentName, instanceKey: at.instanceKey };
+  const about = toInstanceAddress(at);
   const { status, problem } = statuses.get(keyOf(at)) ?? {};
   try {
     const { messages, updatedAt } = await journal.summary(at);

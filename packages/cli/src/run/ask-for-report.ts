@@ -1,13 +1,8 @@
-import type { Acceptance, AskOptions, Delivery, TurnEnd } from '@goondan/runtime';
+import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { goneCodes } from '../swarm/between-swarms.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
-
-/** A swarm in this process, or one that was reached. */
-export interface Askable {
-  ask(delivery: Delivery, options: AskOptions): Promise<TurnEnd>;
-}
 
 export interface ReportOptions extends AskOptions {
   /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
@@ -23,7 +18,7 @@ export interface ReportOptions extends AskOptions {
  * those of a swarm that is gone.
  */
 export async function askForReport(
-  swarm: Askable,
+  swarm: Pick<Swarm, 'ask'>,
   delivery: Delivery,
   { asksAgain = false, holdQuit, ...options }: ReportOptions,
 ): Promise<TurnReport> {

@@ -1,11 +1,11 @@
 /** One turn, whoever runs the swarm: asked, streamed, printed. */
-import type { Acceptance, AskOptions, Delivery } from '@goondan/runtime';
+import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
-import { type Askable, askForReport } from './ask-for-report.ts';
+import { askForReport } from './ask-for-report.ts';
 import { exitAfter } from './turn-report.ts';
 
 export interface Question {
@@ -24,7 +24,7 @@ export interface Question {
  *
  * **Errors** — those of `askForReport`: nothing is printed then.
  */
-export async function askOnce(swarm: Askable, question: Question, terminal: Terminal): Promise<ExitCode> {
+export async function askOnce(swarm: Swarm, question: Question, terminal: Terminal): Promise<ExitCode> {
   const { delivery, json, signal, onAccepted, asksAgain = false, holdQuit } = question;
   const answer = json ? undefined : printAnswer(terminal);
   const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);

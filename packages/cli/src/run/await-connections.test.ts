@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ConnectionStatus, SwarmControl, SwarmStatus } from '@goondan/runtime';
+import type { ConnectionStatus, Swarm, SwarmStatus } from '@goondan/runtime';
 import { awaitConnections } from './await-connections.ts';
 
 const forEver = new AbortController().signal;
@@ -11,11 +11,11 @@ const at = (status: ConnectionStatus['status'], problem?: string): ConnectionSta
 });
 
 /** One status after the other; the last one stays. */
-function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<SwarmControl, 'status'> & { asked: number } {
+function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<Swarm, 'status'> & { asked: number } {
   const control = {
     asked: 0,
     // Nothing but the connections is looked at.
-    status: () => ({ connections: each[Math.min(control.asked++, each.length - 1)] }) as unknown as SwarmStatus,
+    status: async () => ({ connections: each[Math.min(control.asked++, each.length - 1)] }) as unknown as SwarmStatus,
   };
   return control;
 }

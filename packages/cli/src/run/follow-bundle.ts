@@ -1,4 +1,4 @@
-import { describeChanges, type PlanReconcile } from '@goondan/runtime';
+import { describeChanges, type Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { reportFailure } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
@@ -7,7 +7,7 @@ import type { PreparedRun } from './prepare-run.ts';
 /** `--watch`, if it was asked for. Returns what ends it. **Errors** — `E_WATCH`. */
 export async function followBundle(
   run: PreparedRun,
-  swarm: { reload(): Promise<PlanReconcile> },
+  swarm: Pick<Swarm, 'reload'>,
   terminal: Terminal,
 ): Promise<() => void> {
   if (run.watch !== true) return () => undefined;

@@ -7,7 +7,7 @@ import {
   type ResolvedSwarm,
   resolveSwarm,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   workspaceFolder,
 } from '@goondan/runtime';
 import { openBundle } from '../bundle/open-bundle.ts';
@@ -55,7 +55,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 }
 
 export interface StartedRun {
-  readonly control: SwarmControl;
+  readonly control: Swarm;
   /** How long it may take to come to rest. */
   readonly graceMs: number;
 }

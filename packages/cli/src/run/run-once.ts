@@ -1,5 +1,5 @@
 /** `gdn run --input`: one turn, then the end of whatever was started for it. */
-import { type Delivery, eventIdOf, randomIds, sleep, type SwarmControl, systemClock } from '@goondan/runtime';
+import { type Delivery, eventIdOf, randomIds, sleep, type Swarm, systemClock } from '@goondan/runtime';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
@@ -53,8 +53,8 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
 function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   return (line, entryAgent) => {
     if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
-    const agentName = delivery.agent ?? entryAgent;
-    return isAboutSilence(line, { ...(agentName && { agentName }), instanceKey: delivery.instanceKey ?? 'default' });
+    const agent = delivery.agent ?? entryAgent;
+    return isAboutSilence(line, { ...(agent && { agent }), instanceKey: delivery.instanceKey ?? 'default' });
   };
 }
 
@@ -68,10 +68,10 @@ interface Patience {
 }
 
 /** What the turn has sent to other agents is handled too. False when it took too long, or nobody wants to wait. */
-async function comeToRest(control: SwarmControl, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
+async function comeToRest(control: Swarm, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
   let deadline = systemClock.elapsed() + graceMs;
   // An agent that does not start would be waited for in vain.
-  while (control.status().instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
+  while ((await control.status()).instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
     if (isAsking()) deadline = systemClock.elapsed() + graceMs;
     if (signal.aborted || systemClock.elapsed() > deadline) return false;
     await sleep(systemClock, LOOK_MS);

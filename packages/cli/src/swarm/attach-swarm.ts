@@ -1,4 +1,4 @@
-import { connectControl, type ControlClient, type ControlClientOptions } from '@goondan/runtime';
+import { connectSwarm, type Swarm, type ConnectOptions } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 
 export interface SwarmPlace {
@@ -6,13 +6,13 @@ export interface SwarmPlace {
   readonly workspaceId: string;
 }
 
-/** The swarm that runs in a workspace, or `undefined`. **Errors** — those of `connectControl`, `E_CONTROL_CLOSED` aside. */
+/** The swarm that runs in a workspace, or `undefined`. **Errors** — those of `connectSwarm`, `E_CONTROL_CLOSED` aside. */
 export async function attachSwarm(
   { stateRoot, workspaceId }: SwarmPlace,
-  options?: ControlClientOptions,
-): Promise<ControlClient | undefined> {
+  options?: ConnectOptions,
+): Promise<Swarm | undefined> {
   try {
-    return await connectControl({ stateRoot, workspaceId }, options);
+    return await connectSwarm({ stateRoot, workspaceId }, options);
   } catch (error) {
     if (error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED') return undefined;
     throw error;

@@ -16,7 +16,7 @@ test('F-10 texts of a server make no lines of their own', () => {
     lines: [forged],
     withheld: [{ name: forged, problem: forged }],
   } as const;
-  const instance = { agentName: 'host', instanceKey: 'default', status: 'idle', queued: 0, crashes: 0 } as const;
+  const instance = { agent: 'host', instanceKey: 'default', status: 'idle', queued: 0, crashes: 0 } as const;
   const swarm = {
     swarm: 'default',
     pid: 1,

@@ -6,18 +6,16 @@ import { harmlessText } from '../harmless-text.ts';
 export function describeStatus({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
-    ...instances.flatMap(
-      ({ agentName, instanceKey, status, pid: own, queued, problem, approvals, extensions = [] }) => [
-        line(
-          `${agentName} (${instanceKey})`,
-          approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
-          own,
-          queued === 0 ? undefined : `${queued} queued`,
-          problem,
-        ),
-        ...extensions.flatMap(describePart),
-      ],
-    ),
+    ...instances.flatMap(({ agent, instanceKey, status, pid: own, queued, problem, approvals, extensions = [] }) => [
+      line(
+        `${agent} (${instanceKey})`,
+        approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
+        own,
+        queued === 0 ? undefined : `${queued} queued`,
+        problem,
+      ),
+      ...extensions.flatMap(describePart),
+    ]),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),

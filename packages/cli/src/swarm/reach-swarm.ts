@@ -1,5 +1,5 @@
 /** The swarm of a bundle that another process runs. */
-import type { ControlClient } from '@goondan/runtime';
+import type { Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
@@ -8,7 +8,7 @@ import { findSwarm } from './find-swarm.ts';
 import { startCommand } from './start-command.ts';
 
 /** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, with what to do then, those of `placeOfSwarm` and `attachSwarm`. */
-export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<ControlClient> {
+export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<Swarm> {
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;

@@ -15,8 +15,8 @@ const at = { instanceKey: 'default', queued: 0, crashes: 0 };
 
 test('every agent has a pid, null without a process', () => {
   const instances = [
-    { ...at, agentName: 'host', status: 'idle', pid: 8 } as const,
-    { ...at, agentName: 'helper', status: 'waiting', problem: 'It does not start.' } as const,
+    { ...at, agent: 'host', status: 'idle', pid: 8 } as const,
+    { ...at, agent: 'helper', status: 'waiting', problem: 'It does not start.' } as const,
   ];
   expect(statusJson({ ...swarm, instances })).toEqual({
     running: true,

@@ -5,10 +5,6 @@ export function statusJson(status: SwarmStatus | undefined) {
   if (status === undefined) return { running: false, agents: [] };
   const { swarm, pid, startedAt, instances, connections } = status;
   // Every field is there of every instance: `null` is one without a process.
-  const agents = instances.map(({ agentName, pid: own = null, ...instance }) => ({
-    agent: agentName,
-    pid: own,
-    ...instance,
-  }));
+  const agents = instances.map(({ agent, pid: own = null, ...instance }) => ({ agent, pid: own, ...instance }));
   return { running: true, pid, swarm, startedAt, agents, connections };
 }

@@ -1,22 +1,21 @@
 import { GoondanError } from '@goondan/types';
 import { callSocket, openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
-import { acceptance, cancelAnswer, swarmNotice, turnEnd } from './check-answer.ts';
-import type { RemoteAskOptions } from './control-client.ts';
-import { endpoints } from './endpoints.ts';
+import { swarmNotice } from './check-answer.ts';
 import { isNotice } from './notice-types.ts';
+import { operations } from './operations.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
-import type { Acceptance, Delivery, TurnEnd } from './swarm-control.ts';
+import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';
 
-/** `SwarmControl.ask` over a socket: a delivery that is answered as a stream. */
+/** `Swarm.ask` over a socket, answered as a stream. */
 export async function askSwarm(
   socket: ControlSocket,
   delivery: Delivery,
-  { signal, onAccepted, onCancelled, onNotice, cancelOnDisconnect = false }: RemoteAskOptions = {},
+  { signal, onAccepted, onCancelled, onNotice, cancelOnDisconnect }: AskOptions = {},
 ): Promise<TurnEnd> {
   if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
-  const query = cancelOnDisconnect ? { cancelOnDisconnect: 'true' } : {};
-  const { events, end } = await openStream(socket, endpoints.deliver, { query, body: delivery });
+  const request = cancelOnDisconnect === true ? { ...delivery, cancelOnDisconnect } : delivery;
+  const { events, end } = await openStream(socket, operations.ask, request);
   let accepted: Acceptance | undefined;
   const cancel = () => {
     if (accepted !== undefined) void cancelTurn(socket, accepted, onCancelled);
@@ -24,10 +23,10 @@ export async function askSwarm(
   signal?.addEventListener('abort', cancel, { once: true });
   try {
     for await (const { event, data } of events) {
-      if (event === 'ended') return checkAnswer(turnEnd, data);
+      if (event === 'ended') return checkAnswer(operations.ask.answer.check, data);
       if (event === 'error') throw readRefusal(data);
       if (event === 'accepted') {
-        accepted = checkAnswer(acceptance, data);
+        accepted = checkAnswer(operations.deliver.answer.check, data);
         onAccepted?.(accepted);
         if (signal?.aborted) cancel();
         continue;
@@ -47,6 +46,6 @@ async function cancelTurn(
   { agent, instanceKey, eventId }: Acceptance,
   onCancelled: (() => void) | undefined,
 ): Promise<void> {
-  const answer = callSocket(socket, endpoints.cancel, cancelAnswer, { body: { agent, instanceKey, eventId } });
+  const answer = callSocket(socket, operations.cancel, { agent, instanceKey, eventId });
   await answer.then(onCancelled).catch(() => undefined);
 }

@@ -4,33 +4,24 @@
  */
 import { GoondanError } from '@goondan/types';
 import { dirname } from 'node:path';
-import type { Check } from '../ipc/check/shape.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { currentUserId } from './control-socket-path.ts';
-import { type Endpoint, EVENT_STREAM } from './endpoints.ts';
 import { findFolderProblem } from './find-folder-problem.ts';
+import { EVENT_STREAM, type Operation, PROTOCOL } from './operations.ts';
 import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer.ts';
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { type Silence, watchSilence } from './watch-silence.ts';
 
-export interface SocketRequest {
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly body?: object;
-  /** The answer may take as long as a turn. */
-  readonly patient?: boolean;
-}
-
 /** The answer, checked. */
-export async function callSocket<Answer>(
+export async function callSocket<Request extends object, Answer>(
   socket: ControlSocket,
-  endpoint: Endpoint,
-  check: Check<Answer>,
-  request: SocketRequest = {},
+  operation: Operation<Request, Answer>,
+  request: Request,
 ): Promise<Answer> {
-  const silence = watchSilence(socket, request.patient === true);
+  const silence = watchSilence(socket, operation.isPatient === true);
   try {
-    const response = await send(socket, endpoint, request, silence.signal);
-    return checkAnswer(check, await readJson(response));
+    const response = await send(socket, operation, request, silence.signal);
+    return checkAnswer(operation.answer.check, await readJson(response));
   } catch (error) {
     throw connectionError(socket, error, silence.signal);
   } finally {
@@ -45,14 +36,14 @@ export interface SocketStream {
 }
 
 /** Resolves when the socket began to answer. The events end when it ends, throw when the connection is lost. */
-export async function openStream(
+export async function openStream<Request extends object>(
   socket: ControlSocket,
-  endpoint: Endpoint,
-  request: SocketRequest = {},
+  operation: Operation<Request, unknown>,
+  request: Request,
 ): Promise<SocketStream> {
   const silence = watchSilence(socket, false);
   try {
-    const { body } = await send(socket, endpoint, request, silence.signal, { Accept: EVENT_STREAM });
+    const { body } = await send(socket, operation, request, silence.signal, { Accept: EVENT_STREAM });
     if (body === null) throw notUnderstood('without a stream');
     return { events: readEvents(readAlive(socket, body, silence)), end: silence.leave };
   } catch (error) {
@@ -62,15 +53,18 @@ export async function openStream(
 }
 
 async function send(
-  { path }: ControlSocket,
-  { method, path: at }: Endpoint,
-  { query = {}, body }: SocketRequest,
+  { path, what }: ControlSocket,
+  { method, path: at }: Pick<Operation<unknown, unknown>, 'method' | 'path'>,
+  request: object,
   signal: AbortSignal,
   headers: Record<string, string> = {},
 ): Promise<Response> {
   checkFolder(path);
-  const url = new URL(at, 'http://localhost');
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
+  const url = new URL(PROTOCOL + at, 'http://localhost');
+  if (method === 'GET') {
+    for (const [key, value] of Object.entries(request))
+      if (value !== undefined) url.searchParams.set(key, String(value));
+  }
   const response = await fetch(url, {
     unix: path,
     method,
@@ -78,10 +72,17 @@ async function send(
     signal,
     // A connection that is used again may be one to a swarm that is gone, and the request would be sent a second time.
     keepalive: false,
-    ...(body === undefined ? {} : { body: encode(body) }),
+    ...(method === 'GET' ? {} : { body: encode(request) }),
   });
-  if (!response.ok) throw readRefusal(await readJson(response));
+  if (!response.ok) throw refusalOf(await readJson(response), what);
   return response;
+}
+
+/** The advice about another version is this version's: an old swarm does not know what comes after it. */
+function refusalOf(body: unknown, what: string): GoondanError {
+  const refusal = readRefusal(body);
+  if (refusal.code !== 'E_CONTROL_VERSION') return refusal;
+  return new GoondanError(refusal.code, `${what} was started by another version of Goondan: ${refusal.message}`);
 }
 
 function encode(body: object): string {

@@ -2,8 +2,8 @@
  * What the control socket answers, as its client reads it. Fields that a newer server adds are let go; dates, which
  * travel as text, are dates again.
  */
-import type { AgentInstance, ApprovalOutcome } from '@goondan/types';
-import { agentAddress, agentInstance } from '../ipc/check/agent-event.ts';
+import type { ApprovalOutcome } from '@goondan/types';
+import { instanceState } from '../ipc/check/agent-event.ts';
 import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
 import {
@@ -21,12 +21,13 @@ import {
   oneByField,
   oneOf,
   optional,
+  type ShapeOf,
   text,
 } from '../ipc/check/shape.ts';
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
 import { logLine, turnDelta } from '../ipc/from-agent.ts';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
-import type { SwarmGreeting } from './endpoints.ts';
+import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {
   Acceptance,
   ApprovalNotice,
@@ -34,43 +35,43 @@ import type {
   ConnectionStatus,
   DeadLetterSummary,
   DeltaNotice,
+  InstanceAddress,
   InstanceNotice,
   InstanceStatus,
   RuntimeEventNotice,
   SwarmNotice,
   SwarmStatus,
   TurnEnd,
-} from './swarm-control.ts';
+} from './swarm.ts';
 
-const yes: Check<true> = (value) => {
+export const yes: Check<true> = (value) => {
   if (value !== true) throw new Misfit('is not true');
   return value;
 };
 
-export const acceptance: Check<Acceptance> = object({
+export const address: ShapeOf<InstanceAddress> = { agent: name, instanceKey: name };
+
+export const acceptanceShape: ShapeOf<Acceptance> = {
   accepted: yes,
   eventId: name,
-  agent: name,
-  instanceKey: name,
+  ...address,
   turnId: name,
   traceId: name,
   duplicate: flag,
-} satisfies FieldsOf<Acceptance>);
+};
 
-export const turnEnd: Check<TurnEnd> = object({
-  agent: name,
-  instanceKey: name,
+export const turnEndShape: ShapeOf<TurnEnd> = {
+  ...address,
   eventId: name,
   traceId: name,
   result: turnResult,
   stepCount: count,
   usage: tokenUsage,
-} satisfies FieldsOf<TurnEnd>);
+};
 
-const approvalSummary: Check<ApprovalSummary> = object({
+export const approvalSummary: Check<ApprovalSummary> = object({
   id: name,
-  agent: name,
-  instanceKey: name,
+  ...address,
   eventId: name,
   traceId: name,
   toolCallId: name,
@@ -92,7 +93,7 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
   delta: () =>
     object({
       type: literal('delta'),
-      at: agentAddress,
+      at: object(address),
       eventId: name,
       delta: turnDelta,
       soFar: optional(oneOf('all', 'end')),
@@ -100,39 +101,39 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
   'runtime.event': () =>
     object({
       type: literal('runtime.event'),
-      at: agentAddress,
+      at: object(address),
       name,
       payload: jsonObject,
     } satisfies FieldsOf<RuntimeEventNotice>),
-  'turn.ended': () => object({ type: literal('turn.ended'), end: turnEnd }),
+  'turn.ended': () => object({ type: literal('turn.ended'), end: object(turnEndShape) }),
   log: () => object({ type: literal('log'), line: logLine }),
   approval: () =>
     object({
       type: literal('approval'),
       state: oneOf('asked', 'decided', 'withdrawn'),
-      at: agentAddress,
+      at: object(address),
       approval: approvalSummary,
       outcome: optional(approvalOutcome),
     } satisfies FieldsOf<ApprovalNotice>),
   instance: () =>
     object({
       type: literal('instance'),
-      at: agentAddress,
+      at: object(address),
       change: oneOf('forked', 'reset', 'deleted'),
     } satisfies FieldsOf<InstanceNotice>),
   dropped: () => object({ type: literal('dropped'), count }),
 });
 
-const processFields = object({
+export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStatus>>({
+  ...address,
+  status: instanceState,
   pid: optional(number),
   queued: count,
   crashes: count,
   problem: optional(text),
   approvals: optional(count),
   extensions: optional(listOf(extensionStatusChanged)),
-} satisfies FieldsOf<Omit<InstanceStatus, keyof AgentInstance>>);
-
-const instanceStatus: Check<InstanceStatus> = (value) => ({ ...agentInstance(value), ...processFields(value) });
+});
 
 const connectionStatus: Check<ConnectionStatus> = object({
   connection: name,
@@ -142,7 +143,7 @@ const connectionStatus: Check<ConnectionStatus> = object({
   problem: optional(text),
 } satisfies FieldsOf<ConnectionStatus>);
 
-export const swarmStatus: Check<SwarmStatus> = object({
+export const statusShape: ShapeOf<SwarmStatus> = {
   swarm: name,
   workspaceId: name,
   pid: number,
@@ -152,11 +153,10 @@ export const swarmStatus: Check<SwarmStatus> = object({
   agents: listOf(name),
   instances: listOf(instanceStatus),
   connections: listOf(connectionStatus),
-} satisfies FieldsOf<SwarmStatus>);
+};
 
-const deadLetter: Check<DeadLetterSummary> = object({
-  agent: name,
-  instanceKey: name,
+export const deadLetter: Check<DeadLetterSummary> = object({
+  ...address,
   eventId: name,
   input: optional(text),
   crashes: count,
@@ -164,34 +164,19 @@ const deadLetter: Check<DeadLetterSummary> = object({
   deadAt: name,
 } satisfies FieldsOf<DeadLetterSummary>);
 
-export const swarmGreeting: Check<SwarmGreeting> = object({
-  protocol: number,
-  status: swarmStatus,
-} satisfies FieldsOf<SwarmGreeting>);
-
-export const instancesAnswer = object({ instances: listOf(instanceStatus) });
-export const deleteAnswer = object({ deleted: yes, inputs: optional(count) });
-export const forkAnswer = object({
-  forked: yes,
+export const forkShape: ShapeOf<ForkedInstance> = {
   seq: optional(count),
   messages: count,
   unknownStates: listOf(name),
   problems: optional(listOf(text)),
-});
-export const deadLettersAnswer = object({ deadLetters: listOf(deadLetter) });
-export const cancelAnswer = object({ cancelled: flag });
-export const retryAnswer = object({ retried: flag });
-export const dropAnswer = object({ dropped: flag });
-export const approvalsAnswer = object({ approvals: listOf(approvalSummary) });
-export const approveAnswer = object({ approved: flag });
-export const denyAnswer = object({ denied: flag });
-export const restartAnswer = object({ restarted: count });
-export const reloadAnswer: Check<PlanReconcile> = object({
+};
+
+export const reloadShape: ShapeOf<PlanReconcile> = {
   kept: listOf(name),
   changed: listOf(name),
   added: listOf(name),
   removed: listOf(name),
-} satisfies FieldsOf<PlanReconcile>);
+};
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });
 /** Of a server whose catalogue is newer than ours. */

@@ -1,4 +1,4 @@
-import type { SwarmNotice } from './swarm-control.ts';
+import type { SwarmNotice } from './swarm.ts';
 
 /** An object, so that the compiler misses one that is left out. */
 const known: Readonly<Record<SwarmNotice['type'], true>> = {

@@ -3,19 +3,17 @@ import { isNotice } from './notice-types.ts';
 import { openStream, type SocketStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { swarmNotice } from './check-answer.ts';
-import type { SwarmWatch } from './control-client.ts';
-import { endpoints } from './endpoints.ts';
+import { operations } from './operations.ts';
 import { checkAnswer } from './read-answer.ts';
-import type { SwarmNotice, WatchFilter } from './swarm-control.ts';
+import type { SwarmNotice, SwarmWatch, WatchFilter } from './swarm.ts';
 
-/** `SwarmControl.watch` over a socket. */
+/** `Swarm.watch` over a socket. */
 export async function watchSwarm(
   socket: ControlSocket,
-  { types, soFar, ...filter }: WatchFilter,
+  filter: WatchFilter,
   listener: (notice: SwarmNotice) => void,
 ): Promise<SwarmWatch> {
-  const query = { ...filter, types: types?.join(','), soFar: soFar?.toString() };
-  const stream = await openStream(socket, endpoints.events, { query });
+  const stream = await openStream(socket, operations.watch, filter);
   let hasLeft = false;
   const ended = readNotices(socket, stream, listener, () => hasLeft);
   // Whoever wants to know asks for it.

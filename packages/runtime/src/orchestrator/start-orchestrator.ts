@@ -15,7 +15,7 @@ import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
-import type { SwarmControl } from '../control/swarm-control.ts';
+import type { Swarm } from '../control/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
@@ -36,7 +36,7 @@ import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
 import { type AgentChildren, agentChildren } from './child/agent-children.ts';
 import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
-import { localControl } from './control/local-control.ts';
+import { localSwarm } from './control/local-swarm.ts';
 import { serveControl } from './control/serve-control.ts';
 import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
@@ -74,7 +74,7 @@ export interface OrchestratorOptions {
  *
  * **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
  */
-export async function startOrchestrator(options: OrchestratorOptions): Promise<SwarmControl> {
+export async function startOrchestrator(options: OrchestratorOptions): Promise<Swarm> {
   const plan = checkSwarmPlan(options.plan);
   const endings = new AsyncDisposableStack();
   try {
@@ -99,7 +99,7 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly endings: AsyncDisposableStack;
 }
 
-async function start(starting: Starting): Promise<SwarmControl> {
+async function start(starting: Starting): Promise<Swarm> {
   const { currentPlan, clock, ids, endings, workspaceId } = starting;
   const { name } = currentPlan.value.plan;
   const startedAt = clock.now().toISOString();
@@ -132,7 +132,7 @@ async function start(starting: Starting): Promise<SwarmControl> {
     await server.close();
   });
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
-  const control = localControl({
+  const handle = localSwarm({
     swarm,
     journal,
     clock,
@@ -150,14 +150,14 @@ async function start(starting: Starting): Promise<SwarmControl> {
   await swarm.wake();
   await isRecorded;
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
-  const server = await serveControl(control, { path: controlSocket, clock, report });
+  const server = await serveControl(handle, { path: controlSocket, clock, report });
   connections.start();
   ownership.onLost((error) => {
     log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);
     stopping.fail(error);
   });
   log.report('info', 'swarm.started', `Swarm "${name}" runs with the agents ${swarm.agents.join(', ')}.`);
-  return control;
+  return handle;
 }
 
 /** `leftOver`: how many processes of earlier runs had to be ended. */

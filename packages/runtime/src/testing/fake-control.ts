@@ -1,20 +1,20 @@
-/** A swarm that is nothing but memory, for whoever stands between a swarm and those who ask it. */
-import { type AgentAddress, createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
+/** A handle with nothing but memory behind it, for tests of the control socket and its clients. */
+import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
+import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
 import type {
   Acceptance,
   ApprovalSummary,
   AskOptions,
   Delivery,
-  SwarmControl,
+  Swarm,
   SwarmNotice,
   SwarmStatus,
   TurnEnd,
-  WatchFilter,
-} from '../control/swarm-control.ts';
+} from '../control/swarm.ts';
 
-export interface FakeControl extends SwarmControl {
+export interface FakeControl extends Swarm {
   /** What was asked of it, in order. */
-  readonly calls: readonly (readonly [name: string, ...parameters: unknown[]])[];
+  readonly calls: readonly (readonly [name: string, request: unknown])[];
   /** Watchers that are listening, turns that are running. */
   readonly watching: number;
   readonly running: readonly string[];
@@ -41,7 +41,7 @@ interface Asker {
 }
 
 export function fakeControl(): FakeControl {
-  const calls: [string, ...unknown[]][] = [];
+  const calls: [string, unknown][] = [];
   const watchers = new Set<(notice: SwarmNotice) => void>();
   const askers = new Map<string, Asker>();
   const accepted = new Set<string>();
@@ -50,8 +50,8 @@ export function fakeControl(): FakeControl {
   let failure: { readonly error: unknown } | undefined;
   let hold: Promise<unknown> | undefined;
 
-  const enter = (name: string, ...parameters: unknown[]) => {
-    calls.push([name, ...parameters]);
+  const enter = (name: string, request: unknown) => {
+    calls.push([name, request]);
     const due = failure;
     failure = undefined;
     if (due !== undefined) throw due.error;
@@ -76,7 +76,31 @@ export function fakeControl(): FakeControl {
     how(asker);
   };
 
+  const plain: Answers = {
+    ...answers,
+    deliver: accept,
+    async cancel({ eventId = '' }) {
+      if (!askers.has(eventId)) return false;
+      settle(eventId, ({ end, acceptance }) => end.resolve(endOf(acceptance, failedResult(acceptance.turnId))));
+      return true;
+    },
+    async instances() {
+      await held();
+      return fakeStatus.instances;
+    },
+  };
+  const methods = Object.entries<(request: never) => unknown>(plain).map(([name, answer]) => [
+    name,
+    async (request: object = {}) => {
+      enter(name, request);
+      // The request is of this name.
+      return answer(request as never);
+    },
+  ]);
+
   return {
+    // Each is made of the answer of its name.
+    ...(Object.fromEntries(methods) as Pick<Swarm, PlainName>),
     calls,
     askers,
     cancelled,
@@ -86,10 +110,6 @@ export function fakeControl(): FakeControl {
     },
     get running() {
       return [...askers.keys()];
-    },
-    async deliver(delivery) {
-      enter('deliver', delivery);
-      return accept(delivery);
     },
     async ask(delivery, options = {}) {
       enter('ask', delivery);
@@ -104,70 +124,16 @@ export function fakeControl(): FakeControl {
       options.onAccepted?.(acceptance);
       return end.promise;
     },
-    watch(filter: WatchFilter, listener) {
+    async watch(filter, listener) {
       enter('watch', filter);
+      const over = Promise.withResolvers<void>();
       const watcher = (notice: SwarmNotice) => listener(notice);
       watchers.add(watcher);
-      return () => void watchers.delete(watcher);
-    },
-    async cancel(at, reason) {
-      enter('cancel', at, ...(reason === undefined ? [] : [reason]));
-      const asker = askers.get(at.eventId ?? '');
-      if (asker === undefined) return false;
-      settle(asker.acceptance.eventId, ({ end, acceptance }) =>
-        end.resolve(endOf(acceptance, failedResult(acceptance.turnId))),
-      );
-      return true;
-    },
-    status() {
-      enter('status');
-      return fakeStatus;
-    },
-    async instances() {
-      enter('instances');
-      await held();
-      return fakeStatus.instances;
-    },
-    async deleteInstance(at: AgentAddress, options) {
-      enter('deleteInstance', at, options);
-      return { inputs: 1 };
-    },
-    async forkInstance(from: AgentAddress, options) {
-      enter('forkInstance', from, options);
-      return { seq: 7, messages: 4, unknownStates: ['notes'] };
-    },
-    async deadLetters(choice) {
-      enter('deadLetters', choice);
-      const letter = { agent: 'entry', instanceKey: 'default', eventId: 'dead', input: 'hi', crashes: 3 };
-      return [{ ...letter, reason: 'It crashed.', deadAt: '2026-01-01T00:00:00.000Z' }];
-    },
-    async retryDeadLetter(at: AgentAddress, eventId: string) {
-      enter('retryDeadLetter', at, eventId);
-      return eventId === 'dead';
-    },
-    async dropDeadLetter(at: AgentAddress, eventId: string) {
-      enter('dropDeadLetter', at, eventId);
-      return eventId === 'dead';
-    },
-    async approvals() {
-      enter('approvals');
-      return [fakeApproval];
-    },
-    async approve(id, options) {
-      enter('approve', id, options);
-      return id === fakeApproval.id;
-    },
-    async deny(id, options) {
-      enter('deny', id, options);
-      return id === fakeApproval.id;
-    },
-    async restart(choice) {
-      enter('restart', choice);
-      return 2;
-    },
-    async reload() {
-      enter('reload');
-      return { kept: ['Swarm/fake'], changed: ['Agent/entry'], added: [], removed: [] };
+      const end = () => {
+        watchers.delete(watcher);
+        over.resolve();
+      };
+      return { end, ended: over.promise };
     },
     async stop(options) {
       enter('stop', options);
@@ -197,6 +163,33 @@ export function fakeControl(): FakeControl {
   };
 }
 
+type Answers = { readonly [Name in PlainName]: (request: RequestOf<Name>) => AnswerOf<Name> | Promise<AnswerOf<Name>> };
+
+/** The answers that nothing changes. */
+const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
+  status: () => fakeStatus,
+  deleteInstance: () => ({ inputs: 1 }),
+  forkInstance: () => ({ seq: 7, messages: 4, unknownStates: ['notes'] }),
+  deadLetters: () => [
+    {
+      agent: 'entry',
+      instanceKey: 'default',
+      eventId: 'dead',
+      input: 'hi',
+      crashes: 3,
+      reason: 'It crashed.',
+      deadAt: '2026-01-01T00:00:00.000Z',
+    },
+  ],
+  retryDeadLetter: ({ eventId }) => eventId === 'dead',
+  dropDeadLetter: ({ eventId }) => eventId === 'dead',
+  approvals: () => [fakeApproval],
+  approve: ({ id }) => id === fakeApproval.id,
+  deny: ({ id }) => id === fakeApproval.id,
+  restart: () => 2,
+  reload: () => ({ kept: ['Swarm/fake'], changed: ['Agent/entry'], added: [], removed: [] }),
+};
+
 export const fakeApproval: ApprovalSummary = {
   id: '3fa9c1d2',
   agent: 'helper',
@@ -221,8 +214,8 @@ export const fakeStatus: SwarmStatus = {
   entryAgent: 'entry',
   agents: ['entry', 'helper'],
   instances: [
-    { agentName: 'entry', instanceKey: 'default', status: 'working', pid: 4243, queued: 2, crashes: 0 },
-    { agentName: 'helper', instanceKey: 'a/b', status: 'waiting', queued: 1, crashes: 3, problem: 'It crashed.' },
+    { agent: 'entry', instanceKey: 'default', status: 'working', pid: 4243, queued: 2, crashes: 0 },
+    { agent: 'helper', instanceKey: 'a/b', status: 'waiting', queued: 1, crashes: 3, problem: 'It crashed.' },
   ],
   connections: [{ connection: 'telegram', status: 'listening', pid: 4244, crashes: 0 }],
 };

@@ -6,7 +6,7 @@ import type { AgentEvent } from '@goondan/types';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/child/agent-children.ts';
-import type { TurnEnd } from '../control/swarm-control.ts';
+import type { TurnEnd } from '../control/swarm.ts';
 import { CurrentPlan } from '../orchestrator/plan/current-plan.ts';
 import { SwarmAgents } from '../orchestrator/swarm/swarm-agents.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';

@@ -2,7 +2,7 @@ import type { StudioNotice } from '@goondan/cli/studio';
 import { describe, expect, test } from 'bun:test';
 import { followNotice, liveKey, type LiveTurns } from './live-turns.ts';
 
-const at = { agentName: 'concierge', instanceKey: 'default' };
+const at = { agent: 'concierge', instanceKey: 'default' };
 const id = liveKey('concierge', 'default');
 
 describe('the turns that run right now', () => {

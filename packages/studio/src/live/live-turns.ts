@@ -46,17 +46,17 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
     case 'turn.ended':
       return without(turns, notice.end.agent, notice.end.instanceKey);
     case 'delta': {
-      const { agentName, instanceKey } = notice.at;
-      return change(turns, agentName, instanceKey, (turn) => write(turn, notice));
+      const { agent, instanceKey } = notice.at;
+      return change(turns, agent, instanceKey, (turn) => write(turn, notice));
     }
     case 'runtime.event': {
-      const { agentName, instanceKey } = notice.at;
+      const { agent, instanceKey } = notice.at;
       if (notice.name === 'turn.started') {
-        return { ...turns, [liveKey(agentName, instanceKey)]: begin(agentName, instanceKey, notice.payload) };
+        return { ...turns, [liveKey(agent, instanceKey)]: begin(agent, instanceKey, notice.payload) };
       }
       // Of the others some are told when the turn is over.
       if (!/^(?:step|tool|approval)\./.test(notice.name)) return turns;
-      return change(turns, agentName, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
+      return change(turns, agent, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
     }
     default:
       return turns;

@@ -4,7 +4,7 @@ import { followNotice, liveKey } from './live-turns.ts';
 import { pickUpTurns } from './pick-up-turns.ts';
 import { settleTurns } from './settle-turns.ts';
 
-const at = { agentName: 'concierge', instanceKey: 'default' };
+const at = { agent: 'concierge', instanceKey: 'default' };
 const id = liveKey('concierge', 'default');
 const live = followNotice({}, { type: 'runtime.event', at, name: 'turn.started', payload: {} });
 

@@ -13,7 +13,7 @@ test('every commit of a conversation gives it another number', () => {
 });
 
 test('and so does beginning it anew, but not its end: it cannot be read any more', () => {
-  const at = { agentName: 'agent', instanceKey: 'a' };
+  const at = { agent: 'agent', instanceKey: 'a' };
   const before = countCommits(new Map(), [ended('a'), ended('b')]);
   const reset = countCommits(before, [{ type: 'instance', at, change: 'reset' }]);
   expect([...reset]).toEqual([

@@ -24,5 +24,5 @@ export function countCommits(before: Commits, notices: readonly StudioNotice[]):
 function changedIn(notice: StudioNotice): string[] {
   if (notice.type === 'turn.ended') return [liveKey(notice.end.agent, notice.end.instanceKey)];
   if (notice.type !== 'instance' || notice.change === 'deleted') return [];
-  return [liveKey(notice.at.agentName, notice.at.instanceKey)];
+  return [liveKey(notice.at.agent, notice.at.instanceKey)];
 }

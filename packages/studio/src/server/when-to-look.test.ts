@@ -2,7 +2,7 @@ import type { StudioNotice } from '@goondan/cli/studio';
 import { expect, test } from 'bun:test';
 import { isInView, isUrgent } from './when-to-look.ts';
 
-const at = { agentName: 'a', instanceKey: 'k' };
+const at = { agent: 'a', instanceKey: 'k' };
 
 test.each([
   ['process.exited', true],

@@ -107,8 +107,10 @@ export const swarmErrors = {
     suggestion: 'Look at the process of the orchestrator: it is suspended, or the machine is overloaded.',
   },
   E_CONTROL_VERSION: {
-    meaning: 'The control socket does not speak this version of the protocol.',
-    suggestion: 'Use the version of Goondan that runs the swarm.',
+    meaning: 'The swarm was started by another version of Goondan, whose control socket speaks another protocol.',
+    suggestion:
+      'Stop the swarm with the version that started it, or end its process, and start it again with this version. ' +
+      'Its conversations and accepted inputs are kept.',
   },
   E_DEAD_LETTER_UNKNOWN: {
     meaning: 'There is no dead letter with this id.',

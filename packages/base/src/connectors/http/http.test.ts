@@ -359,7 +359,7 @@ describe('the example, in real processes', () => {
     running.push(example);
     const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
     const answer = post(url, { input: 'hi', room: 'red' });
-    while (!example.swarm.status().instances.some(({ status }) => status === 'working')) await Bun.sleep(10);
+    while (!(await example.swarm.status()).instances.some(({ status }) => status === 'working')) await Bun.sleep(10);
     await example.swarm.stop({ graceMs: 4_000 });
     expect(await codeOf(await answer)).toEqual([503, 'E_SWARM_STOPPED']);
   });
@@ -370,7 +370,7 @@ describe('the example, in real processes', () => {
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
     // The connector says so first; the orchestrator knows it with the next frame.
-    while (example.swarm.status().connections[0]?.problem === undefined) await Bun.sleep(5);
-    expect(example.swarm.status().connections[0]?.problem).toContain('The secret "token" is missing');
+    while ((await example.swarm.status()).connections[0]?.problem === undefined) await Bun.sleep(5);
+    expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "token" is missing');
   });
 });

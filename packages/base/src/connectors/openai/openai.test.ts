@@ -385,7 +385,7 @@ describe('the example, in real processes', () => {
     const { client, swarm, messages: kept } = await openExample();
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['porter', 'gardener']);
     const tools: unknown[] = [];
-    swarm.watch({ types: ['runtime.event'] }, (notice) => {
+    await swarm.watch({ types: ['runtime.event'] }, (notice) => {
       if (notice.type === 'runtime.event' && notice.name === 'tool.completed') tools.push(notice.payload.toolName);
     });
     const messages: OpenAI.ChatCompletionMessageParam[] = [say('How warm is the kitchen?')];
@@ -412,7 +412,7 @@ describe('the example, in real processes', () => {
     const { data: last, response } = await client.chat.completions.create({ model: 'porter', messages }).withResponse();
     expect(last.choices[0]?.message.content).toBe('You said: Thank you.');
     const instanceKey = response.headers.get('x-goondan-instance') ?? '';
-    expect(await swarm.instances()).toMatchObject([{ agentName: 'porter', instanceKey }]);
+    expect(await swarm.instances()).toMatchObject([{ agent: 'porter', instanceKey }]);
     // Three messages of the user, three answers, two tool calls with their results; nothing twice.
     const roles = (await kept('porter', instanceKey)).map(({ data }) => data.role);
     const withTool = ['user', 'assistant', 'tool', 'assistant'] as const;

@@ -275,17 +275,17 @@ describe('the example, in real processes', () => {
     const example = await startExample('schedule');
     cleanups.push(() => example.stop());
     const turns: string[] = [];
-    example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
+    await example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') turns.push(notice.end.eventId);
     });
     const until = async (count: number) => {
       while (turns.length < count) await Bun.sleep(20);
     };
     await until(2);
-    const { pid } = example.swarm.status().connections[0] ?? {};
+    const { pid } = (await example.swarm.status()).connections[0] ?? {};
     process.kill(pid ?? 0, 'SIGKILL');
     await until(5);
     expect(new Set(turns).size).toBe(turns.length);
-    expect(await example.swarm.instances()).toMatchObject([{ agentName: 'clock', instanceKey: 'pulse' }]);
+    expect(await example.swarm.instances()).toMatchObject([{ agent: 'clock', instanceKey: 'pulse' }]);
   });
 });

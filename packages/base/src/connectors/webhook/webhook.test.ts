@@ -380,7 +380,7 @@ describe('the example, in real processes', () => {
     const example = await startExample('webhook', { environment: { GITHUB_WEBHOOK_SECRET: secret }, change });
     running.push(example);
     const answers: string[] = [];
-    example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
+    await example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') answers.push(JSON.stringify(notice.end.result.responseMessage?.data.content));
     });
     const [, base = ''] = await example.logged(/^Listening on (\S+)$/);
@@ -402,6 +402,6 @@ describe('the example, in real processes', () => {
     const example = await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);
-    expect(example.swarm.status().connections[0]?.problem).toContain('The secret "secret" is missing');
+    expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "secret" is missing');
   });
 });

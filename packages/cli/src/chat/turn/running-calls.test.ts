@@ -3,7 +3,7 @@ import { RunningCalls } from './running-calls.ts';
 
 test('F-03 the line of a tool call that failed names the place', () => {
   const calls = new RunningCalls('host');
-  const at = { agentName: 'host', instanceKey: 'default' };
+  const at = { agent: 'host', instanceKey: 'default' };
   const called = { spanId: 's', toolName: 'dice__roll', args: '{}' };
   const error = {
     ...{ code: 'E_TOOL_FAILED', message: 'sidez is not defined' },

@@ -36,13 +36,13 @@ export class RunningCalls {
   /** The line that stays, when this was the end of something. */
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
-    const isOther = at.agentName !== this.#agent;
+    const isOther = at.agent !== this.#agent;
     if (name === 'tool.called') {
       const tool = textIn(payload, 'toolName');
-      const what = isOther ? `${at.agentName} · ${tool}` : tool;
+      const what = isOther ? `${at.agent} · ${tool}` : tool;
       this.#begin(id, { what, args: shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS), since: now });
     }
-    if (name === 'turn.started' && isOther) this.#begin(id, { what: at.agentName, args: '', since: now });
+    if (name === 'turn.started' && isOther) this.#begin(id, { what: at.agent, args: '', since: now });
     if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return undefined;
     const ended = this.#running.get(id);
     this.#running.delete(id);

@@ -4,7 +4,7 @@ import { createAssistantMessage, type JsonObject, type TurnResult } from '@goond
 import { type Line, span } from '../screen/line.ts';
 import { TurnView } from './turn-view.ts';
 
-const at = { agentName: 'host', instanceKey: 'default' };
+const at = { agent: 'host', instanceKey: 'default' };
 const textOfLine = (line: Line) => line.map(({ text }) => text).join('');
 
 function watch() {

@@ -7,7 +7,7 @@ import {
   deleteStoppedInstance,
   forkStoppedInstance,
   startSwarm,
-  type SwarmControl,
+  type Swarm,
   systemSocketEnvironment,
   workspaceFolder,
   systemClock,
@@ -48,7 +48,7 @@ afterEach(async () => {
 const at = 'agent=clerk&key=default';
 const shop = '/api/workspaces/shop';
 
-async function startShop(): Promise<SwarmControl> {
+async function startShop(): Promise<Swarm> {
   const script = { script: [{ say: 'You said: {{input}}' }], tokensPerSecond: 500 };
   const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
   const agents = [{ agentName: 'clerk', models }];
@@ -171,8 +171,8 @@ describe('what is done to conversations', () => {
     await swarm.ask({ input: 'hello' });
     const stream = place.watch('shop');
     await until(() => stream.notices.length > 0);
-    await swarm.forkInstance({ ...copy, instanceKey: 'default' }, { as: 'copy' });
-    await swarm.deleteInstance(copy);
+    await swarm.forkInstance({ agent: 'clerk', instanceKey: 'default', as: 'copy' });
+    await swarm.deleteInstance({ agent: 'clerk', instanceKey: 'copy' });
     await until(() => stream.notices.filter(({ type }) => type === 'instance').length === 2);
     expect(stream.notices.flatMap((each) => (each.type === 'instance' ? [each.change] : []))).toEqual([
       'forked',
@@ -338,15 +338,15 @@ describe('what a person does', () => {
     expect(await post('approval', { id: 'gone', decision: 'approve' })).toEqual({ done: false });
     expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'retry' })).toEqual({ done: true });
     expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'drop' })).toEqual({ done: true });
-    const address = { agentName: 'entry', instanceKey: 'default' };
+    const address = { agent: 'entry', instanceKey: 'default' };
     expect(swarm.calls.filter(([name]) => name !== 'status')).toEqual([
       ['cancel', { agent: 'entry', instanceKey: 'default' }],
       ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
-      ['approve', id, { by: 'studio' }],
-      ['deny', id, { by: 'studio', note: 'No.' }],
-      ['approve', 'gone', { by: 'studio' }],
-      ['retryDeadLetter', address, 'dead'],
-      ['dropDeadLetter', address, 'dead'],
+      ['approve', { id, by: 'studio' }],
+      ['deny', { id, by: 'studio', note: 'No.' }],
+      ['approve', { id: 'gone', by: 'studio' }],
+      ['retryDeadLetter', { ...address, eventId: 'dead' }],
+      ['dropDeadLetter', { ...address, eventId: 'dead' }],
     ]);
     const view = await place.read<WorkspaceView>('/api/workspaces/fake');
     expect(view).toMatchObject({ approvals: [{ id }], deadLetters: [{ eventId: 'dead' }] });

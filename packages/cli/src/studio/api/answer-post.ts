@@ -1,5 +1,5 @@
 /** What a person can do in a workspace, through the control socket of its swarm. */
-import { type ControlClient, eventIdOf, isBelowSwarm } from '@goondan/runtime';
+import { eventIdOf, isBelowSwarm, type Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
@@ -37,18 +37,18 @@ async function answerApproval(host: StudioHost, place: SwarmPlace, body: unknown
     throw new GoondanError('E_APPROVAL_BELOW_AGENT', 'This Studio was started by an agent. Only a person may answer.');
   }
   const swarm = await reach(host, place);
-  return { done: await swarm[decision](id, { by: 'studio', ...(note === undefined ? {} : { note }) }) };
+  return { done: await swarm[decision]({ id, by: 'studio', ...(note === undefined ? {} : { note }) }) };
 }
 
 async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { agent, key, eventId, action } = checkDeadLetter(body);
   const method = action === 'retry' ? 'retryDeadLetter' : 'dropDeadLetter';
   const swarm = await reach(host, place);
-  return { done: await swarm[method]({ agentName: agent, instanceKey: key }, eventId) };
+  return { done: await swarm[method]({ agent, instanceKey: key, eventId }) };
 }
 
 /** **Errors** — `E_CONTROL_CLOSED`, with what starts it where that is known. */
-async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<ControlClient> {
+async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<Swarm> {
   const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
   if (swarm !== undefined) return swarm;
   const command = opened?.workspaceId === place.workspaceId ? opened.startCommand : undefined;

@@ -1,10 +1,10 @@
 /** One workspace: what is on its disk, what its swarm says when it runs, and what its bundle declares when that is known. */
 import {
-  type ControlClient,
+  type InstanceAddress,
   type InstanceStatus,
   type Journal,
   readSwarmRecord,
-  type SwarmStatus,
+  toInstanceAddress,
 } from '@goondan/runtime';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withJournal } from '../../instance/with-journal.ts';
@@ -46,15 +46,8 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   };
 }
 
-interface RunningSwarm {
-  readonly status: SwarmStatus;
-  readonly instances: readonly InstanceStatus[];
-  readonly approvals: Awaited<ReturnType<ControlClient['approvals']>>;
-  readonly deadLetters: Awaited<ReturnType<ControlClient['deadLetters']>>;
-}
-
 /** `undefined` when none runs, or it goes away meanwhile, or says nothing. */
-async function askSwarm(place: SwarmPlace): Promise<RunningSwarm | undefined> {
+async function askSwarm(place: SwarmPlace) {
   if (!hasSocket(place)) return undefined;
   try {
     const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS });
@@ -84,7 +77,9 @@ async function readConversations(
     const views: InstanceView[] = [];
     for (let from = 0; from < addresses.length; from += AT_ONCE) {
       const some = addresses.slice(from, from + AT_ONCE);
-      views.push(...(await Promise.all(some.map((at) => viewInstance(journal, at, statuses.get(keyOf(at)))))));
+      views.push(
+        ...(await Promise.all(some.map((at) => viewInstance(journal, at, statuses.get(keyOf(toInstanceAddress(at))))))),
+      );
       await new Promise((resolve) => void setImmediate(resolve));
     }
     return views;
@@ -103,15 +98,19 @@ async function viewInstance(
 ): Promise<InstanceView> {
   try {
     const { messages, updatedAt, pending } = await journal.summary(at);
-    return describe(at, status, { messages, updatedAt: updatedAt?.toISOString() ?? null, queued: pending });
+    return describe(toInstanceAddress(at), status, {
+      messages,
+      updatedAt: updatedAt?.toISOString() ?? null,
+      queued: pending,
+    });
   } catch (error) {
     if (!(error instanceof GoondanError)) throw error;
-    return { ...describe(at, status, nothingYet), problem: `${error.code}: ${error.message}` };
+    return { ...describe(toInstanceAddress(at), status, nothingYet), problem: `${error.code}: ${error.message}` };
   }
 }
 
 function describe(
-  { agentName: agent, instanceKey: key }: AgentAddress,
+  { agent, instanceKey: key }: InstanceAddress,
   running: InstanceStatus | undefined,
   { messages, updatedAt, queued = 0 }: Pick<InstanceView, 'messages' | 'updatedAt'> & { readonly queued?: number },
 ): InstanceView {
@@ -134,6 +133,6 @@ function byUse(one: InstanceView, other: InstanceView): number {
   return JSON.stringify([one.agent, one.key]) < JSON.stringify([other.agent, other.key]) ? -1 : 1;
 }
 
-function keyOf({ agentName, instanceKey }: AgentAddress): string {
-  return JSON.stringify([agentName, instanceKey]);
+function keyOf({ agent, instanceKey }: InstanceAddress): string {
+  return JSON.stringify([agent, instanceKey]);
 }

@@ -15,10 +15,20 @@ import {
 
 export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
 
+export const instanceState: Check<AgentInstance['status']> = oneOf(
+  'working',
+  'idle',
+  'starting',
+  'waiting',
+  'does not start',
+  'stopped',
+  'asleep',
+);
+
 export const agentInstance: Check<AgentInstance> = object({
   agentName: name,
   instanceKey: name,
-  status: oneOf('working', 'idle', 'starting', 'waiting', 'does not start', 'stopped', 'asleep'),
+  status: instanceState,
 } satisfies FieldsOf<AgentInstance>);
 
 export const agentCard: Check<AgentCard> = object({

@@ -105,6 +105,12 @@ export function optional<Value>(check: Check<Value>): Optional<Value> {
 type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
 /** For `satisfies`: a field that somebody adds to `Value` and forgets in its check would be lost on the way. */
 export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
+/** The checks of all fields of `Value`, each for its type. */
+export type ShapeOf<Value> = {
+  readonly [K in keyof Value]-?: object extends Pick<Value, K>
+    ? Optional<Exclude<Value[K], undefined>>
+    : Check<Value[K]>;
+};
 type OptionalKey<F extends Fields> = { [K in keyof F]: F[K] extends Optional<unknown> ? K : never }[keyof F];
 export type ObjectOf<F extends Fields> = {
   readonly [K in Exclude<keyof F, OptionalKey<F>>]: F[K] extends Check<infer Value> ? Value : never;

@@ -1,6 +1,6 @@
 /** A frame that asks about a tool call, as the question people get and as it is kept. */
 import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
-import type { ApprovalSummary } from '../../control/swarm-control.ts';
+import type { ApprovalSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { digestJson } from '../../json/digest-json.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, errorCatalogue, type JsonObject } from '@goondan/types';
-import type { ApprovalNotice } from '../../control/swarm-control.ts';
+import type { ApprovalNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { countedIds } from '../../ports/ids.ts';

@@ -13,7 +13,8 @@
  * 6. There are at most `mostOfAll`, and `mostOfOne` instance: the next one gets `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
-import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm-control.ts';
+import { toAgentAddress } from '../../control/instance-address.ts';
+import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
@@ -86,7 +87,7 @@ export class Approvals implements SwarmListener {
   asking(): readonly AgentAddress[] {
     return this.#all()
       .filter(({ stage }) => stage === 'open' || stage === 'deciding')
-      .map(({ record }) => addressOf(record));
+      .map(({ record }) => toAgentAddress(record));
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
@@ -142,7 +143,7 @@ export class Approvals implements SwarmListener {
   /** At the start: what belongs to no turn any more goes. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
     for (const entry of this.#all()) {
-      if (!isOpen(addressOf(entry.record), entry.record.eventId)) this.#drop(entry);
+      if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#drop(entry);
     }
   }
 
@@ -187,7 +188,7 @@ export class Approvals implements SwarmListener {
 
   async #save(entry: Entry): Promise<void> {
     const { record } = entry;
-    const at = addressOf(record);
+    const at = toAgentAddress(record);
     try {
       await this.#deps.file.put(record);
     } catch (error) {
@@ -228,7 +229,7 @@ export class Approvals implements SwarmListener {
     this.#timers.clear(id);
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
-    this.#deps.report('info', 'approval.decided', message, addressOf(entry.record));
+    this.#deps.report('info', 'approval.decided', message, toAgentAddress(entry.record));
     this.#answer(entry, outcome);
     this.#tell(entry, 'decided', outcome);
     this.#deps.events.waitsChanged();
@@ -237,7 +238,11 @@ export class Approvals implements SwarmListener {
   #answer({ record, frames }: Entry, { decision, by, note }: ApprovalOutcome): void {
     const answer = defined({ id: record.id, decision, by, note });
     for (const callId of frames) {
-      this.#deps.say(addressOf(record), { type: 'approval.ended', callId, outcome: { status: 'answered', answer } });
+      this.#deps.say(toAgentAddress(record), {
+        type: 'approval.ended',
+        callId,
+        outcome: { status: 'answered', answer },
+      });
     }
     frames.clear();
   }
@@ -261,13 +266,14 @@ export class Approvals implements SwarmListener {
     this.#deps.file.remove(record.id).catch((error: unknown) => {
       const problem = error instanceof Error ? error.message : String(error);
       const message = `Approval ${record.id} is over, but stays on disk until the next start: ${problem}`;
-      this.#deps.report('warn', 'approval.kept', message, addressOf(record));
+      this.#deps.report('warn', 'approval.kept', message, toAgentAddress(record));
     });
   }
 
   #tell({ record }: Entry, state: ApprovalNotice['state'], outcome?: ApprovalOutcome): void {
     this.#deps.tell(() => {
-      const notice = { type: 'approval', state, at: addressOf(record), approval: summaryOf(record) } as const;
+      const { agent, instanceKey } = record;
+      const notice = { type: 'approval', state, at: { agent, instanceKey }, approval: summaryOf(record) } as const;
       if (outcome === undefined) return notice;
       const { decision, by, note } = outcome;
       return { ...notice, outcome: defined({ decision, by, note }) };
@@ -307,14 +313,10 @@ export class Approvals implements SwarmListener {
   }
 
   #of(at: AgentAddress): Entry[] {
-    return this.#all().filter(({ record }) => isSameAddress(addressOf(record), at));
+    return this.#all().filter(({ record }) => isSameAddress(toAgentAddress(record), at));
   }
 
   #all(): Entry[] {
     return [...this.#entries.values()];
   }
-}
-
-function addressOf({ agent, instanceKey }: ApprovalRecord): AgentAddress {
-  return { agentName: agent, instanceKey };
 }

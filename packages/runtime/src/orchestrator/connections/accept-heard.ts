@@ -7,7 +7,7 @@
  */
 import { type AgentAddress, type AgentEvent, type ConnectorAnswer, GoondanError, textOf } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
-import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { TurnEnd } from '../../control/swarm.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AnswerAsk } from '../../ipc/connector-asks.ts';
 import type { EmitConnectorEvent } from '../../ipc/connector-events.ts';

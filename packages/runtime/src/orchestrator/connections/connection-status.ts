@@ -1,4 +1,4 @@
-import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import type { ConnectionStatus } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import { afterHealthy } from '../supervision/backoff.ts';

@@ -1,6 +1,6 @@
 /** The connections of a swarm: one process each, kept alive from `start` to `drain`, none of another's concern. */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
-import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import type { ConnectionStatus } from '../../control/swarm.ts';
 import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';

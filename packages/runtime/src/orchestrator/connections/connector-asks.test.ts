@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectorAcceptance, ConnectorAnswer, JsonObject, TurnDelta } from '@goondan/types';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
-import type { SwarmControl } from '../../control/swarm-control.ts';
+import type { Swarm } from '../../control/swarm.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { startSwarm } from '../../start-swarm.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
@@ -107,7 +107,7 @@ const guard: DeclaredExtension = {
   root: bundle,
 };
 
-const running: SwarmControl[] = [];
+const running: Swarm[] = [];
 afterEach(async () => {
   for (const swarm of running.splice(0)) await swarm.stop({ graceMs: 0 });
 });
@@ -231,7 +231,7 @@ describe('whoever leaves', () => {
   test('leaves the turn running', async () => {
     const { ask, swarm } = await open();
     const ended = Promise.withResolvers<string>();
-    swarm.watch({ types: ['turn.ended'] }, (notice) => {
+    await swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') ended.resolve(notice.end.result.finishReason);
     });
     expect((await ask({ input: 'nap' }, '?leave')).error?.message).toBe('left');
@@ -241,7 +241,7 @@ describe('whoever leaves', () => {
   test('may cancel it', async () => {
     const { ask, swarm } = await open();
     const ended = Promise.withResolvers<string | undefined>();
-    swarm.watch({ types: ['turn.ended'] }, (notice) => {
+    await swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') ended.resolve(notice.end.result.error?.code);
     });
     expect((await ask({ input: 'wait' }, '?leave=cancel')).error?.message).toBe('left');
@@ -252,8 +252,8 @@ describe('whoever leaves', () => {
     const { ask, swarm } = await open();
     const event = { input: 'nap', id: 'delivery-1' };
     const asked = ask(event).catch(() => 'cut off');
-    await until(() => swarm.status().instances.some(({ status }) => status === 'working'));
-    process.kill(swarm.status().connections[0]?.pid ?? 0, 'SIGKILL');
+    await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));
+    process.kill((await swarm.status()).connections[0]?.pid ?? 0, 'SIGKILL');
     expect(await asked).toBe('cut off');
     expect((await ask(event, '', 1)).answer).toMatchObject({ response: 'Rested.', duplicate: true });
   });
@@ -263,7 +263,7 @@ describe('a swarm that stops', () => {
   test('R-07 lets a turn finish that somebody waits for', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'nap' });
-    await until(() => swarm.status().instances.some(({ status }) => status === 'working'));
+    await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));
     await swarm.stop({ graceMs: 40_000 });
     expect((await asked).answer?.response).toBe('Rested.');
   });
@@ -271,7 +271,7 @@ describe('a swarm that stops', () => {
   test('R-07 tells whoever waits that the time is over', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'wait' });
-    await until(() => swarm.status().instances.some(({ status }) => status === 'working'));
+    await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));
     await swarm.stop({ graceMs: 3_000 });
     expect((await asked).error?.code).toBe('E_SWARM_STOPPED');
   });

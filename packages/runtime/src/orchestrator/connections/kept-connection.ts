@@ -7,7 +7,7 @@
 import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
-import type { ConnectionStatus } from '../../control/swarm-control.ts';
+import type { ConnectionStatus } from '../../control/swarm.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
 import { type AnswerAsk, answerConnectorAsks } from '../../ipc/connector-asks.ts';

@@ -2,32 +2,26 @@
  * An input and what becomes of it, in one request. The turn does not hang on its reader: whoever leaves early leaves it
  * running, because what was accepted is handled; only `cancelOnDisconnect` says otherwise.
  */
-import type { AskOptions, Delivery, TurnEnd } from '../../control/swarm-control.ts';
+import type { AskRequest } from '../../control/operations.ts';
+import type { AskOptions, TurnEnd } from '../../control/swarm.ts';
 import type { ControlHost } from './control-host.ts';
 import { encodeEvent, EventStream } from './event-stream.ts';
 import { socketClosed } from './open-requests.ts';
 import { codedError, errorBody } from './refuse.ts';
 import { sendNotice } from './watch-events.ts';
 
-export interface TurnRequest {
-  readonly delivery: Delivery;
-  readonly cancelOnDisconnect: boolean;
-  /** Aborts when the client is gone. */
-  readonly left: AbortSignal;
-}
-
-/** Waits for the end of the turn. */
-export async function askTurn(host: ControlHost, request: TurnRequest): Promise<TurnEnd> {
+/** Waits for the end of the turn. `left` aborts when the client is gone. */
+export async function askTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<TurnEnd> {
   host.checkRoom();
-  return ask(host, request);
+  return ask(host, request, left);
 }
 
 /** `accepted`, the turn's notices, then `ended` or `error`. Before it is accepted, a refusal is an ordinary one. */
-export async function streamTurn(host: ControlHost, request: TurnRequest): Promise<Response> {
+export async function streamTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<Response> {
   host.checkRoom();
-  const stream = new EventStream({ ...host, left: request.left });
+  const stream = new EventStream({ ...host, left });
   const accepted = Promise.withResolvers<void>();
-  const turn = ask(host, request, {
+  const turn = ask(host, request, left, {
     onAccepted(acceptance) {
       stream.send(encodeEvent('accepted', acceptance));
       accepted.resolve();
@@ -45,14 +39,18 @@ export async function streamTurn(host: ControlHost, request: TurnRequest): Promi
   return stream.response();
 }
 
-async function ask({ control }: ControlHost, request: TurnRequest, options: AskOptions = {}): Promise<TurnEnd> {
-  const { delivery, cancelOnDisconnect, left } = request;
+async function ask(
+  { swarm }: ControlHost,
+  { cancelOnDisconnect = false, ...delivery }: AskRequest,
+  left: AbortSignal,
+  options: AskOptions = {},
+): Promise<TurnEnd> {
   const cancel = new AbortController();
   const leave = () => cancel.abort();
   if (cancelOnDisconnect) left.addEventListener('abort', leave, { once: true });
   if (cancelOnDisconnect && left.aborted) leave();
   try {
-    return await control.ask(delivery, { ...options, signal: cancel.signal });
+    return await swarm.ask(delivery, { ...options, signal: cancel.signal });
   } finally {
     left.removeEventListener('abort', leave);
   }

@@ -1,4 +1,4 @@
-import type { SwarmControl, SwarmNotice } from '../../control/swarm-control.ts';
+import type { Swarm, SwarmNotice } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { ControlLimits } from './control-limits.ts';
@@ -6,7 +6,7 @@ import type { OpenRequests } from './open-requests.ts';
 
 /** What every request of one socket is answered with. */
 export interface ControlHost {
-  readonly control: SwarmControl;
+  readonly swarm: Swarm;
   readonly limits: ControlLimits;
   readonly clock: Clock;
   readonly open: OpenRequests;

@@ -1,7 +1,7 @@
 // docs/control-socket.md and the socket say the same: in every direction, or this fails.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { endpoints } from '../../control/endpoints.ts';
+import { operations, PROTOCOL } from '../../control/operations.ts';
 import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
 import { controlStatusByCode } from './refuse.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe('the page about the control socket', () => {
   test('has every endpoint, and no other', () => {
-    const known = Object.values(endpoints).map(({ method, path }) => `${method} ${path}`);
+    const known = Object.values(operations).map(({ method, path }) => `${method} ${PROTOCOL}${path}`);
     expect(sections.map(({ title }) => title).toSorted()).toEqual(known.toSorted());
   });
 

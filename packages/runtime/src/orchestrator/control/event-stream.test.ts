@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
-import type { SwarmNotice } from '../../control/swarm-control.ts';
+import type { SwarmNotice } from '../../control/swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { type RawConnection, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
@@ -15,11 +15,11 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 const asStream = { Accept: 'text/event-stream' };
-const watching = 'GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n';
+const watching = 'GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('a stream of notices', () => {
   test('has an event and a line of JSON for each', async () => {
-    const response = await served.request('GET', '/v1/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
+    const response = await served.request('GET', '/v2/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(served.swarm.calls).toEqual([
       ['watch', { agent: 'a', instanceKey: 'k', eventId: 'e', types: ['delta', 'log'] }],
@@ -83,23 +83,23 @@ describe('a stream of notices', () => {
     try {
       const readers = [await small.connect(watching), await small.connect(watching)];
       await until(() => small.server.open === 2);
-      void small.request('POST', '/v1/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
+      void small.request('POST', '/v2/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
       await until(() => small.server.open === 3);
       for (const [method, at, headers] of [
-        ['GET', '/v1/events', {}],
-        ['POST', '/v1/ask', {}],
-        ['POST', '/v1/deliver', asStream],
+        ['GET', '/v2/events', {}],
+        ['POST', '/v2/ask', {}],
+        ['POST', '/v2/ask', asStream],
       ] as const) {
         const refused = await small.request(method, at, { headers });
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
         expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_FULL', retryable: true } });
       }
-      for (const order of ['/v1/deliver', '/v1/cancel', '/v1/stop']) {
+      for (const order of ['/v2/deliver', '/v2/cancel', '/v2/stop']) {
         expect((await small.request('POST', order)).status).toBe(200);
       }
       readers[0]?.end();
       await until(() => small.server.open === 2);
-      expect((await small.request('GET', '/v1/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
+      expect((await small.request('GET', '/v2/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
     } finally {
       await small.close();
     }
@@ -184,7 +184,7 @@ describe('a reader who does not keep up', () => {
     reader.read();
     await until(reader.isClosed);
     expect(reader.received()).not.toContain('stopped');
-    expect((await served.request('GET', '/v1/status')).status).toBe(200);
+    expect((await served.request('GET', '/v2/status')).status).toBe(200);
   });
 
   test('does not keep others waiting', async () => {
@@ -199,9 +199,9 @@ describe('a reader who does not keep up', () => {
   });
 });
 
-describe('a delivery as a stream', () => {
+describe('a question as a stream', () => {
   test('says accepted, what the turn does, and how it ended, once', async () => {
-    const reader = await deliver('e1');
+    const reader = await post('/v2/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.tell(delta('Hi', 'e1'));
     served.swarm.tell(delta('other', 'e2'));
@@ -214,7 +214,7 @@ describe('a delivery as a stream', () => {
 
   test('that is not accepted is refused like any other', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.'));
-    const refused = await served.request('POST', '/v1/deliver', { headers: asStream, body: {} });
+    const refused = await served.request('POST', '/v2/ask', { headers: asStream, body: {} });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/json;charset=utf-8']);
     expect(await refused.json()).toMatchObject({ error: { code: 'E_INBOX_FULL' } });
     expect(served.server.open).toBe(0);
@@ -228,7 +228,7 @@ describe('a delivery as a stream', () => {
       { code: 'E_CONTROL_FAILED', message: 'The turn failed inside the orchestrator.' },
     ],
   ])('that fails after it was accepted ends with the error: %s', async (_, error, shown) => {
-    const reader = await deliver('e1');
+    const reader = await post('/v2/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.fail('e1', error);
     await until(() => reader.received().includes('event: error'));
@@ -238,7 +238,7 @@ describe('a delivery as a stream', () => {
   });
 
   test('ends with an error when the swarm stops first', async () => {
-    const reader = await deliver('e1');
+    const reader = await post('/v2/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     await served.server.close();
     await until(() => reader.received().includes('E_CONTROL_CLOSED'));
@@ -254,10 +254,10 @@ describe('a client that leaves before its turn is over', () => {
     served = await serveFakeSwarm({ clock });
   });
 
-  const leave = async (at: string, accept: string, when: 'accepted' | 'waiting'): Promise<void> => {
+  const leave = async (body: object, accept: string, when: 'accepted' | 'waiting'): Promise<void> => {
     const accepted = Promise.withResolvers<void>();
     if (when === 'waiting') served.swarm.holdNext(accepted.promise);
-    const client = await deliver('e1', at, { accept });
+    const client = await post('/v2/ask', body, { accept });
     await until(() => (when === 'waiting' ? served.swarm.calls.length : served.swarm.running.length) === 1);
     client.end();
     await until(() => served.server.open === 0);
@@ -265,12 +265,12 @@ describe('a client that leaves before its turn is over', () => {
   };
 
   test.each([
-    ['/v1/deliver', 'text/event-stream', 'accepted'],
-    ['/v1/deliver', 'text/event-stream', 'waiting'],
-    ['/v1/ask', '*/*', 'accepted'],
-    ['/v1/ask', '*/*', 'waiting'],
-  ] as const)('leaves it running: %s as %s when %s', async (at, accept, when) => {
-    await leave(at, accept, when);
+    ['text/event-stream', 'accepted'],
+    ['text/event-stream', 'waiting'],
+    ['*/*', 'accepted'],
+    ['*/*', 'waiting'],
+  ] as const)('leaves it running: as %s when %s', async (accept, when) => {
+    await leave({ id: 'e1' }, accept, when);
     await until(() => served.swarm.running.length === 1);
     // Nobody hears it, and nothing breaks.
     served.swarm.tell(delta('Hi', 'e1'));
@@ -280,17 +280,14 @@ describe('a client that leaves before its turn is over', () => {
     expect([served.server.open, clock.pending]).toEqual([0, 0]);
   });
 
-  test.each([
-    ['/v1/deliver', 'text/event-stream'],
-    ['/v1/ask', '*/*'],
-  ])('cancels it when it said so: %s', async (at, accept) => {
-    await leave(`${at}?cancelOnDisconnect=true`, accept, 'accepted');
+  test.each(['text/event-stream', '*/*'])('cancels it when it said so: as %s', async (accept) => {
+    await leave({ id: 'e1', cancelOnDisconnect: true }, accept, 'accepted');
     await until(() => served.swarm.cancelled.length === 1);
     expect(served.swarm.cancelled).toEqual(['e1']);
   });
 
   test('cancels nothing that is over', async () => {
-    const client = await deliver('e1', '/v1/deliver?cancelOnDisconnect=true', { reads: false });
+    const client = await post('/v2/ask', { id: 'e1', cancelOnDisconnect: true }, { reads: false });
     await until(() => served.swarm.running.length === 1);
     const { options } = served.swarm.askers.get('e1') ?? {};
     served.swarm.finish('e1', 'x'.repeat(4_000_000));
@@ -307,10 +304,7 @@ describe('many questions at once', () => {
     const ids = Array.from({ length: 200 }, (_, number) => `e${number}`);
     const answers = ids.map(async (id, number) => {
       const headers = number % 2 === 0 ? asStream : {};
-      const response = await served.request('POST', number % 2 === 0 ? '/v1/deliver' : '/v1/ask', {
-        body: { id },
-        headers,
-      });
+      const response = await served.request('POST', '/v2/ask', { body: { id }, headers });
       return response.text();
     });
     await until(() => served.swarm.running.length === ids.length);
@@ -326,7 +320,7 @@ describe('an order to stop as a stream', () => {
   test('says stopping, and stopped when nothing is left', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     served.swarm.stop = () => promise;
-    const reader = await deliver('', '/v1/stop');
+    const reader = await post('/v2/stop');
     await until(() => reader.received().includes('event: stopping'));
     expect(reader.received()).not.toContain('event: stopped');
     resolve();
@@ -335,7 +329,7 @@ describe('an order to stop as a stream', () => {
 
   test('says stopped when the socket closes first', async () => {
     served.swarm.stop = () => new Promise(() => undefined);
-    const reader = await deliver('', '/v1/stop');
+    const reader = await post('/v2/stop');
     await until(() => reader.received().includes('event: stopping'));
     await served.server.close();
     await until(() => reader.received().includes('event: stopped'));
@@ -343,13 +337,13 @@ describe('an order to stop as a stream', () => {
 
   test('says what went wrong', async () => {
     served.swarm.stop = () => Promise.reject(new GoondanError('E_STORE_WRITE', 'No.'));
-    const reader = await deliver('', '/v1/stop');
+    const reader = await post('/v2/stop');
     await until(() => reader.received().includes('E_STORE_WRITE'));
   });
 });
 
-async function deliver(id: string, at = '/v1/deliver', { accept = 'text/event-stream', reads = true } = {}) {
-  const body = id === '' ? '' : JSON.stringify({ id });
+async function post(at: string, asked: object = {}, { accept = 'text/event-stream', reads = true } = {}) {
+  const body = JSON.stringify(asked);
   return served.connect(
     `POST ${at} HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     { reads },
@@ -363,7 +357,7 @@ function readAll(reader: RawConnection): SwarmNotice[] {
 }
 
 function delta(text: string, eventId = 'e'): SwarmNotice {
-  const at = { agentName: 'entry', instanceKey: 'default' };
+  const at = { agent: 'entry', instanceKey: 'default' };
   return { type: 'delta', at, eventId, delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex: 0 } };
 }
 

@@ -7,8 +7,8 @@
  * 4. What was put into `onOver` is called once, whoever ended it: nothing is left behind for a reader who is gone.
  */
 import { GoondanError } from '@goondan/types';
-import type { SwarmNotice } from '../../control/swarm-control.ts';
-import { EVENT_STREAM } from '../../control/endpoints.ts';
+import type { SwarmNotice } from '../../control/swarm.ts';
+import { EVENT_STREAM } from '../../control/operations.ts';
 import type { LossyKind } from '../../ipc/codec.ts';
 import { SendQueue } from '../../ipc/channel/send-queue.ts';
 import type { DroppedCounts } from '../../ipc/from-agent.ts';

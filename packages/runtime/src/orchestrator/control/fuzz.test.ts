@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
-import { endpoints } from '../../control/endpoints.ts';
+import { operations, PROTOCOL } from '../../control/operations.ts';
 import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 
 let served: ServedSwarm;
@@ -19,12 +19,12 @@ afterAll(async () => {
   await served.close();
 });
 
-const paths = [...new Set(Object.values(endpoints).map(({ path }) => path))];
+const paths = [...new Set(Object.values(operations).map(({ path }) => PROTOCOL + path))];
 
 const path = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...paths) },
-  { weight: 1, arbitrary: fc.constantFrom(...paths).map((known) => known.replace('/v1', '/v2')) },
-  { weight: 1, arbitrary: fc.constantFrom('/', '//', '/v1', '/v1/../v1/swarm', '/v1/%2e%2e', '/%00', '/constructor') },
+  { weight: 1, arbitrary: fc.constantFrom(...paths).map((known) => known.replace(PROTOCOL, '/v1')) },
+  { weight: 1, arbitrary: fc.constantFrom('/', '//', '/v2', '/v2/../v2/status', '/v2/%2e%2e', '/%00', '/constructor') },
   { weight: 1, arbitrary: fc.webPath() },
 );
 
@@ -115,8 +115,8 @@ describe('a control socket that gets nonsense', () => {
     const start = fc.constantFrom(
       '',
       'GET ',
-      'POST /v1/deliver HTTP/1.1\r\n',
-      'GET /v1/events HTTP/1.1\r\nHost: x\r\n',
+      'POST /v2/deliver HTTP/1.1\r\n',
+      'GET /v2/events HTTP/1.1\r\nHost: x\r\n',
     );
     const rest = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -171,5 +171,5 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
   while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);
-  expect((await served.request('GET', '/v1/swarm')).status).toBe(200);
+  expect((await served.request('GET', '/v2/status')).status).toBe(200);
 }

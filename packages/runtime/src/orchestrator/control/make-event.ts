@@ -4,7 +4,7 @@ import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
-import type { Delivery } from '../../control/swarm-control.ts';
+import type { Delivery } from '../../control/swarm.ts';
 
 const LONGEST_ID = 256;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;

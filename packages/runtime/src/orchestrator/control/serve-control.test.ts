@@ -28,10 +28,9 @@ describe('the control socket', () => {
     await other.close();
   });
 
-  test('says who it is and what it speaks', async () => {
-    expect(await answerTo('GET', '/v1/swarm')).toEqual({ protocol: 1, status: fakeStatus });
-    expect(await answerTo('GET', '/v1/status')).toEqual(fakeStatus);
-    expect(await answerTo('GET', '/v1/instances')).toEqual({ instances: fakeStatus.instances });
+  test('says who it is', async () => {
+    expect(await answerTo('GET', '/v2/status')).toEqual(fakeStatus);
+    expect(await answerTo('GET', '/v2/instances')).toEqual({ instances: fakeStatus.instances });
   });
 
   test('takes an input, with everything that can be said about it', async () => {
@@ -44,10 +43,10 @@ describe('the control socket', () => {
       auth: { user: 'ada' },
       traceId: '0123456789abcdef0123456789abcdef',
     };
-    const acceptance = await answerTo('POST', '/v1/deliver', { body: delivery });
+    const acceptance = await answerTo('POST', '/v2/deliver', { body: delivery });
     expect(acceptance).toMatchObject({ accepted: true, eventId: 'e1', agent: 'helper', duplicate: false });
-    expect(await answerTo('POST', '/v1/deliver', { body: delivery })).toMatchObject({ duplicate: true });
-    expect(await answerTo('POST', '/v1/deliver')).toMatchObject({ agent: 'entry', instanceKey: 'default' });
+    expect(await answerTo('POST', '/v2/deliver', { body: delivery })).toMatchObject({ duplicate: true });
+    expect(await answerTo('POST', '/v2/deliver')).toMatchObject({ agent: 'entry', instanceKey: 'default' });
     expect(served.swarm.calls).toEqual([
       ['deliver', delivery],
       ['deliver', delivery],
@@ -56,7 +55,7 @@ describe('the control socket', () => {
   });
 
   test('asks and waits for the end of the turn', async () => {
-    const answer = answerTo('POST', '/v1/ask', { body: { id: 'e1', input: 'Hello' } });
+    const answer = answerTo('POST', '/v2/ask', { body: { id: 'e1', input: 'Hello' } });
     await until(() => served.swarm.running.length === 1);
     served.swarm.finish('e1', 'Hi there');
     expect(await answer).toMatchObject({ eventId: 'e1', result: { finishReason: 'text_response' }, stepCount: 1 });
@@ -65,37 +64,36 @@ describe('the control socket', () => {
   test('passes on the small orders', async () => {
     const { swarm } = served;
     const choice = { agent: 'helper', instanceKey: 'a/b' };
-    expect(await answerTo('POST', '/v1/cancel', { body: { ...choice, eventId: 'x', reason: 'Enough' } })).toEqual({
+    expect(await answerTo('POST', '/v2/cancel', { body: { ...choice, eventId: 'x', reason: 'Enough' } })).toEqual({
       cancelled: false,
     });
-    expect(await answerTo('GET', '/v1/dead-letters?agent=helper&instanceKey=a%2Fb')).toMatchObject({
+    expect(await answerTo('GET', '/v2/dead-letters?agent=helper&instanceKey=a%2Fb')).toMatchObject({
       deadLetters: [{ eventId: 'dead' }],
     });
-    expect(await answerTo('GET', '/v1/dead-letters?agent=&instanceKey=')).toMatchObject({ deadLetters: [{}] });
-    expect(await answerTo('POST', '/v1/dead-letters/retry', { body: { ...choice, eventId: 'dead' } })).toEqual({
+    expect(await answerTo('GET', '/v2/dead-letters?agent=&instanceKey=')).toMatchObject({ deadLetters: [{}] });
+    expect(await answerTo('POST', '/v2/dead-letters/retry', { body: { ...choice, eventId: 'dead' } })).toEqual({
       retried: true,
     });
-    expect(await answerTo('POST', '/v1/dead-letters/drop', { body: { ...choice, eventId: 'x' } })).toEqual({
+    expect(await answerTo('POST', '/v2/dead-letters/drop', { body: { ...choice, eventId: 'x' } })).toEqual({
       dropped: false,
     });
     const deletion = { agent: 'helper', instanceKey: 'a/b', force: true };
-    expect(await answerTo('POST', '/v1/instances/delete', { body: deletion })).toEqual({ deleted: true, inputs: 1 });
+    expect(await answerTo('POST', '/v2/instances/delete', { body: deletion })).toEqual({ inputs: 1 });
     const fork = { agent: 'helper', instanceKey: 'a/b', as: 'c' };
-    expect(await answerTo('POST', '/v1/instances/fork', { body: fork })).toMatchObject({ forked: true, seq: 7 });
-    expect(await answerTo('POST', '/v1/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
-    expect(await answerTo('POST', '/v1/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
-    expect(await answerTo('POST', '/v1/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
-    const address = { agentName: 'helper', instanceKey: 'a/b' };
+    expect(await answerTo('POST', '/v2/instances/fork', { body: fork })).toMatchObject({ seq: 7 });
+    expect(await answerTo('POST', '/v2/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
+    expect(await answerTo('POST', '/v2/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
+    expect(await answerTo('POST', '/v2/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
     expect(swarm.calls).toEqual([
-      ['cancel', { ...choice, eventId: 'x' }, 'Enough'],
+      ['cancel', { ...choice, eventId: 'x', reason: 'Enough' }],
       ['deadLetters', choice],
       ['deadLetters', {}],
-      ['retryDeadLetter', address, 'dead'],
-      ['dropDeadLetter', address, 'x'],
-      ['deleteInstance', { agentName: 'helper', instanceKey: 'a/b' }, { force: true }],
-      ['forkInstance', { agentName: 'helper', instanceKey: 'a/b' }, { as: 'c' }],
+      ['retryDeadLetter', { ...choice, eventId: 'dead' }],
+      ['dropDeadLetter', { ...choice, eventId: 'x' }],
+      ['deleteInstance', { ...choice, force: true }],
+      ['forkInstance', { ...choice, as: 'c' }],
       ['restart', { agent: 'helper', fresh: true }],
-      ['reload'],
+      ['reload', {}],
       ['stop', { graceMs: 5 }],
     ]);
   });
@@ -105,67 +103,78 @@ describe('a refusal of the control socket', () => {
   test.each<[number, string, string, string]>([
     [404, 'There is no endpoint /.', 'GET', '/'],
     [404, 'There is no endpoint /swarm.', 'GET', '/swarm'],
-    [404, 'There is no endpoint /v1.', 'GET', '/v1'],
-    [404, 'There is no endpoint /v1/swarm/.', 'GET', '/v1/swarm/'],
-    [404, 'There is no endpoint /v1/__proto__.', 'GET', '/v1/__proto__'],
-    [405, '/v1/swarm takes GET, not POST.', 'POST', '/v1/swarm'],
-    [405, '/v1/deliver takes POST, not OPTIONS.', 'OPTIONS', '/v1/deliver'],
-    [405, '/v1/dead-letters takes GET, not DELETE.', 'DELETE', '/v1/dead-letters'],
+    [404, 'There is no endpoint /v2.', 'GET', '/v2'],
+    [404, 'There is no endpoint /v2/status/.', 'GET', '/v2/status/'],
+    [404, 'There is no endpoint /v2/__proto__.', 'GET', '/v2/__proto__'],
+    [405, '/v2/status takes GET, not POST.', 'POST', '/v2/status'],
+    [405, '/v2/deliver takes POST, not OPTIONS.', 'OPTIONS', '/v2/deliver'],
+    [405, '/v2/dead-letters takes GET, not DELETE.', 'DELETE', '/v2/dead-letters'],
   ])('%p for what is not there: %s', async (status, message, method, at) => {
     const code = 'E_CONTROL_ENDPOINT';
     expect(await refusalOf(method, at)).toEqual([status, code, message, errorCatalogue[code].suggestion]);
   });
 
   test('says which methods there are', async () => {
-    const { headers } = await served.request('PUT', '/v1/stop');
+    const { headers } = await served.request('PUT', '/v2/stop');
     expect(headers.get('allow')).toBe('POST');
   });
 
-  test.each(['/v2/swarm', '/v0', '/v11/deliver'])('404 for another version: %s', async (at) => {
-    const [status, code] = await refusalOf('GET', at);
-    expect([status, code]).toEqual([404, 'E_CONTROL_VERSION']);
+  test.each([
+    ['/v1/swarm', '/v1'],
+    ['/v0', '/v0'],
+    ['/v11/deliver', '/v11'],
+  ])('404 for another version, and says to restart the swarm: %s', async (at, version) => {
+    const [status, code, message, suggestion] = await refusalOf('GET', at);
+    expect([status, code, message]).toEqual([404, 'E_CONTROL_VERSION', `This swarm speaks /v2, not ${version}.`]);
+    expect(suggestion).toContain('start it again');
   });
 
   test.each<[string, string, string, unknown]>([
-    ['The body of the request is not JSON in UTF-8.', 'POST', '/v1/deliver', '{'],
-    ['The body of the request: it is null, not an object.', 'POST', '/v1/deliver', 'null'],
-    ['The body of the request: it is a list, not an object.', 'POST', '/v1/stop', '[]'],
-    ['The body of the request: agent is 7, not a text.', 'POST', '/v1/deliver', { agent: 7 }],
-    ['The body of the request: agent is "", not a text.', 'POST', '/v1/ask', { agent: '' }],
-    ['The body of the request: input is null, not a text.', 'POST', '/v1/deliver', { input: null }],
-    ['The body of the request: metadata is a list, not an object.', 'POST', '/v1/deliver', { metadata: [] }],
-    ['The body of the request: auth is "root", not an object.', 'POST', '/v1/deliver', { auth: 'root' }],
-    ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v1/deliver', { traceId: 'x' }],
-    ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v1/ask', { parentSpanId: 'x' }],
+    ['The body of the request is not JSON in UTF-8.', 'POST', '/v2/deliver', '{'],
+    ['The body of the request: it is null, not an object.', 'POST', '/v2/deliver', 'null'],
+    ['The body of the request: it is a list, not an object.', 'POST', '/v2/stop', '[]'],
+    ['The body of the request: agent is 7, not a text.', 'POST', '/v2/deliver', { agent: 7 }],
+    ['The body of the request: agent is "", not a text.', 'POST', '/v2/ask', { agent: '' }],
+    ['The body of the request: input is null, not a text.', 'POST', '/v2/deliver', { input: null }],
+    ['The body of the request: metadata is a list, not an object.', 'POST', '/v2/deliver', { metadata: [] }],
+    ['The body of the request: auth is "root", not an object.', 'POST', '/v2/deliver', { auth: 'root' }],
+    ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v2/deliver', { traceId: 'x' }],
+    ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v2/ask', { parentSpanId: 'x' }],
     [
       'The body of the request: agnet is unknown; known: agent, instanceKey, input, id, metadata, auth, traceId, parentSpanId, isSampled.',
       'POST',
-      '/v1/deliver',
+      '/v2/deliver',
       { agnet: 'a' },
     ],
-    ['The body of the request: __proto__ is unknown; known: graceMs.', 'POST', '/v1/stop', '{"__proto__":{}}'],
-    ['The body of the request: graceMs is -1, not a whole number from 0.', 'POST', '/v1/stop', { graceMs: -1 }],
+    ['The body of the request: __proto__ is unknown; known: graceMs.', 'POST', '/v2/stop', '{"__proto__":{}}'],
+    ['The body of the request: graceMs is -1, not a whole number from 0.', 'POST', '/v2/stop', { graceMs: -1 }],
     [
       'The body of the request: eventId is missing, not a text.',
       'POST',
-      '/v1/dead-letters/drop',
+      '/v2/dead-letters/drop',
       { agent: 'a', instanceKey: 'b' },
     ],
-    ['The body of the request: instanceKey is missing, not a text.', 'POST', '/v1/instances/delete', { agent: 'a' }],
-    ['The body of the request: fresh is "yes", neither true nor false.', 'POST', '/v1/restart', { fresh: 'yes' }],
-    ['The body of the request: reason is {}, not a text.', 'POST', '/v1/cancel', { reason: {} }],
-    ['The query of the request: verbose is unknown; known: none.', 'GET', '/v1/status?verbose=1', undefined],
-    ['The query of the request: agent is there twice.', 'GET', '/v1/events?agent=a&agent=b', undefined],
+    ['The body of the request: instanceKey is missing, not a text.', 'POST', '/v2/instances/delete', { agent: 'a' }],
+    ['The body of the request: fresh is "yes", neither true nor false.', 'POST', '/v2/restart', { fresh: 'yes' }],
+    ['The body of the request: reason is {}, not a text.', 'POST', '/v2/cancel', { reason: {} }],
+    [
+      'The body of the request: cancelOnDisconnect is 1, neither true nor false.',
+      'POST',
+      '/v2/ask',
+      { cancelOnDisconnect: 1 },
+    ],
+    ['The query of the request: verbose is unknown; known: none.', 'GET', '/v2/status?verbose=1', undefined],
+    ['The query of the request: agent is there twice.', 'GET', '/v2/events?agent=a&agent=b', undefined],
     [
       'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
       'GET',
-      '/v1/events?types=log,nonsense',
+      '/v2/events?types=log,nonsense',
       undefined,
     ],
     [
-      'The query of the request: cancelOnDisconnect is "1", none of true, false.',
+      'The query of the request: cancelOnDisconnect is unknown; known: none.',
       'POST',
-      '/v1/ask?cancelOnDisconnect=1',
+      '/v2/ask?cancelOnDisconnect=true',
       {},
     ],
   ])('400 names the field: %s', async (message, method, at, body) => {
@@ -180,29 +189,29 @@ describe('a refusal of the control socket', () => {
   });
 
   test('400 for text that is not UTF-8, and for nesting without end', async () => {
-    const bytes = await fetch('http://localhost/v1/deliver', {
+    const bytes = await fetch('http://localhost/v2/deliver', {
       unix: served.path,
       method: 'POST',
       body: new Uint8Array([0x7b, 0xff, 0x7d]),
     });
     expect(bytes.status).toBe(400);
     const body = `{"metadata":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-    const [status, code, message] = await refusalOf('POST', '/v1/deliver', { body });
+    const [status, code, message] = await refusalOf('POST', '/v2/deliver', { body });
     expect([status, code]).toEqual([400, 'E_CONTROL_REQUEST']);
     expect(String(message).length).toBeLessThan(500);
   });
 
   test('413 for a body that is too long, announced or not', async () => {
     const small = { body: { reason: 'x'.repeat(64_000) } };
-    expect((await refusalOf('POST', '/v1/cancel', small)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
+    expect((await refusalOf('POST', '/v2/cancel', small)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
     const large = { body: { input: 'x'.repeat(16_000_000) } };
-    expect((await refusalOf('POST', '/v1/deliver', large)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
-    expect(await answerTo('POST', '/v1/deliver', { body: { input: 'x'.repeat(15_900_000) } })).toMatchObject({
+    expect((await refusalOf('POST', '/v2/deliver', large)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
+    expect(await answerTo('POST', '/v2/deliver', { body: { input: 'x'.repeat(15_900_000) } })).toMatchObject({
       accepted: true,
     });
     const piece = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const unannounced = await served.connect(
-      `POST /v1/cancel HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${piece}${piece}`,
+      `POST /v2/cancel HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${piece}${piece}`,
     );
     await until(() => unannounced.received().includes('E_CONTROL_REQUEST'));
     expect(unannounced.received()).toStartWith('HTTP/1.1 413');
@@ -211,7 +220,7 @@ describe('a refusal of the control socket', () => {
 
   test('413 comes before the body, however long that is to be', async () => {
     const connection = await served.connect(
-      'POST /v1/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
+      'POST /v2/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
     );
     await until(() => connection.received().includes('E_CONTROL_REQUEST'));
     expect(connection.received()).toStartWith('HTTP/1.1 413');
@@ -221,9 +230,9 @@ describe('a refusal of the control socket', () => {
     const tight = await serveFakeSwarm({ limits: { mostBodyBytes: 100 } });
     try {
       const first = await tight.connect(
-        `POST /v1/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
+        `POST /v2/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
       );
-      const refused = async () => (await tight.request('POST', '/v1/cancel', { body: ' '.repeat(60) })).status;
+      const refused = async () => (await tight.request('POST', '/v2/cancel', { body: ' '.repeat(60) })).status;
       while ((await refused()) !== 429) await Bun.sleep(2);
       first.end();
       while ((await refused()) === 429) await Bun.sleep(2);
@@ -237,7 +246,7 @@ describe('a refusal of the control socket', () => {
     const clock = manualClock();
     const slow = await serveFakeSwarm({ clock });
     try {
-      const connection = await slow.connect('POST /v1/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
+      const connection = await slow.connect('POST /v2/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
       await until(() => clock.pending === 1);
       await clock.advance(30_000);
       await until(() => connection.received().includes('E_CONTROL_REQUEST'));
@@ -249,7 +258,7 @@ describe('a refusal of the control socket', () => {
   });
 
   test('400 for an address that is none', async () => {
-    const connection = await served.connect('GET /v1/swarm HTTP/1.1\r\nHost: a b\r\n\r\n');
+    const connection = await served.connect('GET /v2/status HTTP/1.1\r\nHost: a b\r\n\r\n');
     await until(() => connection.received().includes('E_CONTROL_REQUEST'));
     expect(connection.received()).toStartWith('HTTP/1.1 400');
   });
@@ -275,15 +284,15 @@ describe('a refusal of the control socket', () => {
 
   test('429 says when to come back', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.', { retryAfterMs: 2_500 }));
-    expect((await served.request('POST', '/v1/deliver')).headers.get('retry-after')).toBe('3');
+    expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('3');
     served.swarm.failNext(new GoondanError('E_PROCESSES_FULL', 'Full.'));
-    expect((await served.request('POST', '/v1/deliver')).headers.get('retry-after')).toBe('1');
+    expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('1');
   });
 
   test('says nothing about what went wrong inside, and reports it', async () => {
     for (const thrown of [new TypeError('password=hunter2'), 'hunter2', undefined, { toString: 1 }]) {
       served.swarm.failNext(thrown);
-      const response = await served.request('GET', '/v1/status');
+      const response = await served.request('GET', '/v2/status');
       const text = await response.text();
       expect(response.status).toBe(500);
       expect(JSON.parse(text)).toMatchObject({ error: { code: 'E_CONTROL_FAILED' } });
@@ -293,21 +302,21 @@ describe('a refusal of the control socket', () => {
   });
 
   test('follows from an answer that cannot be written, too', async () => {
-    served.swarm.status = () => ({ ...fakeStatus, pid: 1n as unknown as number });
-    expect((await refusalOf('GET', '/v1/status')).slice(0, 2)).toEqual([500, 'E_CONTROL_FAILED']);
+    served.swarm.status = async () => ({ ...fakeStatus, pid: 1n as unknown as number });
+    expect((await refusalOf('GET', '/v2/status')).slice(0, 2)).toEqual([500, 'E_CONTROL_FAILED']);
   });
 
   test('no answer is for a page of a browser', async () => {
     const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'POST' };
     for (const method of ['GET', 'OPTIONS', 'POST']) {
-      const response = await served.request(method, '/v1/status', { headers });
+      const response = await served.request(method, '/v2/status', { headers });
       expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
 
   async function refusedBySwarm(error: GoondanError): Promise<unknown[]> {
     served.swarm.failNext(error);
-    return refusalOf('POST', '/v1/deliver', { body: {} });
+    return refusalOf('POST', '/v2/deliver', { body: {} });
   }
 });
 
@@ -315,8 +324,8 @@ describe('the end of the control socket', () => {
   test('what was asked before is answered, and the socket is gone', async () => {
     const { swarm, server, path } = served;
     swarm.holdNext(new Promise(() => undefined));
-    const instances = refusalOf('GET', '/v1/instances');
-    const ask = refusalOf('POST', '/v1/ask', { body: { id: 'e1' } });
+    const instances = refusalOf('GET', '/v2/instances');
+    const ask = refusalOf('POST', '/v2/ask', { body: { id: 'e1' } });
     await until(() => server.open === 2);
     await Promise.all([server.close(), server.close()]);
     expect((await instances).slice(0, 2)).toEqual([503, 'E_CONTROL_CLOSED']);
@@ -329,18 +338,18 @@ describe('the end of the control socket', () => {
     const { swarm, server } = served;
     // The quickest swarm there is.
     swarm.stop = () => server.close();
-    expect(await answerTo('POST', '/v1/stop')).toEqual({ stopping: true });
+    expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
     await server.close();
   });
 
   test('a swarm that cannot stop is reported', async () => {
     served.swarm.stop = () => Promise.reject(new Error('Stuck.'));
-    expect(await answerTo('POST', '/v1/stop')).toEqual({ stopping: true });
+    expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
     await until(() => served.reported.length === 1);
   });
 
   test('somebody who does not read cannot hold it up', async () => {
-    const stuck = await served.connect('GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n', { reads: false });
+    const stuck = await served.connect('GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n', { reads: false });
     await until(() => served.swarm.watching === 1);
     served.swarm.tell({ type: 'log', line: { ...line, message: 'x'.repeat(4_000_000) } });
     await served.server.close();

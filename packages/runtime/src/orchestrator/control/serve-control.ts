@@ -7,10 +7,10 @@
  * 4. No CORS headers: no page of a browser has any business here.
  */
 import { GoondanError } from '@goondan/types';
-import { type EndpointName, type Endpoint, endpoints } from '../../control/endpoints.ts';
-import type { SwarmControl } from '../../control/swarm-control.ts';
+import { type OperationName, operationNames, operations, PROTOCOL } from '../../control/operations.ts';
+import type { Swarm } from '../../control/swarm.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
-import { answerEndpoint } from './answer-endpoint.ts';
+import { answerOperation } from './answer-operation.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ControlHost } from './control-host.ts';
 import { type ControlLimits, controlLimits } from './control-limits.ts';
@@ -37,13 +37,13 @@ export interface ControlServer {
 }
 
 /** **Errors** — `E_CONTROL_PATH` when the socket cannot be made safely. */
-export async function serveControl(control: SwarmControl, options: ControlServerOptions): Promise<ControlServer> {
+export async function serveControl(swarm: Swarm, options: ControlServerOptions): Promise<ControlServer> {
   const { path, clock = systemClock, report = () => undefined } = options;
   const limits = { ...controlLimits, ...options.limits };
   const open = new OpenRequests();
   const { server, remove } = listenPrivately(path, (unix) => listen(unix, (request) => answer(host, request)));
   const host: ControlHost = {
-    control,
+    swarm,
     limits,
     clock,
     open,
@@ -87,29 +87,26 @@ async function answer(host: ControlHost, request: Request): Promise<Response> {
   try {
     const url = URL.parse(request.url);
     if (url === null) throw new ControlRefusal(400, 'E_CONTROL_REQUEST', 'The address of the request is not a URL.');
-    return await answerEndpoint[findEndpoint(request.method, url.pathname)](host, request, url);
+    return await answerOperation(host, findOperation(request.method, url.pathname), request, url);
   } catch (error) {
     return refuse(codedError(host, error, 'The request'));
   }
 }
 
-// An object literal's keys are exactly its type's.
-const table = Object.entries(endpoints) as [EndpointName, Endpoint][];
-
-function findEndpoint(method: string, path: string): EndpointName {
-  const atPath = table.filter(([, endpoint]) => endpoint.path === path);
-  const [name] = atPath.find(([, endpoint]) => endpoint.method === method) ?? [];
-  if (name !== undefined) return name;
+function findOperation(method: string, path: string): OperationName {
+  const atPath = operationNames.filter((name) => PROTOCOL + operations[name].path === path);
+  const found = atPath.find((name) => operations[name].method === method);
+  if (found !== undefined) return found;
   const shown = path.slice(0, 100);
   if (atPath.length > 0) {
-    const allowed = atPath.map(([, endpoint]) => endpoint.method).join(', ');
+    const allowed = atPath.map((name) => operations[name].method).join(', ');
     throw new ControlRefusal(405, 'E_CONTROL_ENDPOINT', `${shown} takes ${allowed}, not ${method}.`, {
       Allow: allowed,
     });
   }
   const [version] = /^\/v\d+(?=\/|$)/.exec(path) ?? [];
-  if (version !== undefined && version !== '/v1') {
-    throw new GoondanError('E_CONTROL_VERSION', `This swarm speaks /v1, not ${version.slice(0, 20)}.`);
+  if (version !== undefined && version !== PROTOCOL) {
+    throw new GoondanError('E_CONTROL_VERSION', `This swarm speaks ${PROTOCOL}, not ${version.slice(0, 20)}.`);
   }
   throw new GoondanError('E_CONTROL_ENDPOINT', `There is no endpoint ${shown}.`);
 }

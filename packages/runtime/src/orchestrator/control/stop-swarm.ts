@@ -1,3 +1,5 @@
+import { operations } from '../../control/operations.ts';
+import type { StopOptions } from '../../control/swarm.ts';
 import { EventStream, encodeEvent } from './event-stream.ts';
 import type { ControlHost } from './control-host.ts';
 import { codedError, errorBody } from './refuse.ts';
@@ -7,12 +9,16 @@ import { stoppedEvent } from './watch-events.ts';
  * Begins to stop, and answers before the socket goes away. As a stream it says `stopping` and, when nothing is left,
  * `stopped`. Not refused when the socket is full: there must be a way out.
  */
-export function stopSwarm(host: ControlHost, options: StopOptions, { asStream, left }: StopReader): object {
-  const stopping = { stopping: true };
-  const stopped = host.control.stop(options);
+export function stopSwarm(
+  host: ControlHost,
+  options: StopOptions,
+  { asStream, left }: { readonly asStream: boolean; readonly left: AbortSignal },
+): Response {
+  const stopping = operations.stop.answer.write(true);
+  const stopped = host.swarm.stop(options);
   if (!asStream) {
     stopped.catch((error: unknown) => codedError(host, error, 'Stopping'));
-    return stopping;
+    return Response.json(stopping);
   }
   const stream = new EventStream({ ...host, left });
   const end = () => stream.end(stoppedEvent());
@@ -22,13 +28,4 @@ export function stopSwarm(host: ControlHost, options: StopOptions, { asStream, l
   );
   stream.onOver(host.open.add(end));
   return stream.response();
-}
-
-export interface StopOptions {
-  readonly graceMs?: number;
-}
-
-export interface StopReader {
-  readonly asStream: boolean;
-  readonly left: AbortSignal;
 }

@@ -1,14 +1,15 @@
-import type { SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
+import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
 import { lossyKindOf } from '../../ipc/codec.ts';
 import type { ControlHost } from './control-host.ts';
 import { encodeEvent, EventStream, greeting } from './event-stream.ts';
 
 /** Everything that fits the filter, until the reader leaves or the swarm stops. */
-export function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Response {
+export async function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Promise<Response> {
   host.checkRoom();
   const stream = new EventStream({ ...host, left });
   stream.send(greeting);
-  stream.onOver(host.control.watch(filter, (notice) => sendNotice(host, stream, notice)));
+  const watch = await host.swarm.watch(filter, (notice) => sendNotice(host, stream, notice));
+  stream.onOver(watch.end);
   stream.onOver(host.open.add(() => stream.end(stoppedEvent())));
   return stream.response();
 }

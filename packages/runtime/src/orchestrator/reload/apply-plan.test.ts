@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { SwarmNotice } from '../../control/swarm-control.ts';
+import type { SwarmNotice } from '../../control/swarm.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';

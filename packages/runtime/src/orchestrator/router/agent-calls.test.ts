@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
-import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { TurnEnd } from '../../control/swarm.ts';
 import type { FakeAnswer, FakeTurn } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';

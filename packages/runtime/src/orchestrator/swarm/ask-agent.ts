@@ -3,7 +3,8 @@
  * waiting for it adds nothing to what happens.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../../control/swarm-control.ts';
+import { toInstanceAddress } from '../../control/instance-address.ts';
+import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../../control/swarm.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { SwarmAgents } from './swarm-agents.ts';
 
@@ -33,7 +34,7 @@ export async function askAgent(
 ): Promise<TurnEnd> {
   // Before it is accepted: its turn may be over when that is known.
   const waiter = swarm.waiters.wait(to, event.id);
-  const filter = { agent: to.agentName, instanceKey: to.instanceKey, eventId: event.id, ...(types && { types }) };
+  const filter = { ...toInstanceAddress(to), eventId: event.id, ...(types && { types }) };
   const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
   const gone = Promise.withResolvers<never>();
   // Who left before it was accepted does not want to hear of it.
@@ -60,8 +61,7 @@ export function acceptanceOf(to: AgentAddress, event: AgentEvent, duplicate: boo
   return {
     accepted: true,
     eventId: event.id,
-    agent: to.agentName,
-    instanceKey: to.instanceKey,
+    ...toInstanceAddress(to),
     turnId: turnIdOf(event.id),
     traceId: event.traceId,
     duplicate,

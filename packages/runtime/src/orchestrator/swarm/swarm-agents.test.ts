@@ -7,7 +7,7 @@ import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
-import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { TurnEnd } from '../../control/swarm.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,6 +3,7 @@
  * watches. It is put together here; each part decides for itself.
  */
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
+import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
@@ -15,7 +16,7 @@ import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
-import type { InstanceNotice, SwarmNotice } from '../../control/swarm-control.ts';
+import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { AgentChildren } from '../child/agent-children.ts';
 import { Approvals } from '../approvals/approvals.ts';
@@ -282,9 +283,19 @@ export class SwarmAgents {
         return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
       }
       case 'delta':
-        return this.#tell(() => ({ type: 'delta', at, eventId: frame.eventId, delta: frame.delta }));
+        return this.#tell(() => ({
+          type: 'delta',
+          at: toInstanceAddress(at),
+          eventId: frame.eventId,
+          delta: frame.delta,
+        }));
       case 'runtime.event':
-        return this.#tell(() => ({ type: 'runtime.event', at, name: frame.name, payload: frame.payload }));
+        return this.#tell(() => ({
+          type: 'runtime.event',
+          at: toInstanceAddress(at),
+          name: frame.name,
+          payload: frame.payload,
+        }));
       case 'log':
         // Whose line it is, the channel says.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
@@ -307,8 +318,8 @@ export class SwarmAgents {
   }
 
   #turnFinished(address: AgentAddress, { event, result, stepCount, usage }: FinishedTurn): void {
-    const { agentName: agent, instanceKey } = address;
-    const end = { agent, instanceKey, eventId: event.id, traceId: event.traceId, result, stepCount, usage };
+    const { id: eventId, traceId } = event;
+    const end = { ...toInstanceAddress(address), eventId, traceId, result, stepCount, usage };
     this.waiters.ended(address, end);
     this.#tell(() => ({ type: 'turn.ended', end }));
   }
@@ -334,8 +345,8 @@ export class SwarmAgents {
     this.#tell(() => ({ type: 'log', line }));
   }
 
-  #tellChange({ agentName, instanceKey }: AgentAddress, change: InstanceNotice['change']): void {
-    this.#tell(() => ({ type: 'instance', at: { agentName, instanceKey }, change }));
+  #tellChange(at: AgentAddress, change: InstanceNotice['change']): void {
+    this.#tell(() => ({ type: 'instance', at: toInstanceAddress(at), change }));
   }
 
   #tell(notice: () => SwarmNotice): void {

@@ -13,12 +13,13 @@ describe('what turns that run have told so far', () => {
     backlog.wrote(at, '1', { ...text0('Hm.'), type: 'reasoning' });
     backlog.happened(at, 'tool.called', { toolCallId: 'c' });
     backlog.happened(at, 'agent.renamed', {});
+    const told = { agent: 'a', instanceKey: 'k' };
     expect([...backlog.notices()]).toEqual([
-      { type: 'runtime.event', at, name: 'turn.started', payload: { turnId: 'turn-1' } },
-      { type: 'runtime.event', at, name: 'step.started', payload: { stepIndex: 0 } },
-      { type: 'runtime.event', at, name: 'tool.called', payload: { toolCallId: 'c' } },
-      { type: 'delta', at, eventId: '1', delta: { ...text0('Hm.'), type: 'reasoning' }, soFar: 'all' },
-      { type: 'delta', at, eventId: '1', delta: text0('Let me see.'), soFar: 'all' },
+      { type: 'runtime.event', at: told, name: 'turn.started', payload: { turnId: 'turn-1' } },
+      { type: 'runtime.event', at: told, name: 'step.started', payload: { stepIndex: 0 } },
+      { type: 'runtime.event', at: told, name: 'tool.called', payload: { toolCallId: 'c' } },
+      { type: 'delta', at: told, eventId: '1', delta: { ...text0('Hm.'), type: 'reasoning' }, soFar: 'all' },
+      { type: 'delta', at: told, eventId: '1', delta: text0('Let me see.'), soFar: 'all' },
     ]);
   });
 

@@ -5,7 +5,8 @@
  * Bounded: one turn for each instance that runs one, and of a turn as much as the constants say.
  */
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
-import type { DeltaNotice, RuntimeEventNotice, SwarmNotice } from '../../control/swarm-control.ts';
+import { toInstanceAddress } from '../../control/instance-address.ts';
+import type { DeltaNotice, InstanceAddress, RuntimeEventNotice, SwarmNotice } from '../../control/swarm.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { AgentFrame, SwarmListener } from '../instances/swarm-listener.ts';
 
@@ -16,7 +17,7 @@ const MOST_EVENTS = 200;
 const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.)/;
 
 interface RunningTurn {
-  readonly at: AgentAddress;
+  readonly at: InstanceAddress;
   events: RuntimeEventNotice[];
   step: WrittenStep | undefined;
 }
@@ -96,15 +97,14 @@ export class TurnBacklog implements SwarmListener {
     const key = addressKey(at);
     const known = this.#turns.get(key);
     if (known !== undefined) return known;
-    const { agentName, instanceKey } = at;
-    const turn: RunningTurn = { at: { agentName, instanceKey }, events: [], step: undefined };
+    const turn: RunningTurn = { at: toInstanceAddress(at), events: [], step: undefined };
     this.#turns.set(key, turn);
     return turn;
   }
 }
 
 function noticeOf(
-  at: AgentAddress,
+  at: InstanceAddress,
   { eventId, names, written }: WrittenStep,
   type: 'text' | 'reasoning',
 ): DeltaNotice | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { TurnEnd } from '../../control/swarm.ts';
 import { TurnWaiters } from './turn-waiters.ts';
 
 const at = { agentName: 'a', instanceKey: 'k' };

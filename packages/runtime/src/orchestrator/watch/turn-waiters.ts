@@ -1,7 +1,7 @@
 /** Whoever waits for the end of a turn, by instance and event. Each is told once. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
-import type { TurnEnd } from '../../control/swarm-control.ts';
+import type { TurnEnd } from '../../control/swarm.ts';
 
 const MOST_WAITING = 10_000;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { SwarmNotice } from '../../control/swarm-control.ts';
+import type { SwarmNotice } from '../../control/swarm.ts';
 import { Watchers } from './watchers.ts';
 
-const at = { agentName: 'a', instanceKey: 'k' };
+const at = { agent: 'a', instanceKey: 'k' };
 const notices: readonly SwarmNotice[] = [
   { type: 'delta', at, eventId: '1', delta: { type: 'text', text: 'x', turnId: 'turn-1', stepId: 's', stepIndex: 0 } },
   { type: 'runtime.event', at, name: 'turn.started', payload: { turnId: 'turn-1' } },

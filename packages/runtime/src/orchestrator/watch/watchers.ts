@@ -1,5 +1,5 @@
 /** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
-import type { SwarmNotice, WatchFilter } from '../../control/swarm-control.ts';
+import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 
 interface Watcher {
@@ -50,11 +50,10 @@ interface Subject {
 function subjectOf(notice: SwarmNotice): Subject {
   switch (notice.type) {
     case 'delta':
-      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey, eventId: notice.eventId };
+      return { ...notice.at, eventId: notice.eventId };
     case 'runtime.event': {
       const { turnId } = notice.payload;
-      const { agentName: agent, instanceKey } = notice.at;
-      return { agent, instanceKey, eventId: typeof turnId === 'string' ? eventIdOf(turnId) : undefined };
+      return { ...notice.at, eventId: typeof turnId === 'string' ? eventIdOf(turnId) : undefined };
     }
     case 'turn.ended':
       return notice.end;
@@ -62,12 +61,10 @@ function subjectOf(notice: SwarmNotice): Subject {
       const { agent, instance, turnId } = notice.line;
       return { agent, instanceKey: instance, eventId: turnId === undefined ? undefined : eventIdOf(turnId) };
     }
-    case 'approval': {
-      const { agent, instanceKey, eventId } = notice.approval;
-      return { agent, instanceKey, eventId };
-    }
+    case 'approval':
+      return notice.approval;
     case 'instance':
-      return { agent: notice.at.agentName, instanceKey: notice.at.instanceKey };
+      return notice.at;
     case 'dropped':
       return {};
   }

@@ -1,9 +1,8 @@
 /**
- * Everything that can be asked of a running swarm, from the same process or over its control socket. `startSwarm` gives
- * this to whoever calls it, and the socket offers the same to everybody else: there is no third way in.
+ * The handle of a running swarm: `startSwarm` gives it for a swarm of this process, `connectSwarm` for one that another
+ * process runs. Methods take one object and answer asynchronously on both; `operations.ts` says how they travel.
  */
 import type {
-  AgentAddress,
   AgentInstance,
   ApprovalOutcome,
   ExtensionStatusChanged,
@@ -18,6 +17,15 @@ import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
+
+/** One instance of an agent. */
+export interface InstanceAddress {
+  readonly agent: string;
+  readonly instanceKey: string;
+}
+
+/** Which instances: all, those of one agent, or one. */
+export type InstanceChoice = Partial<InstanceAddress>;
 
 /** Input for an agent. */
 export interface Delivery {
@@ -39,11 +47,9 @@ export interface Delivery {
 }
 
 /** It is on disk: it will be handled, whatever happens. */
-export interface Acceptance {
+export interface Acceptance extends InstanceAddress {
   readonly accepted: true;
   readonly eventId: string;
-  readonly agent: string;
-  readonly instanceKey: string;
   readonly turnId: string;
   readonly traceId: string;
   /** An event of this id had been accepted before; nothing was added. */
@@ -51,9 +57,7 @@ export interface Acceptance {
 }
 
 /** The end of a turn. */
-export interface TurnEnd {
-  readonly agent: string;
-  readonly instanceKey: string;
+export interface TurnEnd extends InstanceAddress {
   readonly eventId: string;
   readonly traceId: string;
   readonly result: TurnResult;
@@ -74,7 +78,7 @@ export type SwarmNotice =
 
 export interface DeltaNotice {
   readonly type: 'delta';
-  readonly at: AgentAddress;
+  readonly at: InstanceAddress;
   readonly eventId: string;
   readonly delta: TurnDelta;
   /**
@@ -87,7 +91,7 @@ export interface DeltaNotice {
 /** `turn.started`, `step.completed`, `tool.called`, …, as in `runtime-events.jsonl`. */
 export interface RuntimeEventNotice {
   readonly type: 'runtime.event';
-  readonly at: AgentAddress;
+  readonly at: InstanceAddress;
   readonly name: string;
   readonly payload: JsonObject;
 }
@@ -97,7 +101,7 @@ export interface ApprovalNotice {
   readonly type: 'approval';
   /** `withdrawn`: its turn ended first, so that nobody needs to answer any more. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
-  readonly at: AgentAddress;
+  readonly at: InstanceAddress;
   readonly approval: ApprovalSummary;
   /** Present when it is decided. */
   readonly outcome?: ApprovalOutcome;
@@ -106,7 +110,7 @@ export interface ApprovalNotice {
 /** A conversation changed in a way that is no turn. Never let go for a watcher that does not keep up. */
 export interface InstanceNotice {
   readonly type: 'instance';
-  readonly at: AgentAddress;
+  readonly at: InstanceAddress;
   /** `forked`: it is a new one; `reset`: it began anew; `deleted`: it is gone. */
   readonly change: 'forked' | 'reset' | 'deleted';
 }
@@ -114,8 +118,9 @@ export interface InstanceNotice {
 /** One tool call that a person is asked about. */
 export type ApprovalSummary = Omit<ApprovalRecord, 'key' | 'answer'>;
 
-/** What a person says besides yes or no. */
-export interface ApprovalAnswerOptions {
+/** The decision about one tool call. */
+export interface ApprovalReply {
+  readonly id: string;
   /** Who decides, for the record and for the model; `control` when absent. */
   readonly by?: string;
   /** For the model to read, when it is denied. */
@@ -132,7 +137,8 @@ export interface WatchFilter {
   readonly soFar?: boolean;
 }
 
-export interface InstanceStatus extends AgentInstance {
+export interface InstanceStatus extends InstanceAddress {
+  readonly status: AgentInstance['status'];
   /** Of its process, when it has one. */
   readonly pid?: number;
   /** Accepted events whose turn is not over. */
@@ -168,9 +174,7 @@ export interface SwarmStatus {
   readonly connections: readonly ConnectionStatus[];
 }
 
-export interface DeadLetterSummary {
-  readonly agent: string;
-  readonly instanceKey: string;
+export interface DeadLetterSummary extends InstanceAddress {
   readonly eventId: string;
   readonly input?: string;
   readonly crashes: number;
@@ -178,13 +182,12 @@ export interface DeadLetterSummary {
   readonly deadAt: string;
 }
 
-/** Which instances: all, those of one agent, or one. */
-export interface InstanceChoice {
-  readonly agent?: string;
-  readonly instanceKey?: string;
-}
-
-export interface SwarmControl {
+/**
+ * **Errors** — those of the swarm, with their code, message and suggestion. From another process also `E_CONTROL_CLOSED`
+ * when the swarm is gone, `E_CONTROL_SILENT` when it says nothing, `E_CONTROL_VERSION` when it speaks another protocol,
+ * `E_CONTROL_ANSWER` when this version does not understand its answer.
+ */
+export interface Swarm {
   /** Resolves when it is durable. */
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
@@ -192,14 +195,14 @@ export interface SwarmControl {
    * input is not accepted, before `onAccepted`. Aborting `signal` cancels the turn.
    */
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
-  /** Returns what ends it. `listener` must not throw. */
-  watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void;
+  /** Resolves when nothing is missed any more. `listener` must not throw. */
+  watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
    * Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none.
    * Resolves when that is durable: the turn ends as cancelled, also when the swarm dies before it has.
    */
-  cancel(at: InstanceChoice & { readonly eventId?: string }, reason?: string): Promise<boolean>;
-  status(): SwarmStatus;
+  cancel(turn: InstanceChoice & { readonly eventId?: string; readonly reason?: string }): Promise<boolean>;
+  status(): Promise<SwarmStatus>;
   /** Those that sleep, too. */
   instances(): Promise<readonly InstanceStatus[]>;
   /**
@@ -207,21 +210,21 @@ export interface SwarmControl {
    * accepted inputs are not handled, unless `force`: then they are lost, and who waits for them is told. Afterwards an
    * event begins a new conversation, also one whose id was known before.
    */
-  deleteInstance(at: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
+  deleteInstance(instance: InstanceAddress & DeleteOptions): Promise<DeletedInstance>;
   /**
    * Makes another instance of the same agent, whose conversation goes on from a moment of this one's. Refuses when there is
    * one under that key.
    */
-  forkInstance(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
+  forkInstance(instance: InstanceAddress & ForkOptions): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   /** Accepts the event again. False when there is no such letter. */
-  retryDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
-  dropDeadLetter(at: AgentAddress, eventId: string): Promise<boolean>;
+  retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
+  dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   /** The tool calls that wait for a person, oldest first. */
   approvals(): Promise<readonly ApprovalSummary[]>;
   /** Lets that call go on, with exactly these arguments. Resolves when it is durable; false when none waits under this id. */
-  approve(id: string, options?: ApprovalAnswerOptions): Promise<boolean>;
-  deny(id: string, options?: ApprovalAnswerOptions): Promise<boolean>;
+  approve(reply: ApprovalReply): Promise<boolean>;
+  deny(reply: ApprovalReply): Promise<boolean>;
   /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
@@ -231,8 +234,8 @@ export interface SwarmControl {
    */
   reload(): Promise<PlanReconcile>;
   /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Resolves when the swarm is stopped, whoever asked for it. */
+  stop(options?: StopOptions): Promise<void>;
+  /** Resolves when the swarm is stopped, whoever asked for it; from another process, however it went away. */
   readonly stopped: Promise<void>;
   /** Why the swarm stopped by itself: `E_FENCED` when its workspace was removed or replaced. Only for a swarm of this process. */
   readonly failure?: GoondanError | undefined;
@@ -240,10 +243,23 @@ export interface SwarmControl {
 
 export interface AskOptions {
   readonly signal?: AbortSignal;
+  /** Cancels the turn also when this process dies or loses its connection to the swarm. False when absent: the turn goes on. */
+  readonly cancelOnDisconnect?: boolean;
   /** Told once, after `signal` has aborted: that it is durable, so that the turn does not go on whatever happens now. */
   readonly onCancelled?: () => void;
   /** Told once, before anything else, when the event is on disk. */
   readonly onAccepted?: (acceptance: Acceptance) => void;
   /** Hears only of this turn. */
   readonly onNotice?: (notice: SwarmNotice) => void;
+}
+
+export interface SwarmWatch {
+  readonly end: () => void;
+  /** Resolves when the swarm stopped or `end` was called; rejects when the connection was lost. */
+  readonly ended: Promise<void>;
+}
+
+export interface StopOptions {
+  /** How long running turns may take; what the swarm says when absent. */
+  readonly graceMs?: number;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { GoondanError } from '@goondan/types';
+import { errorCatalogue, GoondanError } from '@goondan/types';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,70 +8,68 @@ import { fakeApproval, fakeStatus, fakeControl } from '../testing/fake-control.t
 import { manualClock } from '../testing/manual-clock.ts';
 import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { connectControl } from './connect-control.ts';
-import type { ControlClient } from './control-client.ts';
+import { connectSwarm } from './connect-swarm.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
-import type { Acceptance, SwarmNotice } from './swarm-control.ts';
+import type { Acceptance, Swarm, SwarmNotice } from './swarm.ts';
 
 let served: ServedSwarm;
-let client: ControlClient;
+let client: Swarm;
 
 beforeEach(async () => {
   served = await serveFakeSwarm();
-  client = await connectControl({ path: served.path });
+  client = await connectSwarm({ path: served.path });
 });
 
 afterEach(() => served.close());
 
-const address = { agentName: 'helper', instanceKey: 'a/b' };
+const address = { agent: 'helper', instanceKey: 'a/b' };
 
 describe('the client of a control socket', () => {
   test('T-01 tells what was damaged when a conversation was forked', async () => {
     const made = { messages: 4, unknownStates: [], problems: ['E_STORE_CORRUPT: archive.jsonl is damaged'] };
     served.swarm.forkInstance = async () => made;
-    expect(await client.forkInstance(address, { as: 'c' })).toEqual(made);
+    expect(await client.forkInstance({ ...address, as: 'c' })).toEqual(made);
   });
 
   test('asks what the swarm is asked, and gets what the swarm gives', async () => {
-    expect(await client.greet()).toEqual({ protocol: 1, status: fakeStatus });
     expect(await client.status()).toEqual(fakeStatus);
     expect(await client.instances()).toEqual(fakeStatus.instances);
     const delivery = { agent: 'helper', input: 'Hello', id: 'e1', metadata: { a: 1 } };
     expect(await client.deliver(delivery)).toMatchObject({ accepted: true, eventId: 'e1', duplicate: false });
-    expect(await client.cancel({ agent: 'helper', eventId: 'x' }, 'Enough')).toBe(false);
+    expect(await client.cancel({ agent: 'helper', eventId: 'x', reason: 'Enough' })).toBe(false);
     expect(await client.deadLetters({ agent: 'helper', instanceKey: 'a/b' })).toMatchObject([{ eventId: 'dead' }]);
     expect(await client.deadLetters()).toHaveLength(1);
-    expect(await client.retryDeadLetter(address, 'dead')).toBe(true);
-    expect(await client.dropDeadLetter(address, 'x')).toBe(false);
+    expect(await client.retryDeadLetter({ ...address, eventId: 'dead' })).toBe(true);
+    expect(await client.dropDeadLetter({ ...address, eventId: 'x' })).toBe(false);
     expect(await client.approvals()).toEqual([fakeApproval]);
-    expect(await client.approve(fakeApproval.id, { by: 'ann' })).toBe(true);
-    expect(await client.deny('x', { by: 'ann', note: 'No.' })).toBe(false);
-    expect(await client.deleteInstance(address, { force: true })).toEqual({ inputs: 1 });
+    expect(await client.approve({ id: fakeApproval.id, by: 'ann' })).toBe(true);
+    expect(await client.deny({ id: 'x', by: 'ann', note: 'No.' })).toBe(false);
+    expect(await client.deleteInstance({ ...address, force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     const made = { seq: 7, messages: 4, unknownStates: ['notes'] };
-    expect(await client.forkInstance(address, { as: 'c/d', at: 7 })).toEqual(made);
-    expect(await client.forkInstance(address, { as: 'e', at: 'turn-x' })).toEqual(made);
+    expect(await client.forkInstance({ ...address, as: 'c/d', at: 7 })).toEqual(made);
+    expect(await client.forkInstance({ ...address, as: 'e', at: 'turn-x' })).toEqual(made);
     expect(await client.restart({ agent: 'helper', fresh: true })).toBe(2);
     expect(await client.restart()).toBe(2);
     expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
     expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
-      ['instances'],
+      ['instances', {}],
       ['deliver', delivery],
-      ['cancel', { agent: 'helper', eventId: 'x' }, 'Enough'],
+      ['cancel', { agent: 'helper', eventId: 'x', reason: 'Enough' }],
       ['deadLetters', { agent: 'helper', instanceKey: 'a/b' }],
       ['deadLetters', {}],
-      ['retryDeadLetter', address, 'dead'],
-      ['dropDeadLetter', address, 'x'],
-      ['approvals'],
-      ['approve', fakeApproval.id, { by: 'ann' }],
-      ['deny', 'x', { by: 'ann', note: 'No.' }],
-      ['deleteInstance', address, { force: true }],
-      ['deleteInstance', address, {}],
-      ['forkInstance', address, { as: 'c/d', at: 7 }],
-      ['forkInstance', address, { as: 'e', at: 'turn-x' }],
+      ['retryDeadLetter', { ...address, eventId: 'dead' }],
+      ['dropDeadLetter', { ...address, eventId: 'x' }],
+      ['approvals', {}],
+      ['approve', { id: fakeApproval.id, by: 'ann' }],
+      ['deny', { id: 'x', by: 'ann', note: 'No.' }],
+      ['deleteInstance', { ...address, force: true }],
+      ['deleteInstance', address],
+      ['forkInstance', { ...address, as: 'c/d', at: 7 }],
+      ['forkInstance', { ...address, as: 'e', at: 'turn-x' }],
       ['restart', { agent: 'helper', fresh: true }],
       ['restart', {}],
-      ['reload'],
+      ['reload', {}],
     ]);
   });
 
@@ -98,7 +96,7 @@ describe('the client of a control socket', () => {
     const watch = await client.watch({ types: ['approval'] }, (notice) => notices.push(notice));
     const about = {
       type: 'approval',
-      at: { agentName: 'helper', instanceKey: 'default' },
+      at: { agent: 'helper', instanceKey: 'default' },
       approval: fakeApproval,
     } as const;
     const told: SwarmNotice[] = [
@@ -139,12 +137,12 @@ describe('the client of a control socket', () => {
 
   test('leaves its turn to the swarm when it dies, unless it said otherwise', async () => {
     const script = `
-      const { connectControl } = await import(process.argv[1]);
-      const client = await connectControl({ path: process.argv[2] });
+      const { connectSwarm } = await import(process.argv[1]);
+      const client = await connectSwarm({ path: process.argv[2] });
       void client.ask({ id: 'left' });
       void client.ask({ id: 'taken' }, { cancelOnDisconnect: true });
     `;
-    const module = join(import.meta.dir, 'connect-control.ts');
+    const module = join(import.meta.dir, 'connect-swarm.ts');
     const child = Bun.spawn([process.execPath, '-e', script, module, served.path], { stdout: 'ignore' });
     await until(() => served.swarm.running.length === 2);
     child.kill('SIGKILL');
@@ -174,7 +172,7 @@ describe('the client of a control socket', () => {
   });
 
   test('stops the swarm, and knows when it is gone', async () => {
-    const gone = client.whenStopped();
+    const gone = client.stopped;
     await until(() => served.swarm.watching === 1);
     served.swarm.stop = async (options) => {
       expect(options).toEqual({ graceMs: 7 });
@@ -184,7 +182,6 @@ describe('the client of a control socket', () => {
     await client.stop({ graceMs: 7 });
     expect(await codeOf(client.status())).toBe('E_CONTROL_CLOSED');
     await gone;
-    await client.whenStopped();
   });
 });
 
@@ -213,7 +210,7 @@ describe('the errors of a client', () => {
 
   test('say that nobody is there: no folder, no socket, nobody behind it', async () => {
     for (const path of [join(served.folder, 'none', 'control.sock'), join(served.folder, 'none.sock')]) {
-      expect(await errorOf(connectControl({ path }))).toMatchObject({
+      expect(await errorOf(connectSwarm({ path }))).toMatchObject({
         code: 'E_CONTROL_CLOSED',
         message: `The swarm at ${path} is not running.`,
         suggestion: 'Start the swarm, then ask again.',
@@ -222,21 +219,21 @@ describe('the errors of a client', () => {
     const path = join(served.folder, 'dead.sock');
     const script = `Bun.listen({ unix: process.argv[1], socket: { data() {} } }); process.kill(process.pid, 'SIGKILL')`;
     await Bun.spawn([process.execPath, '-e', script, path]).exited;
-    expect(await codeOf(connectControl({ path }))).toBe('E_CONTROL_CLOSED');
-    expect(await errorOf(connectControl({ stateRoot: served.folder, workspaceId: 'team' }))).toMatchObject({
+    expect(await codeOf(connectSwarm({ path }))).toBe('E_CONTROL_CLOSED');
+    expect(await errorOf(connectSwarm({ stateRoot: served.folder, workspaceId: 'team' }))).toMatchObject({
       message: 'The swarm of workspace "team" is not running.',
     });
   });
 
   test('say that the swarm went away in the middle', async () => {
     const answers: Record<string, string> = {
-      '/v1/swarm': ok(JSON.stringify({ protocol: 1, status: fakeStatus })),
-      '/v1/deliver': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
-      '/v1/events': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 12\r\n\r\n: watching\n\n',
+      '/v2/status': ok(JSON.stringify(fakeStatus)),
+      '/v2/ask': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '/v2/events': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 12\r\n\r\n: watching\n\n',
     };
     await withServer(answers, async (path) => {
-      const other = await connectControl({ path });
-      expect(await errorOf(other.status())).toMatchObject({
+      const other = await connectSwarm({ path });
+      expect(await errorOf(other.instances())).toMatchObject({
         code: 'E_CONTROL_CLOSED',
         message: `The swarm at ${path} went away before it answered; what it did is unknown.`,
       });
@@ -248,7 +245,7 @@ describe('the errors of a client', () => {
 
   test('do not come from a clock that nobody stopped', async () => {
     const clock = manualClock();
-    const other = await connectControl({ path: served.path }, { clock });
+    const other = await connectSwarm({ path: served.path }, { clock });
     const ended = other.ask({ id: 'e1' });
     await until(() => served.swarm.running.length === 1);
     served.swarm.finish('e1', 'Hi');
@@ -264,7 +261,7 @@ describe('the errors of a client', () => {
 
   test('say that the swarm is silent', async () => {
     const clock = manualClock();
-    const patient = await connectControl({ path: served.path }, { clock, silenceMs: 1_000 });
+    const patient = await connectSwarm({ path: served.path }, { clock, silenceMs: 1_000 });
     served.swarm.holdNext(new Promise(() => undefined));
     const instances = codeOf(patient.instances());
     await until(() => served.server.open === 1);
@@ -288,24 +285,33 @@ describe('the errors of a client', () => {
     [
       'E_CONTROL_VERSION',
       '404',
-      '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v2.","suggestion":"x"}}',
+      '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v2.","suggestion":"x"}}',
     ],
-    ['E_CONTROL_VERSION', '200', JSON.stringify({ protocol: 2, status: fakeStatus })],
-    ['E_CONTROL_ANSWER', '200', '{"protocol":1}'],
+    ['E_CONTROL_ANSWER', '200', '{"swarm":1}'],
     ['E_CONTROL_ANSWER', '200', '<html>'],
     ['E_CONTROL_ANSWER', '500', 'oops'],
     ['E_CONTROL_ANSWER', '500', '{"error":"oops"}'],
     ['E_CONTROL_ANSWER', '409', '{"error":{"code":"E_FROM_THE_FUTURE","message":"New."}}'],
   ])('%s for what another version may answer: %s %s', async (code, status, body) => {
-    await withServer({ '/v1/swarm': ok(body, status) }, async (path) => {
-      expect(await codeOf(connectControl({ path }))).toBe(code);
+    await withServer({ '/v2/status': ok(body, status) }, async (path) => {
+      expect(await codeOf(connectSwarm({ path }))).toBe(code);
+    });
+  });
+
+  test('say to restart a swarm that another version started, whatever that one advises', async () => {
+    const body = '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v2.","suggestion":"x"}}';
+    await withServer({ '/v2/status': ok(body, '404') }, async (path) => {
+      expect(await errorOf(connectSwarm({ path }))).toMatchObject({
+        message: `The swarm at ${path} was started by another version of Goondan: This swarm speaks /v1, not /v2.`,
+        suggestion: errorCatalogue.E_CONTROL_VERSION.suggestion,
+      });
     });
   });
 
   test('name a code that this version does not know', async () => {
     const body = '{"error":{"code":"E_FROM_THE_FUTURE","message":"New.","suggestion":"Update."}}';
-    await withServer({ '/v1/swarm': ok(body, '409') }, async (path) => {
-      expect(await errorOf(connectControl({ path }))).toMatchObject({
+    await withServer({ '/v2/status': ok(body, '409') }, async (path) => {
+      expect(await errorOf(connectSwarm({ path }))).toMatchObject({
         message: 'E_FROM_THE_FUTURE: New.',
         suggestion: 'Update.',
       });
@@ -321,12 +327,12 @@ describe('the errors of a client', () => {
       'event: ended\ndata: {"agent":"a","instanceKey":"k","eventId":"e","traceId":"x","result":{"turnId":"t","finishReason":"text_response"},"stepCount":1,"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}\n\n',
     ].join('');
     const answers = {
-      '/v1/swarm': ok(JSON.stringify({ protocol: 1, status: fakeStatus, added: true })),
-      '/v1/deliver': ok(stream),
+      '/v2/status': ok(JSON.stringify({ ...fakeStatus, added: true })),
+      '/v2/ask': ok(stream),
     };
     await withServer(answers, async (path) => {
       const notices: SwarmNotice[] = [];
-      const end = await (await connectControl({ path })).ask({}, { onNotice: (told) => notices.push(told) });
+      const end = await (await connectSwarm({ path })).ask({}, { onNotice: (told) => notices.push(told) });
       expect(end.eventId).toBe('e');
       expect(notices).toEqual([delta('Hi')]);
     });
@@ -334,7 +340,7 @@ describe('the errors of a client', () => {
 
   test('say that a socket in a folder others can write to is not to be trusted', async () => {
     chmodSync(served.folder, 0o777);
-    expect(await errorOf(connectControl({ path: served.path }))).toMatchObject({
+    expect(await errorOf(connectSwarm({ path: served.path }))).toMatchObject({
       code: 'E_CONTROL_PATH',
       message: `${served.folder} can be written by others (mode 777).`,
     });
@@ -357,7 +363,7 @@ describe('server and client', () => {
     const server = await serveControl(fakeControl(), { path });
     try {
       expect(dirname(path) === workspace).toBe(deep === '');
-      expect((await (await connectControl({ stateRoot, workspaceId: 'team' })).status()).swarm).toBe('default');
+      expect((await (await connectSwarm({ stateRoot, workspaceId: 'team' })).status()).swarm).toBe('default');
     } finally {
       await server.close();
       if (runtimeFolder === undefined) delete process.env['XDG_RUNTIME_DIR'];
@@ -368,7 +374,7 @@ describe('server and client', () => {
 });
 
 function delta(text: string): SwarmNotice {
-  const at = { agentName: 'entry', instanceKey: 'default' };
+  const at = { agent: 'entry', instanceKey: 'default' };
   return { type: 'delta', at, eventId: 'e1', delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex: 0 } };
 }
 

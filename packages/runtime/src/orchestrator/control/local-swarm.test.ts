@@ -6,18 +6,24 @@ import { randomIds } from '../../ports/ids.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
-import { localControl } from './local-control.ts';
-import type { SwarmNotice } from '../../control/swarm-control.ts';
+import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
+import { localSwarm } from './local-swarm.ts';
+import type { SwarmNotice } from '../../control/swarm.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-async function open(answer: FakeAnswer, policy: SwarmPolicy = {}, secrets: readonly string[] = []) {
+async function open(
+  answer: FakeAnswer,
+  policy: SwarmPolicy = {},
+  secrets: readonly string[] = [],
+  stopped = new Promise<void>(() => undefined),
+) {
   const opened = await openFakeSwarm(answer, { policy, secrets });
   const graces: number[] = [];
-  const control = localControl({
+  const control = localSwarm({
     swarm: opened.swarm,
     journal: opened.journal,
     clock: systemClock,
@@ -26,7 +32,7 @@ async function open(answer: FakeAnswer, policy: SwarmPolicy = {}, secrets: reado
     graceMs: () => 1_000,
     reload: () => Promise.reject(new Error('not here')),
     describe: () => ({ swarm: 'test', workspaceId: 'test', pid: 1, startedAt: '', version: '0', connections: [] }),
-    stopped: Promise.resolve(),
+    stopped,
     stop: async (graceMs) => void graces.push(graceMs),
   });
   cleanups.push(() => removeFakeSwarm(opened));
@@ -40,8 +46,8 @@ const failure = (work: Promise<unknown>) =>
     () => 'no failure',
     (error: unknown) => error,
   );
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await Bun.sleep(2);
+const until = async (isTrue: () => boolean | Promise<boolean>) => {
+  while (!(await isTrue())) await Bun.sleep(2);
 };
 
 describe('a delivery', () => {
@@ -127,9 +133,7 @@ describe('whoever asks', () => {
     one.abort();
     expect((await first).result.error?.message).toBe('cancelled by a client');
     expect((await second).result.error?.message).toBe('cancelled by a client');
-    expect(await failure(control.ask({}, { signal: AbortSignal.abort(new Error('before')) }))).toMatchObject({
-      message: 'before',
-    });
+    expect(await failure(control.ask({}, { signal: AbortSignal.abort() }))).toMatchObject({ code: 'E_CANCELLED' });
   });
 
   test('is told when the agent does not start, and its event stays', async () => {
@@ -160,14 +164,14 @@ describe('a cancel', () => {
     const second = control.ask({ id: 'second' });
     await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
     expect(await control.cancel({ eventId: 'nobody' })).toBe(false);
-    expect(await control.cancel({ eventId: 'second' }, 'not needed')).toBe(true);
+    expect(await control.cancel({ eventId: 'second', reason: 'not needed' })).toBe(true);
     expect(await control.cancel({ eventId: 'second' })).toBe(false);
     expect(await control.cancel({ agent: 'a', instanceKey: 'default' })).toBe(true);
     expect(textOf((await first).result.responseMessage)).toBe('cancelled by a client');
     expect(textOf((await second).result.responseMessage)).toBe('not needed');
     const elsewhere = control.ask({ agent: 'b', instanceKey: 'k' });
-    await until(() =>
-      control.status().instances.some(({ agentName, status }) => agentName === 'b' && status === 'working'),
+    await until(async () =>
+      (await control.status()).instances.some(({ agent, status }) => agent === 'b' && status === 'working'),
     );
     expect(await Promise.all([{}, { agent: 'b' }, { instanceKey: 'k' }].map((at) => control.cancel(at)))).toEqual([
       false,
@@ -182,7 +186,7 @@ describe('a cancel', () => {
   test('R-02 is on disk when it is told, without secrets and not too long', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });
-    expect(await control.cancel({ eventId: 'e1' }, `because of a-secret-value${'!'.repeat(2_000)}`)).toBe(true);
+    expect(await control.cancel({ eventId: 'e1', reason: `because of a-secret-value${'!'.repeat(2_000)}` })).toBe(true);
     const [entry] = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
     expect(entry?.cancelled).toStartWith('because of ***!!!');
     expect(entry?.cancelled).toHaveLength(1_000);
@@ -205,9 +209,9 @@ describe('a cancel', () => {
   test('R-02 that cannot be written down cancels all the same, and is reported', async () => {
     const { control, journal, lines } = await open(({ signal }) => abortOf(signal));
     const first = control.ask({ id: 'e1' });
-    await until(() => control.status().instances.some(({ status }) => status === 'working'));
+    await until(async () => (await control.status()).instances.some(({ status }) => status === 'working'));
     journal.cancel = () => Promise.reject(new Error('the disk is full'));
-    expect(await control.cancel({ eventId: 'e1' }, 'enough')).toBe(true);
+    expect(await control.cancel({ eventId: 'e1', reason: 'enough' })).toBe(true);
     expect(textOf((await first).result.responseMessage)).toBe('enough');
     expect(lines.find(({ event }) => event === 'cancel.not_written')?.message).toContain('the disk is full');
   });
@@ -222,10 +226,10 @@ describe('what is told', () => {
     });
     await control.ask({ input: 'x' });
     const working = control.ask({ agent: 'b' });
-    await until(() => control.status().instances.some(({ status }) => status === 'working'));
-    const { instances, ...rest } = control.status();
+    await until(async () => (await control.status()).instances.some(({ status }) => status === 'working'));
+    const { instances, ...rest } = await control.status();
     expect(rest).toMatchObject({ swarm: 'test', entryAgent: 'a', agents: ['a', 'b', 'c', 'd', 'e'] });
-    expect(instances.map(({ agentName, status, queued }) => [agentName, status, queued])).toEqual([
+    expect(instances.map(({ agent, status, queued }) => [agent, status, queued])).toEqual([
       ['a', 'idle', 0],
       ['b', 'working', 1],
     ]);
@@ -233,18 +237,32 @@ describe('what is told', () => {
     await working;
     await control.restart({ agent: 'a' });
     const all = await control.instances();
-    expect(all.map(({ agentName, status }) => `${agentName} ${status}`).toSorted()).toEqual(['a asleep', 'b idle']);
+    expect(all.map(({ agent, status }) => `${agent} ${status}`).toSorted()).toEqual(['a asleep', 'b idle']);
   });
 
   test('notices, to whoever watches them', async () => {
     const { control } = await open(echo);
     const heard: SwarmNotice['type'][] = [];
-    const stop = control.watch({ types: ['turn.ended'], agent: 'b' }, ({ type }) => void heard.push(type));
+    const watch = await control.watch({ types: ['turn.ended'], agent: 'b' }, ({ type }) => void heard.push(type));
     await control.ask({ agent: 'a' });
     await control.ask({ agent: 'b' });
-    stop();
+    watch.end();
     await control.ask({ agent: 'b' });
     expect(heard).toEqual(['turn.ended']);
+    await watch.ended;
+  });
+
+  test('that the swarm is stopped, to whoever watches', async () => {
+    const stopping = Promise.withResolvers<void>();
+    const { control } = await open(echo, {}, [], stopping.promise);
+    const watch = await control.watch({}, () => undefined);
+    const isOver = watch.ended.then(() => true);
+    expect(await Promise.race([isOver, Bun.sleep(5).then(() => false)])).toBe(false);
+    stopping.resolve();
+    expect(await isOver).toBe(true);
+    await (
+      await control.watch({}, () => undefined)
+    ).ended;
   });
 });
 
@@ -265,7 +283,7 @@ describe('a restart', () => {
     const { control, agents } = await open(echo, { restart });
     agents.onStart = (child) => child.exit({ code: 3 });
     await control.deliver({ id: 'one', input: 'x' });
-    await until(() => control.status().instances[0]?.status === 'waiting');
+    await until(async () => (await control.status()).instances[0]?.status === 'waiting');
     agents.onStart = undefined;
     expect(await control.restart()).toBe(1);
     expect(textOf((await control.ask({ id: 'one' })).result.responseMessage)).toBe('a/default: x');
@@ -321,11 +339,11 @@ describe('a restart of one that does not start', () => {
       void child.channel.send({ type: 'start.failed', error }).then(() => child.exit({ code: 1 }));
     };
     await control.deliver({ id: 'one', input: 'x' });
-    await until(() => control.status().instances[0]?.status === 'does not start');
+    await until(async () => (await control.status()).instances[0]?.status === 'does not start');
     agents.onStart = undefined;
     expect(await control.restart(choice)).toBe(1);
-    await until(() => control.status().instances[0]?.status === 'idle');
-    expect(control.status().instances[0]).toMatchObject({ queued: 0, crashes: 0 });
+    await until(async () => (await control.status()).instances[0]?.status === 'idle');
+    expect((await control.status()).instances[0]).toMatchObject({ queued: 0, crashes: 0 });
     expect(agents.started).toHaveLength(2);
   });
 });
@@ -342,7 +360,7 @@ describe('a deletion', () => {
     });
     const asked = control.ask({ input: 'slow' });
     await until(() => agents.started.length === 1);
-    expect(await failure(control.deleteInstance(at))).toMatchObject({
+    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({
       code: 'E_INSTANCE_PENDING',
       message: expect.stringContaining('1 accepted input that is not handled yet'),
     });
@@ -350,7 +368,7 @@ describe('a deletion', () => {
     expect(textOf((await asked).result.responseMessage)).toBe('a/default: slow');
     expect(agents.started).toHaveLength(1);
     // Now only the disk knows.
-    expect(await failure(control.deleteInstance(at))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
+    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
     expect(await journal.has(at)).toBe(true);
   });
 
@@ -365,14 +383,14 @@ describe('a deletion', () => {
     const next = failure(control.ask({ input: 'next', id: 'known' }));
     const byAgent = control.ask({ agent: 'b' });
     await until(() => swarm.instances.find(at)?.state.queue.length === 3);
-    const deleted = control.deleteInstance(at, { force: true });
+    const deleted = control.deleteInstance({ ...toInstanceAddress(at), force: true });
     gate.resolve();
     expect(textOf((await slow).result.responseMessage)).toBe('a/default: slow');
     expect(await deleted).toEqual({ inputs: 3 });
     expect(await next).toMatchObject({ code: 'E_INSTANCE_DELETED' });
     expect(textOf((await byAgent).result.responseMessage)).toContain('E_INSTANCE_DELETED');
     expect(await journal.has(at)).toBe(false);
-    expect((await control.instances()).map(({ agentName }) => agentName)).toEqual(['b']);
+    expect((await control.instances()).map(({ agent }) => agent)).toEqual(['b']);
 
     expect(await control.deliver({ input: 'next', id: 'known' })).toMatchObject({ duplicate: false });
     await until(() => agents.started.filter((each) => each.at.agentName === 'a').length === 2);
@@ -384,7 +402,7 @@ describe('a deletion', () => {
     await control.deliver({ input: 'first', instanceKey: 'k' });
     for (let round = 0; round < 5; round += 1) {
       const accepted = control.deliver({ id: `lost-${round}` });
-      const deleted = control.deleteInstance(at, { force: true });
+      const deleted = control.deleteInstance({ ...toInstanceAddress(at), force: true });
       expect(await accepted).toMatchObject({ duplicate: false });
       expect(await deleted).toEqual({ inputs: 1 });
     }
@@ -409,20 +427,20 @@ describe('a deletion', () => {
     await until(() => agents.started.length === 1);
     await control.deliver({ input: 'waits' });
     expect(swarm.instances.waiting).toBe(1);
-    await control.deleteInstance(at, { force: true });
+    await control.deleteInstance({ ...toInstanceAddress(at), force: true });
     expect(swarm.instances.waiting).toBe(0);
   });
 
   test('of one that is not there is refused; of an agent that the swarm no longer has it is not', async () => {
     const { control, journal } = await open(echo);
-    expect(await failure(control.deleteInstance(at))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
     const old = { agentName: 'z', instanceKey: 'default' };
     await journal.recover(old);
     await journal.close(old);
-    expect(await control.deleteInstance(old)).toEqual({ inputs: 0 });
+    expect(await control.deleteInstance(toInstanceAddress(old))).toEqual({ inputs: 0 });
     expect(await journal.has(old)).toBe(false);
     await control.stop();
-    expect(await failure(control.deleteInstance(old))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(await failure(control.deleteInstance(toInstanceAddress(old)))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });
 });
 
@@ -433,23 +451,35 @@ describe('a fork', () => {
     const { control, agents, journal } = await open(echo);
     await journal.recover(at);
     await journal.close(at);
-    expect(await control.forkInstance(at, { as: 'copy' })).toEqual({ seq: 0, messages: 0, unknownStates: [] });
+    expect(await control.forkInstance({ ...toInstanceAddress(at), as: 'copy' })).toEqual({
+      seq: 0,
+      messages: 0,
+      unknownStates: [],
+    });
     expect((await control.instances()).map(({ instanceKey }) => instanceKey)).toEqual(['copy']);
     expect(await journal.has({ ...at, instanceKey: 'copy' })).toBe(true);
     const answer = await control.ask({ agent: 'a', instanceKey: 'copy', input: 'hi' });
     expect(textOf(answer.result.responseMessage)).toBe('a/copy: hi');
-    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_EXISTS' });
+    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+      code: 'E_INSTANCE_EXISTS',
+    });
     await control.ask({ agent: 'a', instanceKey: 'copy', input: 'again' });
     expect(agents.started).toHaveLength(1);
   });
 
   test('waits for nothing and is refused where it cannot be', async () => {
     const { control } = await open(echo);
-    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
-    expect(await failure(control.forkInstance(at, { as: 'x'.repeat(2000) }))).toMatchObject({ code: 'E_INSTANCE_KEY' });
+    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+      code: 'E_INSTANCE_UNKNOWN',
+    });
+    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'x'.repeat(2000) }))).toMatchObject({
+      code: 'E_INSTANCE_KEY',
+    });
     expect(await control.instances()).toEqual([]);
     await control.stop();
-    expect(await failure(control.forkInstance(at, { as: 'copy' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+      code: 'E_SWARM_STOPPED',
+    });
   });
 });
 
@@ -470,21 +500,21 @@ describe('who watches', () => {
     await journal.close(at);
     await swarm.wake();
     const told: [SwarmNotice, Promise<boolean>][] = [];
-    control.watch({ types: ['instance'] }, (notice) => {
-      if (notice.type === 'instance') told.push([notice, journal.has(notice.at)]);
+    await control.watch({ types: ['instance'] }, (notice) => {
+      if (notice.type === 'instance') told.push([notice, journal.has(toAgentAddress(notice.at))]);
     });
     const elsewhere: SwarmNotice[] = [];
-    control.watch({ types: ['instance'], instanceKey: 'copy' }, (notice) => void elsewhere.push(notice));
+    await control.watch({ types: ['instance'], instanceKey: 'copy' }, (notice) => void elsewhere.push(notice));
 
     const copy = { ...at, instanceKey: 'copy' };
-    await control.forkInstance(at, { as: 'copy' });
+    await control.forkInstance({ ...toInstanceAddress(at), as: 'copy' });
     await control.restart({ agent: 'a', instanceKey: 'default', fresh: true });
-    await control.deleteInstance(copy);
+    await control.deleteInstance(toInstanceAddress(copy));
     const heard = await Promise.all(told.map(async ([notice, isThere]) => [notice, await isThere] as const));
     expect(heard).toEqual([
-      [{ type: 'instance', at: copy, change: 'forked' }, true],
-      [{ type: 'instance', at, change: 'reset' }, true],
-      [{ type: 'instance', at: copy, change: 'deleted' }, false],
+      [{ type: 'instance', at: toInstanceAddress(copy), change: 'forked' }, true],
+      [{ type: 'instance', at: toInstanceAddress(at), change: 'reset' }, true],
+      [{ type: 'instance', at: toInstanceAddress(copy), change: 'deleted' }, false],
     ]);
     expect(elsewhere).toHaveLength(2);
     // A process that is replaced keeps its conversation.

@@ -1,0 +1,11 @@
+/** The edge between the two shapes of an address: `agent` for those who use a swarm, `agentName` for extensions and storage. */
+import type { AgentAddress } from '@goondan/types';
+import type { InstanceAddress } from './swarm.ts';
+
+export function toAgentAddress({ agent, instanceKey }: InstanceAddress): AgentAddress {
+  return { agentName: agent, instanceKey };
+}
+
+export function toInstanceAddress({ agentName, instanceKey }: AgentAddress): InstanceAddress {
+  return { agent: agentName, instanceKey };
+}

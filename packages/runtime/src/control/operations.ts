@@ -1,0 +1,231 @@
+/**
+ * Everything that can be asked of a running swarm over its control socket, once: the client, the server, the fake for
+ * tests and the table in docs/control-socket.md follow from it. An operation has the name of the method of `Swarm` that
+ * it calls, with the request as its argument and the answer as its result; `ask`, `watch` and `stop` have streams.
+ */
+import { isSpanId } from '../trace/span-id.ts';
+import {
+  type Check,
+  count,
+  exactObject,
+  flag,
+  jsonObject,
+  listOf,
+  Misfit,
+  name,
+  object,
+  oneOf,
+  optional,
+  type ShapeOf,
+  text,
+} from '../ipc/check/shape.ts';
+import {
+  acceptanceShape,
+  address,
+  approvalSummary,
+  deadLetter,
+  forkShape,
+  instanceStatus,
+  reloadShape,
+  statusShape,
+  turnEndShape,
+  yes,
+} from './check-answer.ts';
+import { noticeTypes } from './notice-types.ts';
+import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
+
+/** Fields and operations may be added; whatever is taken away or changes its meaning makes another version. */
+export const PROTOCOL = '/v2';
+
+export const EVENT_STREAM = 'text/event-stream';
+
+export interface Operation<Request, Answer> {
+  readonly method: 'GET' | 'POST';
+  /** Below `PROTOCOL`. */
+  readonly path: string;
+  /** The query of a GET, the body of a POST. */
+  readonly request: Part<Request>;
+  readonly answer: Part<Answer> & {
+    /** The JSON of a result. */
+    write(result: Answer): unknown;
+  };
+  /** May take as long as it takes: a client waits without a deadline. */
+  readonly isPatient?: true;
+  /** Takes a body as long as an input may be. */
+  readonly isDelivery?: true;
+  /** Is answered as an event stream: always, or when the client accepts one. */
+  readonly stream?: 'always' | 'accepted';
+}
+
+/** A JSON object. */
+interface Part<Value> {
+  /** Its fields; those that may be absent end with a question mark. */
+  readonly fields: readonly string[];
+  readonly check: Check<Value>;
+}
+
+type StreamName = 'ask' | 'watch' | 'stop';
+/** The methods that are one request and one answer. */
+export type PlainName = Exclude<keyof Swarm, StreamName | 'stopped' | 'failure'>;
+export type RequestOf<Name extends PlainName> =
+  Parameters<Swarm[Name]> extends [] ? object : NonNullable<Parameters<Swarm[Name]>[0]>;
+export type AnswerOf<Name extends PlainName> = Awaited<ReturnType<Swarm[Name]>>;
+export type AskRequest = Delivery & Pick<AskOptions, 'cancelOnDisconnect'>;
+
+interface Operations extends PlainOperations {
+  readonly ask: Operation<AskRequest, TurnEnd>;
+  readonly watch: Operation<WatchFilter, object>;
+  readonly stop: Operation<StopOptions, true>;
+}
+type PlainOperations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> };
+
+const nothing = request<object>({});
+const choice = { agent: optional(name), instanceKey: optional(name) };
+const reply = { id: name, by: optional(name), note: optional(text) };
+/** An event's number, or a turn's id. */
+const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
+/** As a query has it. */
+const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 'true';
+const typeList: Check<WatchFilter['types'] & {}> = (value) => listOf(oneOf(...noticeTypes))(text(value).split(','));
+
+const delivery: ShapeOf<Delivery> = {
+  agent: optional(name),
+  instanceKey: optional(name),
+  input: optional(text),
+  id: optional(name),
+  metadata: optional(jsonObject),
+  auth: optional(jsonObject),
+  traceId: optional(traceId),
+  parentSpanId: optional(spanId),
+  isSampled: optional(flag),
+};
+
+export const operations: Operations = {
+  status: { method: 'GET', path: '/status', request: nothing, answer: whole(statusShape) },
+  instances: { method: 'GET', path: '/instances', request: nothing, answer: only('instances', listOf(instanceStatus)) },
+  deleteInstance: {
+    method: 'POST',
+    path: '/instances/delete',
+    request: request({ ...address, force: optional(flag) }),
+    answer: whole({ inputs: optional(count) }),
+    isPatient: true,
+  },
+  forkInstance: {
+    method: 'POST',
+    path: '/instances/fork',
+    request: request({ ...address, as: name, at: optional(moment) }),
+    answer: whole(forkShape),
+    isPatient: true,
+  },
+  deliver: {
+    method: 'POST',
+    path: '/deliver',
+    request: request(delivery),
+    answer: whole(acceptanceShape),
+    isDelivery: true,
+  },
+  ask: {
+    method: 'POST',
+    path: '/ask',
+    request: request({ ...delivery, cancelOnDisconnect: optional(flag) }),
+    answer: whole(turnEndShape),
+    isDelivery: true,
+    stream: 'accepted',
+  },
+  watch: {
+    method: 'GET',
+    path: '/events',
+    request: request({ ...choice, eventId: optional(name), types: optional(typeList), soFar: optional(flagText) }),
+    answer: whole({}),
+    stream: 'always',
+  },
+  cancel: {
+    method: 'POST',
+    path: '/cancel',
+    request: request({ ...choice, eventId: optional(name), reason: optional(text) }),
+    answer: only('cancelled', flag),
+  },
+  deadLetters: {
+    method: 'GET',
+    path: '/dead-letters',
+    request: request(choice),
+    answer: only('deadLetters', listOf(deadLetter)),
+  },
+  retryDeadLetter: {
+    method: 'POST',
+    path: '/dead-letters/retry',
+    request: request({ ...address, eventId: name }),
+    answer: only('retried', flag),
+  },
+  dropDeadLetter: {
+    method: 'POST',
+    path: '/dead-letters/drop',
+    request: request({ ...address, eventId: name }),
+    answer: only('dropped', flag),
+  },
+  approvals: {
+    method: 'GET',
+    path: '/approvals',
+    request: nothing,
+    answer: only('approvals', listOf(approvalSummary)),
+  },
+  approve: { method: 'POST', path: '/approvals/approve', request: request(reply), answer: only('approved', flag) },
+  deny: { method: 'POST', path: '/approvals/deny', request: request(reply), answer: only('denied', flag) },
+  restart: {
+    method: 'POST',
+    path: '/restart',
+    request: request({ ...choice, fresh: optional(flag) }),
+    answer: only('restarted', count),
+    isPatient: true,
+  },
+  reload: { method: 'POST', path: '/reload', request: nothing, answer: whole(reloadShape), isPatient: true },
+  stop: {
+    method: 'POST',
+    path: '/stop',
+    request: request({ graceMs: optional(count) }),
+    answer: only('stopping', yes),
+    stream: 'accepted',
+  },
+};
+
+export type OperationName = keyof typeof operations;
+
+/** The compiler takes keys for any text. */
+export const operationNames = Object.keys(operations) as OperationName[];
+
+/** A field that is not named is refused: it is a typing error. */
+function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part<Request> {
+  // Each field of the shape is checked for its type.
+  return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
+}
+
+/** The result is the whole answer. Fields that a newer server adds are let go. */
+function whole<Answer extends object>(shape: NoInfer<ShapeOf<Answer>>): Operation<unknown, Answer>['answer'] {
+  return { fields: fieldsOf(shape), check: object(shape) as Check<Answer>, write: (result) => result };
+}
+
+/** The result is the only field of the answer. */
+function only<Answer>(field: string, check: Check<Answer>): Operation<unknown, Answer>['answer'] {
+  const answer = object({ [field]: check });
+  return {
+    fields: [field],
+    // The shape has no other field.
+    check: (value) => answer(value)[field] as Answer,
+    write: (result) => ({ [field]: result }),
+  };
+}
+
+function fieldsOf(shape: object): readonly string[] {
+  return Object.entries(shape).map(([field, check]) => (typeof check === 'function' ? field : `${field}?`));
+}
+
+function traceId(value: unknown): string {
+  const id = text(value);
+  if (!/^[0-9a-f]{32}$/.test(id)) throw new Misfit('is not 32 hexadecimal digits');
+  return id;
+}
+
+function spanId(value: unknown): string {
+  if (!isSpanId(value)) throw new Misfit('is not 16 hexadecimal digits');
+  return value;
+}

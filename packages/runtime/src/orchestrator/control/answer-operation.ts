@@ -1,0 +1,99 @@
+/** One request, checked by the table of operations, and the answer of the swarm's method of the same name. */
+import { readJsonBody, type RefuseBody } from '../../control/read-json-body.ts';
+import {
+  EVENT_STREAM,
+  type Operation,
+  type OperationName,
+  operations,
+  type PlainName,
+} from '../../control/operations.ts';
+import type { Swarm } from '../../control/swarm.ts';
+import { type Check, exactObject, Misfit } from '../../ipc/check/shape.ts';
+import { askTurn, streamTurn } from './ask-turn.ts';
+import type { ControlHost } from './control-host.ts';
+import { ControlRefusal } from './refuse.ts';
+import { stopSwarm } from './stop-swarm.ts';
+import { watchEvents } from './watch-events.ts';
+
+/** Throws a refusal. */
+export async function answerOperation(
+  host: ControlHost,
+  name: OperationName,
+  request: Request,
+  url: URL,
+): Promise<Response> {
+  const { signal: left } = request;
+  const asStream = request.headers.get('accept')?.toLowerCase().includes(EVENT_STREAM) === true;
+  switch (name) {
+    case 'ask': {
+      const asked = await readRequest(host, operations.ask, request, url);
+      return asStream
+        ? streamTurn(host, asked, left)
+        : writeAnswer(host, operations.ask, askTurn(host, asked, left), left);
+    }
+    case 'watch':
+      return watchEvents(host, await readRequest(host, operations.watch, request, url), left);
+    case 'stop':
+      return stopSwarm(host, await readRequest(host, operations.stop, request, url), { asStream, left });
+    default: {
+      // Request and answer of an operation belong together, which the compiler cannot see for a name that varies.
+      const operation = operations[name] as Operation<object, unknown>;
+      const method = host.swarm[name] as PlainMethod;
+      return writeAnswer(host, operation, method(await readRequest(host, operation, request, url)), left);
+    }
+  }
+}
+
+type PlainMethod = (request: object) => ReturnType<Swarm[PlainName]>;
+
+/** Gives up when the socket closes or nobody waits for the answer any more. */
+async function writeAnswer<Answer>(
+  { open }: ControlHost,
+  { answer }: Operation<unknown, Answer>,
+  result: Promise<Answer>,
+  left: AbortSignal,
+): Promise<Response> {
+  return Response.json(answer.write(await open.wait(result, left)));
+}
+
+async function readRequest<Asked>(
+  { limits, clock, bodies: room }: ControlHost,
+  { method, request: { check }, isDelivery }: Operation<Asked, unknown>,
+  request: Request,
+  url: URL,
+): Promise<Asked> {
+  const readFrom = <Value>(checkQuery: Check<Value>) =>
+    checked('The query', (query) => checkQuery(readQuery(query)), url.searchParams);
+  if (method === 'GET') return readFrom(check);
+  readFrom(noQuery);
+  const longest = isDelivery === true ? limits.longestDelivery : limits.longestBody;
+  const body = await readJsonBody(request, { longest, withinMs: limits.bodyMs, clock, room }, refuseBody);
+  return checked('The body', check, body === undefined ? {} : body);
+}
+
+const noQuery = exactObject({});
+
+/** A query as an object; a parameter without a value counts as absent. */
+function readQuery(parameters: URLSearchParams): Record<string, string> {
+  // Without a prototype, `__proto__` is a name like any other.
+  const query: Record<string, string> = Object.create(null);
+  for (const [key, value] of parameters) {
+    if (value === '') continue;
+    if (key in query) throw new Misfit('is there twice', key.slice(0, 60));
+    query[key] = value;
+  }
+  return query;
+}
+
+function checked<In, Out>(what: string, check: (value: In) => Out, value: In): Out {
+  try {
+    return check(value);
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new ControlRefusal(400, 'E_CONTROL_REQUEST', `${what} of the request: ${error.message}.`);
+  }
+}
+
+function refuseBody(...[status, message, headers]: Parameters<RefuseBody>): ControlRefusal {
+  return new ControlRefusal(status, 'E_CONTROL_REQUEST', message, headers);
+}

@@ -1,0 +1,277 @@
+/** The handle of a swarm that runs in this process; the control socket offers it to others. */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
+import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
+import { findAgentProblem } from '../address/find-agent-problem.ts';
+import { refuseKey } from '../address/find-key-problem.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import { makeEvent } from './make-event.ts';
+import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
+import type {
+  ApprovalReply,
+  DeadLetterSummary,
+  Delivery,
+  InstanceAddress,
+  InstanceChoice,
+  InstanceStatus,
+  Swarm,
+  SwarmStatus,
+} from '../../control/swarm.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
+
+export interface LocalSwarmParts {
+  readonly swarm: SwarmAgents;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Gets what names no agent. */
+  entryAgent(): string;
+  /** For what has to go, when nobody says how long. */
+  graceMs(): number;
+  /** Everything about the swarm that does not change, and its connections. */
+  describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
+  reload(): Promise<PlanReconcile>;
+  /** Ends everything. Asked again it hurries. */
+  stop(graceMs: number): Promise<void>;
+  readonly stopped: Promise<void>;
+  /** Why it stopped by itself. */
+  failure?(): GoondanError | undefined;
+}
+
+export function localSwarm(parts: LocalSwarmParts): Swarm {
+  const { swarm, journal } = parts;
+  const watches = new Set<() => void>();
+  let isStopping = false;
+  let isStopped = false;
+  // Once for all: a promise that lives as long as the swarm would keep what every watch adds to it.
+  void parts.stopped.then(() => {
+    isStopped = true;
+    for (const end of watches) end();
+  });
+
+  return {
+    async deliver(delivery) {
+      const { to, event } = open(delivery);
+      const { duplicate } = await swarm.accept(to, event, false);
+      return acceptanceOf(to, event, duplicate);
+    },
+
+    async ask(delivery, { signal, onAccepted, onCancelled, onNotice } = {}) {
+      if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
+      const { to, event } = open(delivery);
+      return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onCancelled, onNotice });
+    },
+
+    async watch(filter, listener) {
+      const over = Promise.withResolvers<void>();
+      const unwatch = swarm.watchers.add(filter, listener);
+      const end = () => {
+        unwatch();
+        watches.delete(end);
+        over.resolve();
+      };
+      if (isStopped) end();
+      else watches.add(end);
+      return { end, ended: over.promise };
+    },
+
+    async cancel({ agent = parts.entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT }) {
+      const address = checkAddress({ agent, instanceKey });
+      const id = eventId ?? swarm.instances.find(address)?.running?.id;
+      return id !== undefined && swarm.cancel(address, id, reason);
+    },
+
+    status: async () => ({
+      ...parts.describe(),
+      entryAgent: parts.entryAgent(),
+      agents: swarm.agents,
+      instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
+    }),
+
+    async instances() {
+      return swarm.list().map((each) => {
+        const instance = swarm.instances.find(each);
+        if (instance !== undefined) return describe(instance);
+        return { ...toInstanceAddress(each), status: each.status, queued: 0, crashes: 0 };
+      });
+    },
+
+    async deleteInstance({ agent, instanceKey, ...options }) {
+      if (isStopping) throw stopped('nothing is deleted any more');
+      const at = toAgentAddress({ agent, instanceKey });
+      const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
+      // Else its process would be ended first, and refused would be all the same.
+      if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
+      return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
+    },
+
+    async forkInstance({ agent, instanceKey, ...options }) {
+      if (isStopping) throw stopped('nothing is forked any more');
+      const to = toAgentAddress({ agent, instanceKey: options.as });
+      refuseKey(to.instanceKey);
+      // Else the process of the one that is there would be ended first, and refused would be all the same.
+      if (await journal.has(to)) throw takenKey(to);
+      const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
+      const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, fork);
+      const moment = forked.seq === undefined ? 'as it is now' : `at ${forked.seq}`;
+      swarm.report('info', 'instance.forked', `Its conversation is that of "${instanceKey}" ${moment}.`, to);
+      return forked;
+    },
+
+    async deadLetters(choice = {}) {
+      const found: DeadLetterSummary[] = [];
+      for (const at of chosen(choice)) {
+        // Reading ends in the page cache: without this nothing else would run until the last one is read.
+        await new Promise((resolve) => void setImmediate(resolve));
+        for (const letter of await lettersOf(at, choice)) found.push(summaryOf(at, letter));
+      }
+      return found;
+    },
+
+    async retryDeadLetter({ eventId, ...instance }) {
+      const at = checkAddress(instance);
+      const letter = (await journal.deadLetters.list(at)).find(({ event }) => event.id === eventId);
+      if (letter === undefined) return false;
+      // In this order: a crash in between leaves a letter whose retry is accepted, and retrying it again changes nothing.
+      await swarm.accept(at, retryOf(letter), false);
+      await takeLetter(at, eventId);
+      return true;
+    },
+
+    async dropDeadLetter({ eventId, ...instance }) {
+      const at = checkAddress(instance);
+      const isDropped = await takeLetter(at, eventId);
+      if (isDropped) swarm.report('info', 'event.dropped', `Event ${eventId}, which was put aside, was dropped.`, at);
+      return isDropped;
+    },
+
+    approvals: async () => swarm.approvals.pending(),
+    approve: (reply) => decide(reply, 'approved'),
+    deny: (reply) => decide(reply, 'denied'),
+
+    async restart({ fresh = false, ...choice } = {}) {
+      const restarted = await Promise.all(chosen(choice).map((at) => (fresh ? beginAnew(at) : replace(at))));
+      return restarted.filter(Boolean).length;
+    },
+
+    async reload() {
+      if (isStopping) throw stopped('nothing is changed any more');
+      return parts.reload();
+    },
+
+    async stop({ graceMs = parts.graceMs() } = {}) {
+      isStopping = true;
+      await parts.stop(graceMs);
+    },
+
+    stopped: parts.stopped,
+    get failure() {
+      return parts.failure?.();
+    },
+  };
+
+  function open(delivery: Delivery): ReturnType<typeof makeEvent> {
+    if (isStopping) throw stopped('nothing is accepted any more');
+    return makeEvent(delivery, parts.entryAgent(), parts);
+  }
+
+  async function decide(
+    { id, by = 'control', note }: ApprovalReply,
+    decision: 'approved' | 'denied',
+  ): Promise<boolean> {
+    for (const text of [by, note ?? '']) {
+      if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
+      throw new GoondanError('E_CONTROL_REQUEST', `An answer is a text of at most ${LONGEST_NOTE} characters.`);
+    }
+    return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
+  }
+
+  function describe(instance: Instance): InstanceStatus {
+    const waiting = swarm.approvals.countPending(instance.address);
+    return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
+  }
+
+  /** One whose letters cannot be read keeps nobody from seeing those of the others. */
+  async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
+    try {
+      return await journal.deadLetters.list(at);
+    } catch (error) {
+      if (instanceKey !== undefined || !(error instanceof GoondanError)) throw error;
+      swarm.report('warn', 'store.damaged', `Its dead letters cannot be read: ${error.code}: ${error.message}`, at);
+      return [];
+    }
+  }
+
+  /** The letters are the agent process's own file: it is touched while there is none. */
+  async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
+    const letters = await journal.deadLetters.list(at);
+    if (!letters.some(({ event }) => event.id === eventId)) return false;
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.deadLetters.drop(at, eventId));
+    return true;
+  }
+
+  async function beginAnew(at: AgentAddress): Promise<boolean> {
+    await swarm.resetInstance(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
+    return true;
+  }
+
+  async function replace(at: AgentAddress): Promise<boolean> {
+    const instance = swarm.instances.find(at);
+    if (instance === undefined || instance.status === 'asleep') return false;
+    // The person who asks for it may have mended the cause of the crash.
+    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => swarm.forgive(at));
+    return true;
+  }
+
+  function chosen({ agent, instanceKey }: InstanceChoice): readonly AgentAddress[] {
+    if (agent !== undefined) checkAddress({ agent, instanceKey: '' });
+    return swarm
+      .list()
+      .filter((each) => agent === undefined || each.agentName === agent)
+      .filter((each) => instanceKey === undefined || each.instanceKey === instanceKey);
+  }
+
+  function checkAddress(instance: InstanceAddress): AgentAddress {
+    const unknown = findAgentProblem(instance.agent, swarm.agents);
+    if (unknown !== undefined) throw fromFrameError(unknown);
+    return toAgentAddress(instance);
+  }
+}
+
+const LONGEST_NOTE = 4_000;
+const BY_A_CLIENT = 'cancelled by a client';
+
+function describeInstance({ address, status, pid, state, extensionStatuses }: Instance): InstanceStatus {
+  const { queue, restarts, startError } = state;
+  return {
+    ...toInstanceAddress(address),
+    status,
+    queued: queue.length,
+    crashes: restarts.crashes,
+    ...(pid === undefined ? {} : { pid }),
+    ...(startError === undefined ? {} : { problem: describeProblem(startError) }),
+    ...(extensionStatuses && { extensions: extensionStatuses }),
+  };
+}
+
+function summaryOf(at: AgentAddress, { event, crashes, reason, deadAt }: DeadLetter): DeadLetterSummary {
+  return {
+    ...toInstanceAddress(at),
+    eventId: event.id,
+    crashes,
+    reason,
+    deadAt: deadAt.toISOString(),
+    ...(event.input === undefined ? {} : { input: event.input }),
+  };
+}
+
+function stopped(what: string): GoondanError {
+  return new GoondanError('E_SWARM_STOPPED', `The swarm is being stopped: ${what}.`);
+}

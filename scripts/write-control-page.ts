@@ -1,0 +1,39 @@
+// Writes the table of operations into docs/control-socket.md, from the table that client and server use.
+import { join } from 'node:path';
+import { operationNames, operations, PROTOCOL } from '../packages/runtime/src/control/operations.ts';
+import { markdownTable } from './markdown-table.ts';
+
+export const controlPage = join(import.meta.dir, '..', 'docs', 'control-socket.md');
+
+/** The page, with its table as the operations are now. */
+export function renderControlPage(page: string): string {
+  const table = /(?<=^<!-- npm run reference -->\n\n)\|.*?\n(?=\n)/ms;
+  if (!table.test(page)) throw new Error('docs/control-socket.md has no table of operations.');
+  return page.replace(table, renderOperations());
+}
+
+function renderOperations(): string {
+  const rows = operationNames.map((name) => {
+    const { method, path, request, answer, isPatient, stream } = operations[name];
+    const notes = [stream && streams[stream], isPatient && 'takes its time'].filter((note) => note !== undefined);
+    return [
+      `\`${name}\``,
+      `[\`${method} ${PROTOCOL}${path}\`](#${method.toLowerCase()}-v2${path.replaceAll('/', '')})`,
+      listFields(request.fields),
+      stream === 'always' ? 'events' : listFields(answer.fields),
+      notes.join(', '),
+    ];
+  });
+  return markdownTable(['method of `Swarm`', 'request', 'query of a GET, body of a POST', 'answer', 'how'], rows);
+}
+
+const streams = { always: 'a stream', accepted: 'a stream if you accept one' };
+
+function listFields(fields: readonly string[]): string {
+  return fields.length === 0 ? 'none' : fields.map((field) => `\`${field}\``).join(' ');
+}
+
+if (import.meta.main) {
+  await Bun.write(controlPage, renderControlPage(await Bun.file(controlPage).text()));
+  console.log(`Wrote ${operationNames.length} operations to docs/control-socket.md`);
+}
