@@ -1,5 +1,5 @@
 /** The whole page: on the left what there is, in the middle a conversation, on the right the onion of one of its turns. */
-import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useEffect, useState } from 'react';
 import { Conversation } from './conversation/conversation.tsx';
 import { Inspector } from './inspector/inspector.tsx';
@@ -12,7 +12,6 @@ import { ConnectionNotice } from './problems/connection-notice.tsx';
 import { Problem } from './problems/problem.tsx';
 import { changeRoute, type Route, type RouteChange } from './route/route.ts';
 import { useRoute } from './route/use-route.ts';
-import type { ShownConversation } from './conversation/shown-conversation.ts';
 import { useWorkspaces } from './server/use-workspaces.ts';
 import { useSwarm } from './server/use-swarm.ts';
 import { groupByAgent } from './sidebar/group-by-agent.ts';
@@ -29,7 +28,7 @@ export function Studio() {
   const view = swarm.view.value?.workspaceId === workspaceId ? swarm.view.value : undefined;
   const shown = shownConversation(route, view);
   const { at, turn } = route;
-  const live = shown && swarm.live[liveKey(shown.agent, shown.key)];
+  const live = shown && swarm.live[liveKey(shown.agent, shown.instanceKey)];
   useTitle(shown, view);
   // What was chosen for a person who named nothing stays what it is, whatever happens elsewhere meanwhile.
   useEffect(() => {
@@ -39,9 +38,12 @@ export function Studio() {
 
   const show = useCallback(
     (change: RouteChange, replace = false) => {
-      goTo(changeRoute({}, { workspaceId, agent: shown?.agent, key: shown?.key, at, turn, ...change }), { replace });
+      goTo(
+        changeRoute({}, { workspaceId, agent: shown?.agent, instanceKey: shown?.instanceKey, at, turn, ...change }),
+        { replace },
+      );
     },
-    [goTo, workspaceId, shown?.agent, shown?.key, at, turn],
+    [goTo, workspaceId, shown?.agent, shown?.instanceKey, at, turn],
   );
   useShortcuts({
     route,
@@ -77,7 +79,7 @@ export function Studio() {
           shown={shown}
           turn={turn}
           at={at}
-          version={`${swarm.versionOf(shown.agent, shown.key)} ${live === undefined ? '' : swarm.progress}`}
+          version={`${swarm.versionOf(shown.agent, shown.instanceKey)} ${live === undefined ? '' : swarm.progress}`}
           show={show}
         />
       )}
@@ -95,13 +97,13 @@ export function Studio() {
       return <Overview view={view} goTo={goTo} version={swarm.progress} lookAgain={swarm.lookAgain} />;
     return (
       <Conversation
-        key={liveKey(shown.agent, shown.key)}
+        key={liveKey(shown.agent, shown.instanceKey)}
         view={view}
         shown={shown}
         at={at}
         openTurn={turn}
         live={live}
-        version={swarm.versionOf(shown.agent, shown.key)}
+        version={swarm.versionOf(shown.agent, shown.instanceKey)}
         lookAgain={swarm.lookAgain}
         show={show}
       />
@@ -110,13 +112,14 @@ export function Studio() {
 }
 
 /** The one of the address; without one, the entry agent's newest. */
-function shownConversation(route: Route, view: WorkspaceView | undefined): ShownConversation | undefined {
-  if (route.agent !== undefined && route.key !== undefined) return { agent: route.agent, key: route.key };
+function shownConversation(route: Route, view: WorkspaceView | undefined): InstanceAddress | undefined {
+  if (route.agent !== undefined && route.instanceKey !== undefined)
+    return { agent: route.agent, instanceKey: route.instanceKey };
   if (route.workspaceId !== undefined || view === undefined) return undefined;
   const { conversations, entryAgent } = view;
   const newest = conversations.find(({ agent }) => agent === entryAgent) ?? conversations[0];
-  if (newest !== undefined) return { agent: newest.agent, key: newest.key };
-  return entryAgent === undefined ? undefined : { agent: entryAgent, key: 'default' };
+  if (newest !== undefined) return { agent: newest.agent, instanceKey: newest.instanceKey };
+  return entryAgent === undefined ? undefined : { agent: entryAgent, instanceKey: 'default' };
 }
 
 function firstWorkspace(list: WorkspaceList | undefined): string | undefined {

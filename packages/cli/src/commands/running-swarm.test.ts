@@ -121,7 +121,7 @@ describe('a swarm that runs', () => {
     const studio = new StudioPlace({ stateRoot: place.stateRoot });
     await studio.enter();
     const { workspaces } = await studio.read<WorkspaceList>('/api/workspaces');
-    const at = `/api/workspaces/${workspaces[0]?.workspaceId}/timeline?agent=host&key=default`;
+    const at = `/api/workspaces/${workspaces[0]?.workspaceId}/timeline?agent=host&instanceKey=default`;
     expect((await studio.read<TimelineView>(at)).turns).toMatchObject([{ result: 'cancelled' }]);
     await studio.remove();
     await stop();

@@ -179,7 +179,7 @@ describe('with a bundle', () => {
     const studio = await startStudio(place.folder, folder, '--json');
     const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
     const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
-    const whom = { agent: 'host', key: 'default' };
+    const whom = { agent: 'host', instanceKey: 'default' };
     for (const [decision, expected] of [
       ['approve', 'Put: a book'],
       ['deny', 'They say: Not on a Friday.'],
@@ -192,7 +192,7 @@ describe('with a bundle', () => {
       expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
       expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: false });
       await until(async () =>
-        JSON.stringify(await studio.get(`${at}/conversation?agent=host&key=default`)).includes(expected),
+        JSON.stringify(await studio.get(`${at}/conversation?agent=host&instanceKey=default`)).includes(expected),
       );
     }
     await studio.stop('SIGTERM');

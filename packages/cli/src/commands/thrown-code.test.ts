@@ -132,9 +132,9 @@ describe('F-03 code of a bundle that throws', () => {
     await studio.enter();
     const { workspaces } = await studio.read<WorkspaceList>('/api/workspaces');
     const at = `/api/workspaces/${workspaces[0]?.workspaceId}`;
-    const { turns: committed } = await studio.read<TimelineView>(`${at}/timeline?agent=host&key=default`);
+    const { turns: committed } = await studio.read<TimelineView>(`${at}/timeline?agent=host&instanceKey=default`);
     expect(committed.at(-1)?.error).toMatchObject({ extension: 'house-rules', place: rulesPlace });
-    const { turns } = await studio.read<TurnList>(`${at}/turns?agent=host&key=default`);
+    const { turns } = await studio.read<TurnList>(`${at}/turns?agent=host&instanceKey=default`);
     const turn = turns.find(({ turnId }) => turnId === committed.at(-1)?.turnId) as TurnSummary;
     expect(turn).toMatchObject({ place: rulesPlace, stack: expect.stringContaining('house-rules.ts:5:48') });
     const trace = await studio.read<TraceView>(`${at}/trace?id=${turn.turnId}`);

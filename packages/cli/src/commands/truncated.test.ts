@@ -66,7 +66,7 @@ test('Y-09 a reply that ends with finish_reason length: the terminal, --json, tr
   const at = `/api/workspaces/${workspaces[0]?.workspaceId}`;
   const { turns } = await studio.read<TurnList>(`${at}/turns`);
   expect(turns.map(({ truncated }) => truncated)).toEqual([true, true]);
-  const { messages } = await studio.read<ConversationView>(`${at}/conversation?agent=host&key=default`);
+  const { messages } = await studio.read<ConversationView>(`${at}/conversation?agent=host&instanceKey=default`);
   expect(messages.at(-1)?.message.metadata).toEqual({ 'goondan.truncated': true });
   await studio.remove();
 });

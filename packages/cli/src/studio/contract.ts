@@ -17,7 +17,7 @@
  * | POST workspaces/ID/approval `ApprovalBody` | `Done`             |
  * | POST workspaces/ID/dead-letter `DeadLetterBody` | `Done`        |
  *
- * `conversation`, `timeline` and `history` are about one instance: `?agent=…&key=…`. What goes wrong is a status of 4xx
+ * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. What goes wrong is a status of 4xx
  * or 5xx and a `Refusal`.
  */
 import type {
@@ -26,6 +26,7 @@ import type {
   ConnectionStatus,
   DeadLetterSummary,
   HistoryPage,
+  InstanceAddress,
   InstanceStatus,
   LayerSummary,
   ReadTrace,
@@ -35,7 +36,7 @@ import type {
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
-export type { Acceptance } from '@goondan/runtime';
+export type { Acceptance, InstanceAddress } from '@goondan/runtime';
 export type { CodePlace, ExtensionStatusChanged } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
@@ -104,9 +105,7 @@ export interface AgentView {
   readonly layers: readonly LayerSummary[];
 }
 
-export interface InstanceView {
-  readonly agent: string;
-  readonly key: string;
+export interface InstanceView extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   readonly messages: number;
   /** `null` while no turn was opened. */
@@ -157,7 +156,7 @@ export interface TimelineTurn {
 /** `?before=SEQ&limit=N`: 100 when absent, 1000 at most. */
 export type HistoryView = Sent<HistoryPage>;
 
-/** `?agent=…&key=…&last=N`; all of the workspace when they are absent. Newest first. */
+/** `?agent=…&instanceKey=…&last=N`; all of the workspace when they are absent. Newest first. */
 export interface TurnList {
   readonly turns: readonly TurnSummary[];
 }
@@ -173,15 +172,11 @@ export type TraceView = ReadTrace;
 export type StudioNotice =
   Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
 
-export interface SendBody {
-  readonly agent: string;
-  readonly key: string;
+export interface SendBody extends InstanceAddress {
   readonly input: string;
 }
 
-export interface CancelBody {
-  readonly agent: string;
-  readonly key: string;
+export interface CancelBody extends InstanceAddress {
   /** The turn that runs when absent. */
   readonly turnId?: string;
 }
@@ -193,9 +188,7 @@ export interface ApprovalBody {
   readonly note?: string;
 }
 
-export interface DeadLetterBody {
-  readonly agent: string;
-  readonly key: string;
+export interface DeadLetterBody extends InstanceAddress {
   readonly eventId: string;
   readonly action: 'retry' | 'drop';
 }

@@ -1,15 +1,15 @@
-import type { Acceptance, WorkspaceView } from '@goondan/cli/studio';
+import type { Acceptance, InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { liveKey } from '../live/live-turns.ts';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { keepDraft, readDraft } from './draft.ts';
 import type { SentInput } from './sent-inputs.ts';
-import type { Show, ShownConversation } from './shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 
 interface ComposerProps {
   readonly view: WorkspaceView;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   readonly isNow: boolean;
   readonly show: Show;
   /** It is on disk. */
@@ -19,8 +19,8 @@ interface ComposerProps {
 /** What the server takes; more is refused there. */
 const LONGEST = 500_000;
 
-export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: ComposerProps) {
-  const draft = `${view.workspaceId} ${liveKey(agent, key)}`;
+export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onSent }: ComposerProps) {
+  const draft = `${view.workspaceId} ${liveKey(agent, instanceKey)}`;
   const [text, setText] = useState(() => readDraft(draft));
   const box = useRef<HTMLTextAreaElement>(null);
   const [problem, setProblem] = useState<Error>();
@@ -34,7 +34,7 @@ export function Composer({ view, shown: { agent, key }, isNow, show, onSent }: C
     if (text.trim() === '' || isSending) return;
     setSending(true);
     try {
-      const asked = { agent, key, input: text };
+      const asked = { agent, instanceKey, input: text };
       const { turnId, eventId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), asked);
       onSent({ turnId, eventId, text });
       write('');

@@ -1,18 +1,17 @@
-import type { WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { describeStatus } from '../sidebar/conversation-list.tsx';
 import { describeParts } from '../text/describe-parts.ts';
-import type { ShownConversation } from './shown-conversation.ts';
 
 interface ConversationHeadProps {
   readonly view: WorkspaceView;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   readonly isWorking: boolean;
   /** For a person. */
   readonly isWaiting: boolean;
 }
 
-export function ConversationHead({ view, shown: { agent, key }, isWorking, isWaiting }: ConversationHeadProps) {
-  const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
+export function ConversationHead({ view, shown: { agent, instanceKey }, isWorking, isWaiting }: ConversationHeadProps) {
+  const instance = view.conversations.find((each) => each.agent === agent && each.instanceKey === instanceKey);
   const made = view.agents.find(({ name }) => name === agent);
   const status = statusOf();
   return (
@@ -20,8 +19,8 @@ export function ConversationHead({ view, shown: { agent, key }, isWorking, isWai
       <div>
         <h1>
           {agent}{' '}
-          <span className="key" title={key}>
-            {key}
+          <span className="key" title={instanceKey}>
+            {instanceKey}
           </span>
         </h1>
         <p className="quiet">

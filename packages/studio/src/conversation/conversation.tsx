@@ -1,5 +1,5 @@
 /** One conversation: as it is while it goes on, or as it was at a moment of its life. */
-import type { WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
@@ -11,14 +11,14 @@ import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { LiveTurnBlock } from './live-turn-block.tsx';
 import { PendingInputs } from './pending-inputs.tsx';
-import type { Show, ShownConversation } from './shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 import { TurnBlock } from './turn-block.tsx';
 import { useConversation } from './use-conversation.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 
 interface ConversationProps {
   readonly view: WorkspaceView;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   readonly at: number | undefined;
   /** Whose onion is open. */
   readonly openTurn: string | undefined;
@@ -35,13 +35,13 @@ const MOST_MESSAGES = 1000;
 
 export function Conversation({ view, shown, at, openTurn, live, version, lookAgain, show }: ConversationProps) {
   const { workspaceId } = view;
-  const { agent, key } = shown;
+  const { agent, instanceKey } = shown;
   const [last, setLast] = useState(FIRST_PAGE);
   const talk = useConversation({ view, shown, at, heard: live, commits: version, last });
   const { running, approvals, earlier } = talk;
   const isNow = at === undefined;
   const { box, content } = useStickToEnd(at);
-  const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === key);
+  const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === instanceKey);
 
   return (
     <main className="middle">
@@ -102,7 +102,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
         newest={talk.messages.at(-1)}
       />
       <Composer
-        key={`${workspaceId} ${liveKey(agent, key)}`}
+        key={`${workspaceId} ${liveKey(agent, instanceKey)}`}
         view={view}
         shown={shown}
         isNow={isNow}

@@ -5,7 +5,7 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { splitText } from './message-parts.ts';
 import { PieceOfMessage } from './piece-of-message.tsx';
-import type { Show } from './shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
@@ -26,12 +26,12 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
 export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
   const [cancelled, setCancelled] = useState<string>();
-  const { agent, key, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
+  const { agent, instanceKey, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
   const cancel = () => {
     setCancelled(turnId);
     // Named, so that a click that comes late does not end the next one.
     const named = turnId === undefined ? {} : { turnId };
-    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, key, ...named }).catch((error: unknown) => {
+    postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, instanceKey, ...named }).catch((error: unknown) => {
       setCancelled(undefined);
       setProblem(error instanceof Error ? error : new Error(String(error)));
     });

@@ -4,7 +4,7 @@ import { counted } from '../text/counted.ts';
 import { describeAuthor } from './describe-author.ts';
 import { type Outcomes, piecesOf, type ShownMessage } from './message-parts.ts';
 import { PieceOfMessage } from './piece-of-message.tsx';
-import type { Show } from './shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 
 interface MessageCardProps {
   /** Whose conversation it is: what its model says, it says. */

@@ -6,7 +6,7 @@ import { counted } from '../text/counted.ts';
 import type { TurnGroup } from './group-by-turn.ts';
 import { MessageCard } from './message-card.tsx';
 import type { Outcomes } from './message-parts.ts';
-import type { Show } from './shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 
 interface TurnBlockProps {
   readonly agent: string;

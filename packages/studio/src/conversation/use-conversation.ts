@@ -1,5 +1,5 @@
 /** What there is to show of one conversation, put together from what was read, what is heard, and what was sent from here. */
-import type { ConversationView, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
+import type { ConversationView, InstanceAddress, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useMemo, useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
 import { addressOf } from '../server/ask-server.ts';
@@ -8,13 +8,12 @@ import { useRecorded } from '../server/use-recorded.ts';
 import { groupByTurn } from './group-by-turn.ts';
 import { callsIn, outcomesOf } from './message-parts.ts';
 import { pendingInputs, type SentInput } from './sent-inputs.ts';
-import type { ShownConversation } from './shown-conversation.ts';
 import { useLiveTurn } from './use-live-turn.ts';
 import { useWhenMissed } from './use-when-missed.ts';
 
 export interface ConversationQuestion {
   readonly view: WorkspaceView;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   /** Now, when absent. */
   readonly at: number | undefined;
   /** The turn that runs, as far as notices told. */
@@ -27,12 +26,12 @@ export interface ConversationQuestion {
 
 export function useConversation({ view, shown, at, heard, commits, last }: ConversationQuestion) {
   const { workspaceId } = view;
-  const { agent, key } = shown;
-  const instance = view.conversations.find((each) => each.agent === agent && each.key === key);
+  const { agent, instanceKey } = shown;
+  const instance = view.conversations.find((each) => each.agent === agent && each.instanceKey === instanceKey);
   const isKnown = instance !== undefined;
   const [sent, setSent] = useState<readonly SentInput[]>([]);
   const ask = (what: string, query = {}) =>
-    isKnown ? addressOf(workspaceId, what, { agent, key, ...query }) : undefined;
+    isKnown ? addressOf(workspaceId, what, { agent, instanceKey, ...query }) : undefined;
   const [missed, setMissed] = useState(0);
   const version = `${commits} ${missed}`;
   const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
@@ -65,7 +64,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
     useCallback(() => setMissed((count) => count + 1), []),
   );
   const approvals = view.approvals.filter(
-    (each) => (each.agent === agent && each.instanceKey === key) || each.traceId === running?.traceId,
+    (each) => (each.agent === agent && each.instanceKey === instanceKey) || each.traceId === running?.traceId,
   );
   const hasAnswer = conversation.value !== undefined || !isKnown;
   return {

@@ -1,8 +1,8 @@
 /** The events around a moment, a page of them: every change of the conversation, who made it, and what it did. */
-import type { HistoryView } from '@goondan/cli/studio';
+import type { HistoryView, InstanceAddress } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import { describeAuthor } from '../conversation/describe-author.ts';
-import type { Show, ShownConversation } from '../conversation/shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
@@ -11,7 +11,7 @@ import { describeEvent } from './describe-event.ts';
 
 interface EventListProps {
   readonly workspaceId: string;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   readonly at: number | undefined;
   readonly version: string;
   readonly show: Show;
@@ -19,10 +19,10 @@ interface EventListProps {
 
 const PAGE = 100;
 
-export function EventList({ workspaceId, shown: { agent, key }, at, version, show }: EventListProps) {
+export function EventList({ workspaceId, shown: { agent, instanceKey }, at, version, show }: EventListProps) {
   // Pages have fixed borders, so that a step of the slider does not ask for another one.
   const before = at === undefined ? undefined : (Math.floor(at / PAGE) + 1) * PAGE + PAGE / 2;
-  const address = addressOf(workspaceId, 'history', { agent, key, before, limit: 2 * PAGE });
+  const address = addressOf(workspaceId, 'history', { agent, instanceKey, before, limit: 2 * PAGE });
   const { value, error } = useAnswer<HistoryView>(address, version);
   const chosen = useRef<HTMLLIElement>(null);
   useEffect(() => {

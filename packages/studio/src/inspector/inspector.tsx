@@ -1,7 +1,7 @@
 /** One turn from the outside in, or the events around a moment. */
-import type { TraceView } from '@goondan/cli/studio';
+import type { InstanceAddress, TraceView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
-import type { Show, ShownConversation } from '../conversation/shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 import { isTyping } from '../keyboard/use-shortcuts.ts';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Onion } from '../onion/onion.tsx';
@@ -16,7 +16,7 @@ import { Tabs } from './tabs.tsx';
 
 interface InspectorProps {
   readonly workspaceId: string;
-  readonly shown: ShownConversation;
+  readonly shown: InstanceAddress;
   readonly turn: string;
   readonly at: number | undefined;
   /** Another one while the turn runs, and when it is committed. */

@@ -1,15 +1,14 @@
 /** The keys of the page. None of them counts while somebody types, and none is taken from the browser. */
-import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, InstanceView, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import type { Route, RouteChange } from '../route/route.ts';
-import type { ShownConversation } from '../conversation/shown-conversation.ts';
 
 export interface ShortcutParts {
   readonly route: Route;
   /** In the order of the list. */
   readonly conversations: readonly InstanceView[];
   readonly approvals: WorkspaceView['approvals'];
-  readonly shown: ShownConversation | undefined;
+  readonly shown: InstanceAddress | undefined;
   readonly show: (change: RouteChange) => void;
   readonly toggleHelp: () => void;
   readonly changeTheme: () => void;
@@ -82,9 +81,11 @@ function leave({ route, show }: ShortcutParts): void {
 }
 
 function move({ conversations, shown, show }: ShortcutParts, by: number): boolean {
-  const place = conversations.findIndex(({ agent, key }) => agent === shown?.agent && key === shown.key);
+  const place = conversations.findIndex(
+    ({ agent, instanceKey }) => agent === shown?.agent && instanceKey === shown.instanceKey,
+  );
   const next = conversations[place + by];
-  if (next !== undefined) show({ agent: next.agent, key: next.key, at: undefined, turn: undefined });
+  if (next !== undefined) show({ agent: next.agent, instanceKey: next.instanceKey, at: undefined, turn: undefined });
   return true;
 }
 
@@ -104,7 +105,7 @@ function clickOn(selector: string): boolean {
 /** It waits in another conversation. */
 function showApproval({ approvals: [first], show }: ShortcutParts): boolean {
   if (first === undefined) return false;
-  show({ agent: first.agent, key: first.instanceKey, at: undefined, turn: undefined });
+  show({ agent: first.agent, instanceKey: first.instanceKey, at: undefined, turn: undefined });
   return true;
 }
 

@@ -2,7 +2,7 @@
  * The turns that run right now, as far as notices tell of them: what is being written, which tools are at work. A pure
  * step from notice to notice, so that it can be tested without a browser. Bounded: see the constants.
  */
-import type { StudioNotice } from '@goondan/cli/studio';
+import type { InstanceAddress, StudioNotice } from '@goondan/cli/studio';
 
 export interface LiveTool {
   readonly id: string;
@@ -11,9 +11,7 @@ export interface LiveTool {
   readonly state: 'running' | 'waiting' | 'ok' | 'error';
 }
 
-export interface LiveTurn {
-  readonly agent: string;
-  readonly key: string;
+export interface LiveTurn extends InstanceAddress {
   readonly turnId?: string;
   readonly traceId?: string;
   /** Of the step that is being written now. */
@@ -35,8 +33,8 @@ export type LiveTurns = Readonly<Record<string, LiveTurn>>;
 const MOST_TOOLS = 100;
 const LONGEST_TEXT = 256 * 1024;
 
-export function liveKey(agent: string, key: string): string {
-  return JSON.stringify([agent, key]);
+export function liveKey(agent: string, instanceKey: string): string {
+  return JSON.stringify([agent, instanceKey]);
 }
 
 export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns {
@@ -66,13 +64,13 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
 type Delta = Extract<StudioNotice, { type: 'delta' }>;
 type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
 
-function begin(agent: string, key: string, payload: Payload): LiveTurn {
-  return { agent, key, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
+function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
+  return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
 }
 
 /** One whose beginning was not heard. */
-export function emptyTurn(agent: string, key: string): LiveTurn {
-  return { agent, key, text: '', reasoning: '', tools: [] };
+export function emptyTurn(agent: string, instanceKey: string): LiveTurn {
+  return { agent, instanceKey, text: '', reasoning: '', tools: [] };
 }
 
 function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
@@ -121,14 +119,14 @@ function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
   return { ...turn, ...namesIn(payload), tools: tools.slice(-MOST_TOOLS) };
 }
 
-function change(turns: LiveTurns, agent: string, key: string, how: (turn: LiveTurn) => LiveTurn): LiveTurns {
-  const id = liveKey(agent, key);
-  const { isDoubted: _heardOf, ...turn } = turns[id] ?? emptyTurn(agent, key);
+function change(turns: LiveTurns, agent: string, instanceKey: string, how: (turn: LiveTurn) => LiveTurn): LiveTurns {
+  const id = liveKey(agent, instanceKey);
+  const { isDoubted: _heardOf, ...turn } = turns[id] ?? emptyTurn(agent, instanceKey);
   return { ...turns, [id]: how(turn) };
 }
 
-function without(turns: LiveTurns, agent: string, key: string): LiveTurns {
-  const { [liveKey(agent, key)]: _ended, ...others } = turns;
+function without(turns: LiveTurns, agent: string, instanceKey: string): LiveTurns {
+  const { [liveKey(agent, instanceKey)]: _ended, ...others } = turns;
   return others;
 }
 

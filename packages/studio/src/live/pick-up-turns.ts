@@ -4,8 +4,10 @@ import { emptyTurn, liveKey, type LiveTurns } from './live-turns.ts';
 /** Turns that began while nobody listened, and still run: before the page was opened, or in a gap of its stream. */
 export function pickUpTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
   const unheard = instances.filter(
-    ({ agent, key, status }) => status === 'working' && turns[liveKey(agent, key)] === undefined,
+    ({ agent, instanceKey, status }) => status === 'working' && turns[liveKey(agent, instanceKey)] === undefined,
   );
-  const pickedUp = unheard.map(({ agent, key }) => [liveKey(agent, key), emptyTurn(agent, key)] as const);
+  const pickedUp = unheard.map(
+    ({ agent, instanceKey }) => [liveKey(agent, instanceKey), emptyTurn(agent, instanceKey)] as const,
+  );
   return pickedUp.length === 0 ? turns : { ...turns, ...Object.fromEntries(pickedUp) };
 }

@@ -36,5 +36,5 @@ describe('a turn whose beginning was not heard', () => {
 });
 
 function instance(status: InstanceView['status']): InstanceView {
-  return { agent: 'concierge', key: 'default', status, messages: 0, updatedAt: null, queued: 0, crashes: 0 };
+  return { agent: 'concierge', instanceKey: 'default', status, messages: 0, updatedAt: null, queued: 0, crashes: 0 };
 }

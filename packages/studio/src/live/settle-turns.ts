@@ -8,7 +8,7 @@ import { liveKey, type LiveTurns } from './live-turns.ts';
  */
 export function settleTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
   if (Object.keys(turns).length === 0) return turns;
-  const busy = new Set(instances.filter(isBusy).map(({ agent, key }) => liveKey(agent, key)));
+  const busy = new Set(instances.filter(isBusy).map(({ agent, instanceKey }) => liveKey(agent, instanceKey)));
   const kept = Object.entries(turns).flatMap(([id, turn]) => {
     if (busy.has(id)) return [[id, turn] as const];
     return turn.isDoubted === true ? [] : [[id, { ...turn, isDoubted: true }] as const];

@@ -12,12 +12,12 @@ export function BrokenConversations({ view: { workspaceId, conversations } }: { 
     <section>
       <h2>Problems</h2>
       <ul className="plain-list">
-        {broken.slice(0, MOST_SHOWN).map(({ agent, key, problem }) => (
-          <li key={`${agent} ${key}`}>
+        {broken.slice(0, MOST_SHOWN).map(({ agent, instanceKey, problem }) => (
+          <li key={`${agent} ${instanceKey}`}>
             <span className="dot is-broken" aria-hidden="true" />
             <span>
-              <a href={writeRoute({ workspaceId, agent, key })}>
-                {agent} {key}
+              <a href={writeRoute({ workspaceId, agent, instanceKey })}>
+                {agent} {instanceKey}
               </a>{' '}
               <span className="bad">{problem}</span>
             </span>

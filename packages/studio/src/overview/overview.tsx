@@ -50,7 +50,10 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
         {view.agents.length > 0 && (
           <section>
             <h2>Agents</h2>
-            <AgentGraph view={view} open={(agent) => goTo({ workspaceId, agent, key: newestKey(view, agent) })} />
+            <AgentGraph
+              view={view}
+              open={(agent) => goTo({ workspaceId, agent, instanceKey: newestKey(view, agent) })}
+            />
           </section>
         )}
         <AgentTools agents={view.agents} />
@@ -89,7 +92,7 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
                       href={writeRoute({
                         workspaceId,
                         agent: turn.agentName,
-                        key: turn.instanceKey,
+                        instanceKey: turn.instanceKey,
                         turn: turn.turnId,
                       })}
                     >
@@ -127,5 +130,5 @@ function dotOf(status: WorkspaceView['connections'][number]['status'], problem: 
 }
 
 function newestKey({ conversations }: WorkspaceView, agent: string): string {
-  return conversations.find((each) => each.agent === agent)?.key ?? 'default';
+  return conversations.find((each) => each.agent === agent)?.instanceKey ?? 'default';
 }

@@ -30,9 +30,9 @@ function DeadLetter({
   const act = async (action: 'retry' | 'drop') => {
     if (state !== 'open') return;
     setState('asked');
-    const { agent, instanceKey: key, eventId } = letter;
+    const { agent, instanceKey, eventId } = letter;
     try {
-      await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, key, eventId, action });
+      await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, instanceKey, eventId, action });
       // Done, or there was nothing to do it to any more.
       setState('gone');
       lookAgain();

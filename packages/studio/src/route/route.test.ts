@@ -5,26 +5,26 @@ describe('the address of what is shown', () => {
   const routes: Route[] = [
     {},
     { workspaceId: 'demo' },
-    { workspaceId: 'demo', agent: 'concierge', key: 'default' },
-    { workspaceId: 'demo-1a', agent: 'a', key: '../x/?#% é', at: 0 },
-    { workspaceId: 'demo', agent: 'a', key: 'b', at: 12, turn: 'turn-1' },
+    { workspaceId: 'demo', agent: 'concierge', instanceKey: 'default' },
+    { workspaceId: 'demo-1a', agent: 'a', instanceKey: '../x/?#% é', at: 0 },
+    { workspaceId: 'demo', agent: 'a', instanceKey: 'b', at: 12, turn: 'turn-1' },
   ];
   test.each(routes.map((route) => [writeRoute(route), route] as const))('%s', (hash, route) => {
     expect(readRoute(hash)).toEqual(route);
   });
 
   test('a change puts something in, or takes it away', () => {
-    const here = { workspaceId: 'demo', agent: 'a', key: 'b', at: 3 };
+    const here = { workspaceId: 'demo', agent: 'a', instanceKey: 'b', at: 3 };
     expect(changeRoute(here, { turn: 't', at: undefined })).toStrictEqual({
       workspaceId: 'demo',
       agent: 'a',
-      key: 'b',
+      instanceKey: 'b',
       turn: 't',
     });
   });
 
   test('a key with half a character in it has an address all the same', () => {
-    expect(writeRoute({ workspaceId: 'demo', agent: 'a', key: 'x\ud800' })).toBe('#/demo/a/x%EF%BF%BD');
+    expect(writeRoute({ workspaceId: 'demo', agent: 'a', instanceKey: 'x\ud800' })).toBe('#/demo/a/x%EF%BF%BD');
   });
 
   test.each([
@@ -32,7 +32,7 @@ describe('the address of what is shown', () => {
     ['#', {}],
     ['#//a/b', {}],
     ['#/demo/a', { workspaceId: 'demo' }],
-    ['#/demo/%/b', { workspaceId: 'demo', agent: '%', key: 'b' }],
+    ['#/demo/%/b', { workspaceId: 'demo', agent: '%', instanceKey: 'b' }],
     ['#/demo?at=-1', { workspaceId: 'demo' }],
     ['#/demo?at=1.5&turn=', { workspaceId: 'demo' }],
   ])('what somebody typed: %p', (hash, route) => {

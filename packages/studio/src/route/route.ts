@@ -3,7 +3,7 @@
 export interface Route {
   readonly workspaceId?: string;
   readonly agent?: string;
-  readonly key?: string;
+  readonly instanceKey?: string;
   /** The conversation as it was after this event; now, when absent. */
   readonly at?: number;
   /** The turn whose onion is open. */
@@ -13,6 +13,9 @@ export interface Route {
 /** Another one from here; `undefined` takes something away. */
 export type RouteChange = { readonly [Name in keyof Route]?: Route[Name] | undefined };
 
+/** Shows something else. `replace`: without a step for the back button. */
+export type Show = (change: RouteChange, replace?: boolean) => void;
+
 export function changeRoute(route: Route, change: RouteChange): Route {
   const changed = Object.entries({ ...route, ...change }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(changed);
@@ -20,20 +23,20 @@ export function changeRoute(route: Route, change: RouteChange): Route {
 
 export function readRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  const [workspaceId, agent, key] = path.split('/').map(decodePart);
+  const [workspaceId, agent, instanceKey] = path.split('/').map(decodePart);
   const params = new URLSearchParams(query);
   const at = Number(params.get('at') ?? Number.NaN);
   const turn = params.get('turn') ?? '';
   return {
     ...(workspaceId ? { workspaceId } : {}),
-    ...(workspaceId && agent && key !== undefined ? { agent, key } : {}),
+    ...(workspaceId && agent && instanceKey !== undefined ? { agent, instanceKey } : {}),
     ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
     ...(turn === '' ? {} : { turn }),
   };
 }
 
-export function writeRoute({ workspaceId, agent, key, at, turn }: Route): string {
-  const parts = [workspaceId, agent, key].filter((part) => part !== undefined).map(encodePart);
+export function writeRoute({ workspaceId, agent, instanceKey, at, turn }: Route): string {
+  const parts = [workspaceId, agent, instanceKey].filter((part) => part !== undefined).map(encodePart);
   const params = new URLSearchParams();
   if (at !== undefined) params.set('at', String(at));
   if (turn !== undefined) params.set('turn', turn);

@@ -16,7 +16,7 @@ export interface Swarm {
   readonly view: Answered<WorkspaceView>;
   readonly live: LiveTurns;
   /** Another one when this conversation changed on disk: what is read of it may be read again. */
-  readonly versionOf: (agent: string, key: string) => number;
+  readonly versionOf: (agent: string, instanceKey: string) => number;
   /** Grows while turns run: for whoever shows one that is not over. */
   readonly progress: number;
   /** Why notices do not come, as far as the server said; `undefined` when they do. */
@@ -71,6 +71,9 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
   useEffect(() => {
     if (hasDoubt) lookLater();
   }, [hasDoubt, value, lookLater]);
-  const versionOf = useCallback((agent: string, key: string) => commits.get(liveKey(agent, key)) ?? 0, [commits]);
+  const versionOf = useCallback(
+    (agent: string, instanceKey: string) => commits.get(liveKey(agent, instanceKey)) ?? 0,
+    [commits],
+  );
   return { view, live, versionOf, progress, streamProblem, lookAgain };
 }

@@ -1,6 +1,5 @@
-import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, InstanceView, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
-import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import { liveKey, type LiveTurns } from '../live/live-turns.ts';
 import { writeRoute } from '../route/route.ts';
 import { describeAge } from '../time/describe-time.ts';
@@ -8,7 +7,7 @@ import { groupByAgent } from './group-by-agent.ts';
 
 interface ConversationListProps {
   readonly view: WorkspaceView;
-  readonly shown: ShownConversation | undefined;
+  readonly shown: InstanceAddress | undefined;
   readonly live: LiveTurns;
 }
 
@@ -20,7 +19,7 @@ export function ConversationList({ view, shown, live }: ConversationListProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [shown?.agent, shown?.key]);
+  }, [shown?.agent, shown?.instanceKey]);
   if (groups.length === 0) return <p className="quiet sidebar-note">No conversations yet.</p>;
   return (
     <div className="conversations" ref={list}>
@@ -28,19 +27,21 @@ export function ConversationList({ view, shown, live }: ConversationListProps) {
         <section key={agent}>
           <h2>{agent}</h2>
           {conversations.slice(0, MOST_SHOWN).map((conversation) => {
-            const { key, updatedAt, problem } = conversation;
-            const isShown = shown?.agent === agent && shown.key === key;
-            const waiting = view.approvals.filter((each) => each.agent === agent && each.instanceKey === key).length;
+            const { instanceKey, updatedAt, problem } = conversation;
+            const isShown = shown?.agent === agent && shown.instanceKey === instanceKey;
+            const waiting = view.approvals.filter(
+              (each) => each.agent === agent && each.instanceKey === instanceKey,
+            ).length;
             return (
               <a
-                key={key}
+                key={instanceKey}
                 className={isShown ? 'sidebar-item is-shown' : 'sidebar-item'}
-                href={writeRoute({ workspaceId: view.workspaceId, agent, key })}
+                href={writeRoute({ workspaceId: view.workspaceId, agent, instanceKey })}
                 aria-current={isShown ? 'page' : undefined}
-                title={problem ?? `${agent} ${key}: ${describeStatus(conversation)}`}
+                title={problem ?? `${agent} ${instanceKey}: ${describeStatus(conversation)}`}
               >
                 <span className={`dot ${dotOf(conversation, live, waiting)}`} aria-hidden="true" />
-                <span className="sidebar-key">{key}</span>
+                <span className="sidebar-key">{instanceKey}</span>
                 {waiting > 0 ? (
                   <span className="badge">{waiting} waiting</span>
                 ) : (
@@ -63,9 +64,13 @@ export function describeStatus({ status, queued, crashes }: InstanceView): strin
   return `${status}${inputs}${crashes > 0 ? `, crashed ${crashes} times` : ''}`;
 }
 
-function dotOf({ agent, key, problem, crashes, status }: InstanceView, live: LiveTurns, waiting: number): string {
+function dotOf(
+  { agent, instanceKey, problem, crashes, status }: InstanceView,
+  live: LiveTurns,
+  waiting: number,
+): string {
   if (problem !== undefined || crashes > 0) return 'is-broken';
   if (waiting > 0) return 'is-waiting';
-  if (live[liveKey(agent, key)] !== undefined || status === 'working') return 'is-working';
+  if (live[liveKey(agent, instanceKey)] !== undefined || status === 'working') return 'is-working';
   return status === 'asleep' || status === 'stopped' ? 'is-stopped' : 'is-running';
 }

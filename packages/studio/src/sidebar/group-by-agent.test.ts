@@ -5,7 +5,7 @@ import { groupByAgent } from './group-by-agent.ts';
 test('agents stand in the order of the swarm, whoever worked last; those without a conversation are left out', () => {
   const conversations = [talk('worker', 'b'), talk('lead', 'a'), talk('gone', 'x'), talk('worker', 'a')];
   const groups = groupByAgent({ conversations, agents: [agent('lead'), agent('idle'), agent('worker')] });
-  expect(groups.map(([name, talks]) => `${name} ${talks.map(({ key }) => key).join()}`)).toEqual([
+  expect(groups.map(([name, talks]) => `${name} ${talks.map(({ instanceKey }) => instanceKey).join()}`)).toEqual([
     'lead a',
     'worker b,a',
     'gone x',
@@ -13,8 +13,8 @@ test('agents stand in the order of the swarm, whoever worked last; those without
   expect(groupByAgent(undefined)).toEqual([]);
 });
 
-function talk(name: string, key: string): InstanceView {
-  return { agent: name, key, status: 'idle', messages: 0, updatedAt: null, queued: 0, crashes: 0 };
+function talk(name: string, instanceKey: string): InstanceView {
+  return { agent: name, instanceKey, status: 'idle', messages: 0, updatedAt: null, queued: 0, crashes: 0 };
 }
 
 function agent(name: string): AgentView {

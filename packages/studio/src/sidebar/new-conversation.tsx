@@ -29,7 +29,7 @@ function NameForm({ view, goTo, close }: NewConversationProps & { readonly close
     const [agent, key] = [form.get('agent'), form.get('key')];
     if (typeof agent !== 'string' || typeof key !== 'string' || key.trim() === '') return;
     setNext('.composer textarea');
-    goTo({ workspaceId: view.workspaceId, agent, key: key.trim() });
+    goTo({ workspaceId: view.workspaceId, agent, instanceKey: key.trim() });
     close();
   };
   const press = (event: KeyboardEvent) => {

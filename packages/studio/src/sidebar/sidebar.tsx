@@ -1,6 +1,5 @@
-import type { WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
-import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import type { LiveTurns } from '../live/live-turns.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { writeRoute } from '../route/route.ts';
@@ -14,7 +13,7 @@ interface SidebarProps {
   readonly list: WorkspaceList | undefined;
   readonly workspaceId: string | undefined;
   readonly view: WorkspaceView | undefined;
-  readonly shown: ShownConversation | undefined;
+  readonly shown: InstanceAddress | undefined;
   readonly live: LiveTurns;
   readonly goTo: GoTo;
   readonly openHelp: () => void;
@@ -23,7 +22,7 @@ interface SidebarProps {
 export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }: SidebarProps) {
   // Of a narrow window, where the list has no place of its own.
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.key]);
+  useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.instanceKey]);
   return (
     <nav className={isOpen ? 'sidebar is-open' : 'sidebar'} aria-label="Swarms and conversations">
       <header className="brand">

@@ -1,7 +1,7 @@
 /** The whole life of a conversation on one line, and the way to any moment of it. */
 import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
-import type { Show } from '../conversation/shown-conversation.ts';
+import type { Show } from '../route/route.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { Legend } from './legend.tsx';
 import { Tape } from './tape.tsx';

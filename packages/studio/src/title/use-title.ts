@@ -1,12 +1,12 @@
-import type { WorkspaceView } from '@goondan/cli/studio';
+import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect } from 'react';
-import type { ShownConversation } from '../conversation/shown-conversation.ts';
 import { nameOf } from '../text/name-of.ts';
 
 /** What a tab among many says: how many tool calls wait for a person, and what is shown. */
-export function useTitle(shown: ShownConversation | undefined, view: WorkspaceView | undefined): void {
+export function useTitle(shown: InstanceAddress | undefined, view: WorkspaceView | undefined): void {
   const waiting = view === undefined || view.approvals.length === 0 ? '' : `(${view.approvals.length}) `;
-  const what = shown === undefined ? view && nameOf(view.workspaceId, view.swarm) : `${shown.agent} ${shown.key}`;
+  const what =
+    shown === undefined ? view && nameOf(view.workspaceId, view.swarm) : `${shown.agent} ${shown.instanceKey}`;
   const title = `${waiting}${what === undefined ? '' : `${what} · `}Goondan Studio`;
   useEffect(() => {
     document.title = title;

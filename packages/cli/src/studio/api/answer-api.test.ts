@@ -45,7 +45,7 @@ afterEach(async () => {
   await place.remove();
 });
 
-const at = 'agent=clerk&key=default';
+const at = 'agent=clerk&instanceKey=default';
 const shop = '/api/workspaces/shop';
 
 async function startShop(): Promise<Swarm> {
@@ -90,7 +90,7 @@ describe('a swarm that runs', () => {
     await until(() => stream.notices.length > 0);
     expect(stream.notices[0]).toEqual({ type: 'swarm', isRunning: true });
 
-    const body = { agent: 'clerk', key: 'default', input: 'Good morning, all of you' };
+    const body = { agent: 'clerk', instanceKey: 'default', input: 'Good morning, all of you' };
     const accepted = await place.read<Acceptance>(`${shop}/send`, { body });
     expect(accepted).toMatchObject({ accepted: true, agent: 'clerk', instanceKey: 'default', duplicate: false });
     await until(() => stream.notices.some(({ type }) => type === 'turn.ended'));
@@ -112,7 +112,7 @@ describe('a swarm that runs', () => {
       pid: process.pid,
       entryAgent: 'clerk',
       agents: [{ name: 'clerk', tools: [], extensions: [], layers: [] }],
-      conversations: [{ agent: 'clerk', key: 'default', status: 'idle', messages: 2, queued: 0, crashes: 0 }],
+      conversations: [{ agent: 'clerk', instanceKey: 'default', status: 'idle', messages: 2, queued: 0, crashes: 0 }],
     });
     expect(view).not.toHaveProperty('startCommand');
 
@@ -139,7 +139,7 @@ describe('a swarm that runs', () => {
     expect(history.turns.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual([2]);
     // What is recorded of a turn is written a moment after its end.
     await until(async () => (await place.read<TurnList>(`${shop}/turns?last=5`)).turns[0]?.stepCount === 1);
-    const { turns } = await place.read<TurnList>(`${shop}/turns?agent=clerk&key=default`);
+    const { turns } = await place.read<TurnList>(`${shop}/turns?agent=clerk&instanceKey=default`);
     expect(turns).toMatchObject([{ turnId: accepted.turnId, agentName: 'clerk', finishReason: 'text_response' }]);
     const trace = await place.read<TraceView>(`${shop}/trace?id=${accepted.turnId}`);
     expect(trace).toMatchObject({ traceId: accepted.traceId, turns: [{ turnId: accepted.turnId }] });
@@ -209,14 +209,14 @@ describe('a swarm that does not run', () => {
       swarm: 'shop',
       isRunning: false,
       agents: [{ name: 'clerk' }],
-      conversations: [{ agent: 'clerk', key: 'default', status: 'asleep', messages: 2 }],
+      conversations: [{ agent: 'clerk', instanceKey: 'default', status: 'asleep', messages: 2 }],
     });
     expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
     const stream = place.watch('shop');
     await until(() => stream.notices.length > 0);
     expect(stream.notices).toEqual([{ type: 'swarm', isRunning: false }]);
     stream.leave();
-    const refused = await place.ask(`${shop}/send`, { body: { agent: 'clerk', key: 'default', input: 'hi' } });
+    const refused = await place.ask(`${shop}/send`, { body: { agent: 'clerk', instanceKey: 'default', input: 'hi' } });
     expect(refused.status).toBe(503);
     expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_CLOSED' } });
   });
@@ -249,7 +249,7 @@ describe('a swarm that does not run', () => {
       ],
     });
     const refused = await own.read<Refusal>(`/api/workspaces/${workspaceId}/send`, {
-      body: { agent: 'host', key: 'default', input: 'hi' },
+      body: { agent: 'host', instanceKey: 'default', input: 'hi' },
     });
     expect(refused.error).toMatchObject({
       code: 'E_CONTROL_CLOSED',
@@ -283,16 +283,18 @@ describe('a damaged conversation', () => {
     for (const _ of [1, 2]) {
       const { conversations, instances } = await place.read<WorkspaceView>(shop);
       expect(instances).toBe(3);
-      expect(Object.fromEntries(conversations.map(({ key, problem }) => [key, problem?.split(':')[0]]))).toEqual({
+      expect(
+        Object.fromEntries(conversations.map(({ instanceKey, problem }) => [instanceKey, problem?.split(':')[0]])),
+      ).toEqual({
         default: undefined,
         second: 'E_STORE_CORRUPT',
         third: 'E_STORE_CORRUPT',
       });
     }
-    const damaged = await place.ask(`${shop}/conversation?agent=clerk&key=second`);
+    const damaged = await place.ask(`${shop}/conversation?agent=clerk&instanceKey=second`);
     expect(damaged.status).toBe(500);
     expect(await damaged.json()).toMatchObject({ error: { code: 'E_STORE_CORRUPT' } });
-    expect((await place.ask(`${shop}/timeline?agent=clerk&key=second`)).status).toBe(500);
+    expect((await place.ask(`${shop}/timeline?agent=clerk&instanceKey=second`)).status).toBe(500);
     expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [{ instances: 3 }] });
   });
@@ -304,15 +306,15 @@ test('what is asked for and not there, or not well asked for, is refused with a 
   const cases: [string, number, string][] = [
     ['conversation?agent=clerk', 400, 'E_STUDIO_REQUEST'],
     ['conversation', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=default&at=-1', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=default&at=9', 404, 'E_HISTORY_RANGE'],
-    ['conversation?agent=clerk&key=default&last=1001', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=default&last=0', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=default&agent=x', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=default&__proto__=x', 400, 'E_STUDIO_REQUEST'],
-    ['conversation?agent=clerk&key=other', 404, 'E_INSTANCE_UNKNOWN'],
-    ['timeline?agent=..%2F..&key=default', 404, 'E_INSTANCE_UNKNOWN'],
-    ['history?agent=nobody&key=default', 404, 'E_INSTANCE_UNKNOWN'],
+    ['conversation?agent=clerk&instanceKey=default&at=-1', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&instanceKey=default&at=9', 404, 'E_HISTORY_RANGE'],
+    ['conversation?agent=clerk&instanceKey=default&last=1001', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&instanceKey=default&last=0', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&instanceKey=default&agent=x', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&instanceKey=default&__proto__=x', 400, 'E_STUDIO_REQUEST'],
+    ['conversation?agent=clerk&instanceKey=other', 404, 'E_INSTANCE_UNKNOWN'],
+    ['timeline?agent=..%2F..&instanceKey=default', 404, 'E_INSTANCE_UNKNOWN'],
+    ['history?agent=nobody&instanceKey=default', 404, 'E_INSTANCE_UNKNOWN'],
     ['trace', 400, 'E_STUDIO_REQUEST'],
     ['trace?id=nothing', 404, 'E_TRACE_UNKNOWN'],
     ['nothing', 404, 'E_STUDIO_REQUEST'],
@@ -329,7 +331,7 @@ describe('what a person does', () => {
   test('goes to the swarm as it was meant, and in the name of Studio', async () => {
     const swarm = await serveFake('fake');
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
-    const whom = { agent: 'entry', key: 'default' };
+    const whom = { agent: 'entry', instanceKey: 'default' };
     const { id } = fakeApproval;
     expect(await post('cancel', whom)).toEqual({ done: false });
     expect(await post('cancel', { ...whom, turnId: 'turn-e' })).toEqual({ done: false });
@@ -352,7 +354,7 @@ describe('what a person does', () => {
     expect(view).toMatchObject({ approvals: [{ id }], deadLetters: [{ eventId: 'dead' }] });
   });
 
-  const whom = { agent: 'clerk', key: 'default' };
+  const whom = { agent: 'clerk', instanceKey: 'default' };
   test('a body of another shape is refused, and nothing of it reaches the swarm', async () => {
     const swarm = await serveFake('fake');
     const cases: [string, unknown, number][] = [
@@ -362,8 +364,8 @@ describe('what a person does', () => {
       ['send', whom, 400],
       ['send', { ...whom, input: 1 }, 400],
       ['send', { ...whom, input: 'x', more: 1 }, 400],
-      ['send', { agent: '', key: 'default', input: 'x' }, 400],
-      ['send', { agent: 'x'.repeat(1025), key: 'default', input: 'x' }, 400],
+      ['send', { agent: '', instanceKey: 'default', input: 'x' }, 400],
+      ['send', { agent: 'x'.repeat(1025), instanceKey: 'default', input: 'x' }, 400],
       ['send', JSON.stringify({ ...whom, input: 'x'.repeat(1_000_001) }), 413],
       ['cancel', { agent: 'clerk' }, 400],
       ['approval', { id: 'x', decision: 'perhaps' }, 400],
@@ -403,7 +405,9 @@ describe('what a person does', () => {
 
   test('an error of the swarm arrives with its code', async () => {
     await startShop();
-    const response = await place.ask(`${shop}/send`, { body: { agent: 'nobody', key: 'default', input: 'hi' } });
+    const response = await place.ask(`${shop}/send`, {
+      body: { agent: 'nobody', instanceKey: 'default', input: 'hi' },
+    });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'E_AGENT_UNKNOWN' } });
   });

@@ -32,7 +32,7 @@ function view(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
 }
 
 function conversation(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
-  const query = readQuery(url, ['agent', 'key', 'at', 'last']);
+  const query = readQuery(url, ['agent', 'instanceKey', 'at', 'last']);
   const instance = addressOf(query);
   const at = numberOf(query, 'at', whole);
   const last = numberOf(query, 'last', { least: 1, most: 1000, otherwise: 200 });
@@ -43,12 +43,12 @@ function conversation(host: StudioHost, place: SwarmPlace, url: URL): Promise<ob
 }
 
 function timeline(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
-  const instance = addressOf(readQuery(url, ['agent', 'key']));
+  const instance = addressOf(readQuery(url, ['agent', 'instanceKey']));
   return read(host, place, instance, ['timeline'], (journal) => readTimeline(journal, instance));
 }
 
 function history(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
-  const query = readQuery(url, ['agent', 'key', 'before', 'limit']);
+  const query = readQuery(url, ['agent', 'instanceKey', 'before', 'limit']);
   const instance = addressOf(query);
   const before = numberOf(query, 'before', whole);
   const limit = numberOf(query, 'limit', { least: 1, most: 1000, otherwise: 100 });
@@ -57,13 +57,13 @@ function history(host: StudioHost, place: SwarmPlace, url: URL): Promise<object>
 }
 
 function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList> {
-  const query = readQuery(url, ['agent', 'key', 'last']);
+  const query = readQuery(url, ['agent', 'instanceKey', 'last']);
   const last = numberOf(query, 'last', { least: 1, most: 1000, otherwise: 50 });
-  const { agent, key } = query;
+  const { agent, instanceKey } = query;
   const question = {
     last,
     ...(agent === undefined ? {} : { agentName: agent }),
-    ...(key === undefined ? {} : { instanceKey: key }),
+    ...(instanceKey === undefined ? {} : { instanceKey }),
   };
   return host.reads.run(keyOf('turns', place, question), async () => ({ turns: await listTurns(place, question) }));
 }

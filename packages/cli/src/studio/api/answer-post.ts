@@ -21,12 +21,12 @@ export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, Answe
 const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
-  const { agent, key: instanceKey, input } = checkSend(body);
+  const { agent, instanceKey, input } = checkSend(body);
   return (await reach(host, place)).deliver({ agent, instanceKey, input });
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
-  const { agent, key: instanceKey, turnId } = checkCancel(body);
+  const { agent, instanceKey, turnId } = checkCancel(body);
   const at = { agent, instanceKey, ...(turnId === undefined ? {} : { eventId: eventIdOf(turnId) }) };
   return { done: await (await reach(host, place)).cancel(at) };
 }
@@ -41,10 +41,10 @@ async function answerApproval(host: StudioHost, place: SwarmPlace, body: unknown
 }
 
 async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
-  const { agent, key, eventId, action } = checkDeadLetter(body);
+  const { agent, instanceKey, eventId, action } = checkDeadLetter(body);
   const method = action === 'retry' ? 'retryDeadLetter' : 'dropDeadLetter';
   const swarm = await reach(host, place);
-  return { done: await swarm[method]({ agent, instanceKey: key, eventId }) };
+  return { done: await swarm[method]({ agent, instanceKey, eventId }) };
 }
 
 /** **Errors** — `E_CONTROL_CLOSED`, with what starts it where that is known. */

@@ -1,17 +1,17 @@
 /** The bodies of the contract, checked: what must be there is there, what is there is a text, and nothing else is. */
-import type { ApprovalBody, CancelBody, DeadLetterBody, SendBody } from '../contract.ts';
+import type { ApprovalBody, CancelBody, DeadLetterBody, InstanceAddress, SendBody } from '../contract.ts';
 import { StudioRefusal } from '../http/studio-refusal.ts';
 
 const LONGEST_NAME = 1024;
 
 /** **Errors** — `E_STUDIO_REQUEST`, as of the others. */
 export function checkSend(value: unknown): SendBody {
-  const fields = fieldsOf(value, ['agent', 'key', 'input']);
+  const fields = fieldsOf(value, ['agent', 'instanceKey', 'input']);
   return { ...addressIn(fields), input: textIn(fields, 'input') };
 }
 
 export function checkCancel(value: unknown): CancelBody {
-  const fields = fieldsOf(value, ['agent', 'key', 'turnId']);
+  const fields = fieldsOf(value, ['agent', 'instanceKey', 'turnId']);
   return { ...addressIn(fields), ...(fields.has('turnId') && { turnId: nameIn(fields, 'turnId') }) };
 }
 
@@ -22,7 +22,7 @@ export function checkApproval(value: unknown): ApprovalBody {
 }
 
 export function checkDeadLetter(value: unknown): DeadLetterBody {
-  const fields = fieldsOf(value, ['agent', 'key', 'eventId', 'action']);
+  const fields = fieldsOf(value, ['agent', 'instanceKey', 'eventId', 'action']);
   const action = oneIn(fields, 'action', ['retry', 'drop']);
   return { ...addressIn(fields), eventId: nameIn(fields, 'eventId'), action };
 }
@@ -36,8 +36,8 @@ function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return new Map(Object.entries(value));
 }
 
-function addressIn(fields: Fields): { readonly agent: string; readonly key: string } {
-  return { agent: nameIn(fields, 'agent'), key: nameIn(fields, 'key') };
+function addressIn(fields: Fields): InstanceAddress {
+  return { agent: nameIn(fields, 'agent'), instanceKey: nameIn(fields, 'instanceKey') };
 }
 
 function textIn(fields: Fields, field: string): string {

@@ -84,7 +84,7 @@ async function readConversations(
     }
     return views;
   });
-  const known = new Set(onDisk.map(({ agent, key }) => JSON.stringify([agent, key])));
+  const known = new Set(onDisk.map(({ agent, instanceKey }) => JSON.stringify([agent, instanceKey])));
   const others = running.filter((each) => !known.has(keyOf(each))).map((each) => describe(each, each, nothingYet));
   return [...onDisk, ...others].toSorted(byUse);
 }
@@ -110,13 +110,13 @@ async function viewInstance(
 }
 
 function describe(
-  { agent, instanceKey: key }: InstanceAddress,
+  { agent, instanceKey }: InstanceAddress,
   running: InstanceStatus | undefined,
   { messages, updatedAt, queued = 0 }: Pick<InstanceView, 'messages' | 'updatedAt'> & { readonly queued?: number },
 ): InstanceView {
   return {
     agent,
-    key,
+    instanceKey,
     status: running?.status ?? 'asleep',
     messages,
     updatedAt,
@@ -130,7 +130,7 @@ function describe(
 function byUse(one: InstanceView, other: InstanceView): number {
   const [first, second] = [one, other].map(({ updatedAt }) => updatedAt ?? '');
   if (first !== second) return (first ?? '') > (second ?? '') ? -1 : 1;
-  return JSON.stringify([one.agent, one.key]) < JSON.stringify([other.agent, other.key]) ? -1 : 1;
+  return JSON.stringify([one.agent, one.instanceKey]) < JSON.stringify([other.agent, other.instanceKey]) ? -1 : 1;
 }
 
 function keyOf({ agent, instanceKey }: InstanceAddress): string {

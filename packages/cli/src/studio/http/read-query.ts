@@ -20,9 +20,11 @@ export function readQuery<const Name extends string>({ searchParams }: URL, name
 }
 
 /** **Errors** — `E_STUDIO_REQUEST`. */
-export function addressOf({ agent, key }: Query<'agent' | 'key'>): AgentAddress {
-  if (agent === undefined || key === undefined) throw wrong('Which conversation is meant? Name `agent` and `key`.');
-  return { agentName: agent, instanceKey: key };
+export function addressOf({ agent, instanceKey }: Query<'agent' | 'instanceKey'>): AgentAddress {
+  if (agent === undefined || instanceKey === undefined) {
+    throw wrong('Which conversation is meant? Name `agent` and `instanceKey`.');
+  }
+  return { agentName: agent, instanceKey };
 }
 
 /** `otherwise` when absent. **Errors** — `E_STUDIO_REQUEST`. */
