@@ -16,9 +16,10 @@ function renderOperations(): string {
   const rows = operationNames.map((name) => {
     const { method, path, request, answer, isPatient, stream } = operations[name];
     const notes = [stream && streams[stream], isPatient && 'takes its time'].filter((note) => note !== undefined);
+    const heading = `${method} ${PROTOCOL}${path}`;
     return [
       `\`${name}\``,
-      `[\`${method} ${PROTOCOL}${path}\`](#${method.toLowerCase()}-v2${path.replaceAll('/', '')})`,
+      `[\`${heading}\`](#${heading.toLowerCase().replaceAll('/', '').replace(' ', '-')})`,
       listFields(request.fields),
       stream === 'always' ? 'events' : listFields(answer.fields),
       notes.join(', '),
