@@ -8,7 +8,7 @@
  *    splits only ES modules, so this takes two passes.
  *
  * The same sources and the same Bun give the same bytes, as long as the current folder is the repository's: names of
- * files depend on it. `build-runners.test.ts` compares.
+ * files depend on it. `build-runners.process.test.ts` compares.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { isTest, listRepository, readRepository, repository, type RepositoryFile } from './read-repository.ts';
+import {
+  codeBlock,
+  isTest,
+  listRepository,
+  readCodeBlocks,
+  readRepository,
+  repository,
+  type RepositoryFile,
+} from './read-repository.ts';
 import { processRooms, sharedRooms } from './runtime-rooms.ts';
 
 const runtimeSources = 'packages/runtime/src';
@@ -66,12 +74,6 @@ describe('the documents', () => {
     expect(
       quotes.filter(({ file, code }) => !isQuoteOf(file, code)).map(({ from, file }) => `${from}: ${file}`),
     ).toEqual([]);
-  });
-
-  test('docs/demo.md shows what `gdn demo` prints, times aside', async () => {
-    const [shown = ''] = readCodeBlocks(read('docs/demo.md').text, 'text gdn demo');
-    const demo = Bun.spawn(['node', join(repository, 'packages/cli/bin/gdn.mjs'), 'demo'], { stdin: 'ignore' });
-    expect(withoutTimes(shown)).toBe(withoutTimes((await demo.stdout.text()).trimEnd()));
   });
 
   test('docs/extension-api.md has every runtime event and every kind of middleware', () => {
@@ -177,15 +179,6 @@ function read(path: string): RepositoryFile {
   return file;
 }
 
-/** All of them, or those whose fence says exactly this. */
-function readCodeBlocks(text: string, kind?: string): string[] {
-  return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
-    kind === undefined || info === kind ? [code] : [],
-  );
-}
-
-const codeBlock = /^```(.*)\n([\s\S]*?)\n```$/gm;
-
 interface Quote {
   readonly from: string;
   /** Empty when the fence names none. */
@@ -204,10 +197,6 @@ function readQuotes({ path, text }: RepositoryFile): Quote[] {
 function isQuoteOf(file: string, code: string): boolean {
   const [source] = file === '' ? [] : readRepository(file);
   return source !== undefined && `\n${source.text}`.includes(`\n${code}\n`);
-}
-
-function withoutTimes(text: string): string {
-  return text.replaceAll(/\d+(\.\d+)? ms$/gm, 'N ms');
 }
 
 function readPaths(text: string): string[] {

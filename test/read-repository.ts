@@ -26,3 +26,12 @@ export function isTest(path: string): boolean {
   // What only tests import is not shipped either.
   return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio)\/src\/(?:.*\/)?testing\//.test(path);
 }
+
+/** The code blocks of a page: all of them, or those whose fence says exactly this. */
+export function readCodeBlocks(text: string, kind?: string): string[] {
+  return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
+    kind === undefined || info === kind ? [code] : [],
+  );
+}
+
+export const codeBlock = /^```(.*)\n([\s\S]*?)\n```$/gm;

@@ -44,11 +44,11 @@ test('Part 7 on a machine of a developer those tests are skipped, and the run sa
 
 /** Skips that no installation would change, and why. */
 const otherReasons: Readonly<Record<string, string>> = {
-  'packages/cli/src/wrong-use.test.ts': 'the superuser may read everything',
+  'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
   'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
   'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',
-  'scripts/run-bun.test.ts': 'it tests what a skip looks like',
-  'test/parts.test.ts': 'it tests what a skip looks like',
+  'scripts/run-bun.process.test.ts': 'it tests what a skip looks like',
+  'test/parts.process.test.ts': 'it tests what a skip looks like',
 };
 
 test('Part 7 every skip is for a part, or has a reason here', () => {

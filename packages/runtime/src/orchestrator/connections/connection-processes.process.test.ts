@@ -174,7 +174,7 @@ function open(
   };
 }
 
-/** Nobody asks here; see connector-asks.test.ts. */
+/** Nobody asks here; see connector-asks.process.test.ts. */
 const never = () => new Promise<never>(() => undefined);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
