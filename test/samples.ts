@@ -1,8 +1,14 @@
 /**
- * How many samples a proof takes: all of them in `npm run proof`, which sets `GOONDAN_PROOF=1`, and every fourth in
- * `npm test`, which everybody waits for. docs/decisions/0026-a-suite-of-four-minutes.md lists the numbers.
+ * How many samples a proof takes: every fourth in `npm test`, which everybody waits for, all of them in `npm run proof`
+ * (`GOONDAN_SAMPLES=all`), and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`).
+ * docs/decisions/0026-a-suite-of-four-minutes.md lists the numbers.
  */
-export const sampleStep = process.env['GOONDAN_PROOF'] === '1' ? 1 : 4;
+const steps = new Map([
+  ['all', 1],
+  ['few', 20],
+]);
+
+export const sampleStep = steps.get(process.env['GOONDAN_SAMPLES'] ?? '') ?? 4;
 
 /** The number to try; `full` is the number of `npm run proof`. */
 export function samples(full: number): number {
