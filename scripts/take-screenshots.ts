@@ -4,10 +4,12 @@
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { openChromium } from '../packages/studio/src/testing/chromium.ts';
 import { StudioPlace } from '../packages/studio/src/testing/studio-place.ts';
 
 const folder = join(import.meta.dir, '..', 'docs', 'images');
-const studio = new StudioPlace();
+const browser = await openChromium();
+const studio = new StudioPlace(browser);
 try {
   await studio.runDemo();
   await studio.openStudio('swarm');
@@ -35,6 +37,7 @@ try {
   await take(page, 'studio-past');
 } finally {
   await studio.close();
+  await browser.close();
 }
 
 async function say(page: Page, text: string, answer?: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Studio as a person has it: `gdn studio` on the demo swarm, in a real Chromium.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Page } from 'playwright-core';
-import { hasChromium } from './testing/chromium.ts';
+import type { Browser, Page } from 'playwright-core';
+import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
@@ -11,12 +11,20 @@ setDefaultTimeout(180_000);
 const question = 'What is the weather in Seoul for the next 30 days?';
 const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
 
+let browser: Browser;
+beforeAll(async () => {
+  if (hasChromium) browser = await openChromium();
+});
+afterAll(async () => {
+  if (hasChromium) await browser.close();
+});
+
 describe.skipIf(!hasChromium)('Studio in a browser', () => {
   let studio: StudioPlace;
   let page: Page;
 
   beforeAll(async () => {
-    studio = new StudioPlace();
+    studio = new StudioPlace(browser);
     await studio.runDemo();
     await studio.openStudio('swarm');
     page = await studio.openPage();
@@ -345,7 +353,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
 describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
   test('says what to type first, and shows what comes of it', async () => {
-    const studio = new StudioPlace();
+    const studio = new StudioPlace(browser);
     try {
       await studio.openStudio();
       const page = await studio.openPage('dark');
@@ -366,7 +374,7 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
   let page: Page;
 
   beforeAll(async () => {
-    studio = new StudioPlace();
+    studio = new StudioPlace(browser);
     await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 100, perTurn: 100 });
     await studio.openStudio();
     page = await studio.openPage();
@@ -408,7 +416,9 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
 async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
-  await page.keyboard.type(text);
+  // A long text is pasted: a browser takes its time for every key.
+  if (text.length < 100) await page.keyboard.type(text);
+  else await page.keyboard.insertText(text);
   await page.keyboard.press('Enter');
 }
 

@@ -1,7 +1,6 @@
-/** The demo swarm and `gdn studio` in processes of their own, and a browser that has the page open. For tests. */
-import type { Browser, Page } from 'playwright-core';
+/** The demo swarm and `gdn studio` in processes of their own, and pages of a browser that show it. For tests. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
-import { openChromium } from './chromium.ts';
 
 export class StudioPlace {
   readonly place = new GdnPlace();
@@ -9,7 +8,13 @@ export class StudioPlace {
   readonly complaints: string[] = [];
   url = '';
   #studio: ReturnType<GdnPlace['start']> | undefined;
-  #browser: Browser | undefined;
+  readonly #browser: Browser;
+  readonly #contexts: BrowserContext[] = [];
+
+  /** Whoever opened the browser closes it: one is enough for many places. */
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
 
   /** Writes the demo's bundle and runs it. */
   async runDemo(): Promise<void> {
@@ -29,8 +34,8 @@ export class StudioPlace {
   }
 
   async openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
-    this.#browser ??= await openChromium();
     const context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
+    this.#contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => void this.complaints.push(error.message));
@@ -49,7 +54,7 @@ export class StudioPlace {
 
   /** Returns what was left of it: nothing, when all is well. */
   async close(): Promise<string[]> {
-    await this.#browser?.close();
+    await Promise.all(this.#contexts.map((context) => context.close()));
     await this.closeStudio();
     await this.place.run('stop', '--bundle', 'swarm');
     return this.place.remove();
