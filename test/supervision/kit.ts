@@ -22,6 +22,7 @@ import {
 import type { JsonObject, Message } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
+import { usedMs } from '../used-ms.ts';
 
 export const workspace = 'supervision';
 /** For one test: the machine may be busy. */
@@ -258,11 +259,6 @@ export function watchLoop(): Disposable & { readonly longestWorkMs: number } {
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
-}
-
-function usedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }
 
 const LOOK_MS = 5;

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { usedMs } from '../../../../../test/used-ms.ts';
 import { checksum } from './checksum.ts';
 import { readLines } from './read-lines.ts';
 import { sealLines } from './seal-lines.ts';
@@ -70,8 +71,8 @@ test('numbers that do not grow are damage', () => {
 });
 
 test('a line of 10 MB that is none of ours takes less than a second', () => {
-  const started = performance.now();
+  const started = usedMs();
   const long = Buffer.concat([bytes, Buffer.alloc(10 * 2 ** 20, 'x'), Buffer.from('\n')]);
   expect(readLines(long).damage).toBeDefined();
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(usedMs() - started).toBeLessThan(1000);
 });
