@@ -1,18 +1,18 @@
 import type { JsonObject } from './json.ts';
 
-/** Where an event came from. Stamped by the runtime, never by the sender. */
+/** The origin of an event. The runtime sets it, never the sender. */
 export interface AgentEventSource {
   readonly kind: 'agent' | 'connector' | 'cli';
   readonly name: string;
 }
 
-/** Where the answer goes when somebody waits for it. */
+/** The address for the answer, when a caller waits for it. */
 export interface ReplyAddress {
   readonly target: string;
   readonly correlationId: string;
 }
 
-/** One agent instance: where an event goes. */
+/** One agent instance, the address of an event. */
 export interface AgentAddress {
   readonly agentName: string;
   readonly instanceKey: string;
@@ -27,20 +27,20 @@ export interface AgentEvent {
   readonly input?: string;
   readonly instanceKey: string;
   readonly source: AgentEventSource;
-  /** Who is asking, as the connector established it. Handed on unchanged; bundle code cannot set it. */
+  /** The identity of the sender, as the connector established it. Passed on unchanged; bundle code cannot set it. */
   readonly auth?: JsonObject;
   readonly replyTo?: ReplyAddress;
   readonly metadata?: JsonObject;
-  /** The instances that wait for this event's answer, the first caller first. Stamped by the runtime. */
+  /** The instances that wait for this event's answer, the first caller first. The runtime sets it. */
   readonly callChain?: readonly AgentAddress[];
-  /** Ties the turns of one question together. 32 lowercase hexadecimal digits; another text is carried as it is. */
+  /** Ties the turns of one question together. 32 lowercase hexadecimal digits; any other text is kept unchanged. */
   readonly traceId: string;
   /**
-   * The span that asked for this turn, of another agent or of a caller outside: the turn's own span hangs under it. 16
-   * lowercase hexadecimal digits; another text does not count.
+   * The span that asked for this turn, of another agent or of an outside caller: the parent of the turn's span. 16
+   * lowercase hexadecimal digits; any other text is ignored.
    */
   readonly parentSpanId?: string;
-  /** False: whoever began the trace does not record it, so no spans of it are exported. Handed on to called agents. */
+  /** False: the caller does not record the trace, so its spans are not exported. Passed on to called agents. */
   readonly isSampled?: boolean;
   readonly createdAt: Date;
 }

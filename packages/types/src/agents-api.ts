@@ -7,19 +7,19 @@ export interface AgentRequest {
   /** The caller's own key when absent. */
   instanceKey?: string;
   /**
-   * Counted from the start of the callee's turn; `policy.requestTimeoutMs` when absent, which is 15 000 unless set. The
-   * caller's own turn goes on counting.
+   * Milliseconds from the start of the callee's turn; `policy.requestTimeoutMs` when absent, 15 000 by default. The
+   * deadline of the caller's own turn keeps counting.
    */
   timeoutMs?: number;
   /** JSON; arrives as the callee's `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;
 }
 
-/** Not an interface, which no type checker takes for JSON: tools return it as it is. */
+/** A type, because type checkers do not accept an interface as JSON: tools return it unchanged. */
 export type AgentResponse = {
   target: string;
   response: string;
-  /** True when the response ended at a limit of tokens and is not whole; absent otherwise. */
+  /** True when the response reached a token limit and is incomplete; absent otherwise. */
   truncated?: boolean;
 };
 
@@ -29,7 +29,7 @@ export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
 export interface AgentInstance {
   readonly agentName: string;
   readonly instanceKey: string;
-  /** `waiting`: for a process, or for its restart. `asleep`: without a process, until somebody writes to it. */
+  /** `waiting`: for a process, or for its restart. `asleep`: without a process, until the next input. */
   readonly status: 'working' | 'idle' | 'starting' | 'waiting' | 'does not start' | 'stopped' | 'asleep';
 }
 
@@ -51,15 +51,15 @@ export interface AgentsApi {
    */
   request(params: AgentRequest): Promise<AgentResponse>;
 
-  /** Leaves a message with another agent and does not wait. Resolves when the message is accepted. */
+  /** Sends a message to another agent without waiting for an answer. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;
 
-  /** Everyone in the swarm who can be asked, this agent included. */
+  /** All agents of the swarm that can be asked, this one included. */
   catalog(): readonly AgentCard[];
 
-  /** The instances that run or have a conversation, now. Not recorded: a resumed turn may see another list. */
+  /** The present instances with a process or a conversation. Not recorded: a resumed turn may see another list. */
   list(): Promise<readonly AgentInstance[]>;
 }
 
-/** The name the extension documents use. */
+/** The name in the extension documents. */
 export type MiddlewareAgentsApi = AgentsApi;

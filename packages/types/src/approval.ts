@@ -1,34 +1,34 @@
-/** Asking a person before a tool call goes on. Only a person's channel can answer; no code of a bundle can. */
+/** Approval of tool calls by a person. Bundle code cannot answer. */
 
 export interface ApprovalRequest {
-  /** Why the call needs a person's word, for that person to read. At most 1000 characters. */
+  /** The reason for the question, for the person to read. At most 1000 characters. */
   reason: string;
-  /** Unanswered, or answered and not taken up by then, it has expired. At most 30 days; 24 hours when absent. */
+  /** The time until the question, or an unused answer, expires. At most 30 days; 24 hours when absent. */
   expiresInMs?: number;
 }
 
 export interface ApprovalOutcome {
   readonly decision: 'approved' | 'denied' | 'expired';
-  /** Who decided, as their channel says. */
+  /** The person who decided, as named by their channel. */
   readonly by?: string;
-  /** What they said about it. */
+  /** Their comment. */
   readonly note?: string;
 }
 
 /**
- * What a `toolCall` layer can do about the arguments of its call.
+ * Approval of the arguments of a call, for its `toolCall` layers.
  *
- * Both bind the call to the arguments as they are now: when a layer changes them afterwards, the handler does not run,
- * and the result is `E_APPROVAL_CHANGED`.
+ * Both functions bind the call to its present arguments: if a layer changes them later, the handler does not run, and
+ * the result is `E_APPROVAL_CHANGED`.
  */
 export interface ApprovalApi {
   /**
-   * Asks a person, and waits: for as long as it takes, through restarts, with every deadline of the turn stopped.
+   * Asks a person and waits for the answer, also across restarts. All deadlines of the turn are paused meanwhile.
    *
-   * **Rules** — an effect: a resumed turn asks the same question, or gets its answer. It counts for this one call with
-   * these arguments. Unless it is approved the handler does not run, even when the layer calls `next()`.
-   * **Errors** — before anybody is asked: those of a call that could not run (`E_TOOL_UNKNOWN`, `E_TOOL_ARGUMENTS`, …),
-   * `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; and the turn's own reason when it is cancelled.
+   * **Rules** — an effect: a resumed turn asks the same question, or gets its answer. The answer is for this call with
+   * these arguments. Without approval the handler does not run, even if the layer calls `next()`.
+   * **Errors** — before the question: those of a call that cannot run (`E_TOOL_UNKNOWN`, `E_TOOL_ARGUMENTS`, …),
+   * `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; and the reason of a cancel.
    *
    * @example const { decision } = await ctx.approval.ask({ reason: 'It writes outside of the working folder.' })
    */

@@ -1,6 +1,6 @@
 /** A position in a file of the bundle, such as `extensions/house-rules.ts:14:7`. */
 export interface CodePlace {
-  /** Relative to the bundle's folder; of a package, from its `node_modules` on. */
+  /** Relative to the bundle's folder; for a package, beginning with `node_modules`. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
@@ -8,7 +8,7 @@ export interface CodePlace {
   readonly column: number;
 }
 
-/** As terminals and editors read it: `extensions/house-rules.ts:14:7`. */
+/** Formats a place for terminals and editors: `extensions/house-rules.ts:14:7`. */
 export function placeText({ file, line, column }: CodePlace): string {
   return `${file}:${line}:${column}`;
 }

@@ -1,9 +1,9 @@
-/** Builders, so that an extension need not spell out ids, dates and sources. */
+/** Builders for messages, which fill in ids, dates and sources. */
 import type { JsonValue } from './json.ts';
 import type { Message, MessageSource } from './message.ts';
 import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';
 
-/** What a builder may be told beyond the words; everything has a default. */
+/** Optional fields of a new message. */
 export interface MessageOptions {
   id?: string;
   createdAt?: Date;

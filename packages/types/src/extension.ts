@@ -1,4 +1,4 @@
-/** What an extension module exports and what it is given. */
+/** The exports of an extension module, and the API it gets. */
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { PipelineRegistry } from './middleware.ts';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.ts';
@@ -8,14 +8,14 @@ export interface ExtensionToolsApi {
   /**
    * Offers a tool to the model, from the next step on. Allowed at any time.
    *
-   * **Rules** — the name is `{resource}__{export}`; registering it again replaces it. A tool whose schema is too large is
-   * not offered: the log has a warning, `E_SCHEMA_SIZE`, and the agent goes on without it.
+   * **Rules** — the name is `{resource}__{export}`; registering it again replaces it. A tool with a too large schema is
+   * not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
    * **Errors** — a bad name: `E_TOOL_NAME`; the name of a declared tool: `E_TOOL_TAKEN`.
    */
   register(item: ToolCatalogItem, handler: ToolHandler): void;
 }
 
-/** JSON of the extension's own, for each agent instance; written when a turn commits, rolled back when it fails. */
+/** One JSON value of the extension for each agent instance. A turn commits it however it ends, also when it fails. */
 export interface ExtensionStateApi {
   /** `null` when nothing was ever set. */
   get(): Promise<JsonValue>;
@@ -24,8 +24,8 @@ export interface ExtensionStateApi {
 }
 
 /**
- * A bus inside the agent's process. A handler that throws is logged and does not stop the others. An extension that emits
- * `extension.status` says how something is that it needs: `gdn status`, traces and Studio show it.
+ * A bus inside the agent's process. A handler that throws is logged and does not stop the others. An extension reports
+ * the status of a service it needs with `extension.status`, which `gdn status`, traces and Studio show.
  */
 export interface ExtensionEventsApi {
   on<Name extends RuntimeEventName>(event: Name, handler: (payload: RuntimeEvents[Name]) => void): () => void;
@@ -39,11 +39,11 @@ export interface ExtensionApi {
   readonly tools: ExtensionToolsApi;
   readonly state: ExtensionStateApi;
   readonly events: ExtensionEventsApi;
-  /** The Console methods; lines are structured, carry agent, instance, extension and trace ids, secrets masked. */
+  /** The Console methods; lines have agent, instance, extension and trace ids, with secrets masked. */
   readonly logger: Console;
 }
 
-/** Who an extension is in the agent that loads it. */
+/** The identity of an extension in its agent. */
 export interface ExtensionIdentity {
   /** The name of its resource, or the one the agent's list gives it with `as`. */
   readonly name: string;
@@ -56,8 +56,8 @@ export type Cleanup = () => void | Promise<void>;
  * The entry of an extension.
  *
  * **When it fires** — once when the agent starts, in the order of `spec.extensions`; it is awaited before the next.
- * **Rules** — register layers here; tools may come later. May return a cleanup function. Who it is, is for extensions
- * that one agent may list more than once.
+ * **Rules** — register layers here; tools may come later. May return a cleanup function. `identity` is for extensions
+ * that an agent may list more than once.
  * **Errors** — a throw fails the agent's start with `E_EXT_INIT`.
  *
  * @example

@@ -1,4 +1,4 @@
-/** Everything that is kept, sent or shown to a model is JSON; these are its types. */
+/** The types of JSON. All stored and sent data is JSON. */
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonArray = JsonValue[];
 export interface JsonObject {

@@ -2,7 +2,7 @@
 import type { JsonValue } from './json.ts';
 import type { ModelMessage } from './model-message.ts';
 
-/** Who put a message there. */
+/** The author of a message. */
 export type MessageSource =
   | { readonly type: 'user' }
   | { readonly type: 'assistant'; readonly stepId: string }
@@ -27,18 +27,18 @@ export interface Message {
 /** The metadata key of a message that the model sees but the history does not keep. */
 export const EPHEMERAL = 'goondan.ephemeral';
 
-/** The metadata key of a reply that ended at a limit of tokens: its value is true, and the message is not whole. */
+/** The metadata key of a reply that reached a token limit: its value is true, and the message is incomplete. */
 export const TRUNCATED = 'goondan.truncated';
 
-/** How long an ephemeral message lives: it is removed at the end of the step, or turn, that emitted it. */
+/** The lifetime of an ephemeral message: it is removed at the end of the step, or turn, that emitted it. */
 export type EphemeralScope = 'step' | 'turn';
 
 /**
  * A change to the conversation.
  *
  * **When it fires** — you emit it with `ctx.emitMessageEvent(event)`; it shows in `events` and `nextMessages` at once.
- * **Rules** — `replace` keeps the place, and the new message's id counts from then on. `truncate` removes everything
- * but the running turn's own input.
+ * **Rules** — `replace` keeps the position; the id of the new message is valid from then on. `truncate` removes
+ * everything except the input of the running turn.
  * **Errors** — an id that is already there: `E_MESSAGE_DUPLICATE`; a malformed message: `E_MESSAGE_INVALID`; after the
  * turn ended: `E_TURN_ENDED`. `replace` or `remove` of an id that is not there is ignored, with a warning.
  *
@@ -50,7 +50,7 @@ export type MessageEvent =
   | { readonly type: 'remove'; readonly targetId: string }
   | { readonly type: 'truncate' };
 
-/** What an extension sees of the conversation: `nextMessages = baseMessages + SUM(events)` at every moment. */
+/** The conversation for extensions: `nextMessages = baseMessages + SUM(events)` at every moment. */
 export interface ConversationState {
   /** The snapshot at turn start; it does not change during the turn. */
   readonly baseMessages: readonly Message[];
@@ -58,6 +58,6 @@ export interface ConversationState {
   readonly events: readonly MessageEvent[];
   /** The messages as they are now. Each read is an immutable snapshot. */
   readonly nextMessages: readonly Message[];
-  /** What the model gets: the system prompt, then the messages, every tool call paired with its result. */
+  /** The messages for the model: the system prompt, then the messages, every tool call paired with its result. */
   toLlmMessages(): ModelMessage[];
 }

@@ -1,8 +1,8 @@
 /**
  * The onion's contracts: three standard kinds of middleware and the one extra kind, `model`.
  *
- * All layers of a chain share one context; only `next` belongs to the layer. What a layer assigns to a mutable field
- * (`toolCatalog`, `args`, …) is what every inner layer and the core see. Assigning a readonly field throws a
+ * All layers of a chain share one context; only `next` belongs to the layer. A value that a layer assigns to a mutable
+ * field (`toolCatalog`, `args`, …) is visible to every inner layer and the core. Assigning a readonly field throws a
  * `TypeError`.
  */
 import type { AgentEvent } from './agent-event.ts';
@@ -19,25 +19,25 @@ import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 export type StandardKind = 'turn' | 'step' | 'toolCall';
 export type MiddlewareKind = StandardKind | 'model';
 
-/** Where a layer is, on disk. */
+/** The folders of a layer. */
 interface LayerPlaces {
   /** The folder the agent works in. */
   readonly workdir: string;
-  /** The folder of the agent's bundle: what paths of a config are relative to. */
+  /** The folder of the agent's bundle, the base of relative paths in a config. */
   readonly bundleFolder: string;
 }
 
-/** What turn and step layers may do beside passing on. */
+/** The powers of turn and step layers. */
 interface LayerPowers {
   readonly conversationState: ConversationState;
   readonly agents: MiddlewareAgentsApi;
-  /** Model calls of the layer's own. They pass the `model` chain, are effects, and never stream to the user. */
+  /** The layer's own model calls. They pass the `model` chain, are effects, and never stream to the user. */
   readonly model: { generate(request: GenerateRequest): Promise<ModelReply> };
-  /** Tool calls of the layer's own. They pass the `toolCall` chain and are effects. */
+  /** The layer's own tool calls. They pass the `toolCall` chain and are effects. */
   readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
   /** Aborted when the turn is cancelled or out of time. */
   readonly signal: AbortSignal;
-  /** True when this turn was interrupted by a crash and goes on from its journal. */
+  /** True when a crash interrupted this turn and it continues from its log. */
   readonly resumed: boolean;
   /** Shared by all layers of the turn and by its steps and tool calls. JSON only; lives for one turn. */
   metadata: Record<string, JsonValue>;
@@ -67,8 +67,8 @@ export interface TurnMiddlewareContext extends ExecutionContext, LayerPlaces, La
  * Around one step: one model call and its tool calls.
  *
  * **When it fires** — for every step of a turn; a retried step is a new one, with its own index.
- * **Rules** — what you assign to `toolCatalog` before `next()` is what the model sees in this step. Retry is not a
- * second `next()`: throw, with `retryable: true` on the error, and the runtime runs another step.
+ * **Rules** — the model sees the `toolCatalog` that you assign before `next()`. To retry, throw an error with
+ * `retryable: true`, and the runtime runs another step; do not call `next()` again.
  * **Errors** — a throw that is not retryable ends the turn.
  *
  * @example
@@ -88,10 +88,10 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, La
 /**
  * Around one tool call.
  *
- * **When it fires** — for every call, whoever asked: the model, an extension, a resumed turn.
- * **Rules** — what you assign to `args` before `next()` is checked against the tool's schema and given to the handler.
- * A layer that refuses returns an error result without calling `next()`, and says `mayShortCircuit: true`.
- * **Errors** — a throw becomes this call's error result; the turn goes on.
+ * **When it fires** — for every call: of the model, an extension, or a resumed turn.
+ * **Rules** — `args` that you assign before `next()` are checked against the tool's schema and given to the handler. To
+ * refuse, return an error result without calling `next()`, and register with `mayShortCircuit: true`.
+ * **Errors** — a throw becomes this call's error result; the turn continues.
  *
  * @example
  * api.pipeline.register('toolCall', (ctx) => {
@@ -105,8 +105,8 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
   readonly toolName: string;
   readonly toolCallId: string;
   /**
-   * What the declaration of the tool says it does to the outside. `external` when it says nothing, and for tools that
-   * extensions register: what those say about themselves may be a stranger's word.
+   * The declared effect of the tool. `external` when it is not declared, and for tools that extensions register,
+   * because their claims cannot be trusted.
    */
   readonly effects: NonNullable<ToolAnnotations['effects']>;
   readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
 }
 
 /**
- * Around the model call alone, inside `step`: for caching, fail-over and redaction, which need not swallow the tools.
+ * Around the model call alone, inside `step`: for caching, fail-over and redaction.
  *
  * **When it fires** — for every model call: each step's, and each `ctx.model.generate` of a layer.
  * **Rules** — `messages`, `tools`, `params` and `modelRef` are this call's own copies: reassign them freely.
@@ -150,18 +150,20 @@ export interface MiddlewareOptions {
   priority?: number;
   /** For traces and errors. Default: the function's name, else the kind. */
   name?: string;
-  /** This layer may leave `next()` uncalled on purpose, so that it is not warned about. Default false. */
+  /** This layer may skip `next()` on purpose; without it, a warning names the layer. Default false. */
   mayShortCircuit?: boolean;
-  /** The layer's own time, what is inside it excluded. Past it: `E_MIDDLEWARE_TIMEOUT`. Default: none. */
+  /**
+   * The limit of the layer's own time, without everything inside it. Past it: `E_MIDDLEWARE_TIMEOUT`. Default: none.
+   */
   timeoutMs?: number;
-  /** `fail`: its error is the chain's error. `skip`: the chain goes on as if it were absent, and the skip is recorded. */
+  /** `fail`: its error is the chain's error. `skip`: the chain continues without it, and the skip is recorded. */
   onError?: 'fail' | 'skip';
   /** No streamed text leaves the process before this layer's chain has finished. For redaction and guards. */
   buffers?: boolean;
 }
 
 /**
- * Where an extension hangs its layers.
+ * The registration of layers.
  *
  * **Rules** — only while the extension's `register` runs.
  * **Errors** — an unknown kind: `E_PIPELINE_KIND`; after `register` settled: `E_PIPELINE_CLOSED`; bad options:

@@ -1,6 +1,6 @@
 /**
- * The messages a model reads and writes. Same shapes as the AI SDK's `ModelMessage`, with one difference: everything
- * here is JSON (file data is base64 or a URL, as a string), because a conversation is kept as JSON lines.
+ * The messages a model reads and writes. They have the shapes of the AI SDK's `ModelMessage`, with one difference:
+ * everything here is JSON (file data is base64 or a URL, as a string), because a conversation is kept as JSON lines.
  */
 import type { JsonObject, JsonValue } from './json.ts';
 
@@ -36,7 +36,7 @@ export interface ReasoningPart {
   providerOptions?: ProviderOptions;
 }
 
-/** A part only one provider understands, kept as it came: `kind` is `<provider>.<part>`. */
+/** A part that only one provider understands, kept unchanged: `kind` is `<provider>.<part>`. */
 export interface CustomPart {
   type: 'custom';
   kind: `${string}.${string}`;
@@ -47,10 +47,10 @@ export interface ToolCallPart {
   type: 'tool-call';
   toolCallId: string;
   toolName: string;
-  /** What the model wrote as arguments. Checked later: a model may write anything. */
+  /** The arguments as the model wrote them, not checked yet. */
   input: JsonValue;
   providerOptions?: ProviderOptions;
-  /** The provider ran the tool itself (web search and the like); its result comes in the same message. */
+  /** True when the provider ran the tool itself (such as web search); its result is in the same message. */
   providerExecuted?: boolean;
 }
 
@@ -99,5 +99,5 @@ export interface ToolModelMessage {
 
 export type ModelMessage = SystemModelMessage | UserModelMessage | AssistantModelMessage | ToolModelMessage;
 
-/** The name older documents use for {@link ModelMessage}. */
+/** The name of {@link ModelMessage} in older documents. */
 export type CoreMessage = ModelMessage;

@@ -1,4 +1,4 @@
-/** One model call: what goes in, what streams out, what comes back. */
+/** One model call: its request, its stream and its reply. */
 import type { JsonObject } from './json.ts';
 import type { AssistantPart, ModelMessage } from './model-message.ts';
 import type { ToolCatalogItem } from './tool.ts';
@@ -11,7 +11,7 @@ export interface TokenUsage {
   reasoningTokens?: number;
 }
 
-/** Sampling settings; every one optional, every one handed to the provider as it is. */
+/** Sampling settings, all optional, passed to the provider unchanged. */
 export interface ModelParams {
   temperature?: number;
   maxTokens?: number;
@@ -24,12 +24,12 @@ export interface ModelParams {
 
 export type ModelFinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other';
 
-/** The finished reply: middleware never sees a half one. */
+/** The finished reply: middleware never sees an incomplete one. */
 export interface ModelReply {
   content: AssistantPart[];
   finishReason: ModelFinishReason;
   usage: TokenUsage;
-  /** What the provider says about this reply, for traces. */
+  /** The provider's information about this reply, for traces. */
   response?: { id?: string; modelId?: string };
 }
 
@@ -37,13 +37,13 @@ export interface ModelReply {
 export type ModelDelta =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string };
 
-/** What listeners of a turn receive while it runs. */
+/** A notice for listeners of a running turn. */
 export type TurnDelta =
   | (ModelDelta & { readonly turnId: string; readonly stepId: string; readonly stepIndex: number })
-  /** What this step has streamed so far does not count: the step failed and is tried again. */
+  /** The streamed text of this step so far does not count: the step failed and is tried again. */
   | { readonly type: 'discard'; readonly turnId: string; readonly stepId: string; readonly stepIndex: number };
 
-/** A model call of an extension's own: `ctx.model.generate`. */
+/** A model call of an extension: `ctx.model.generate`. */
 export interface GenerateRequest {
   /** `Model/name`; the agent's own model when absent. */
   modelRef?: string;

@@ -1,15 +1,20 @@
-/** What the runtime tells `api.events` listeners. One payload object each; times are ISO strings, durations in ms. */
+/**
+ * The runtime events for `api.events` listeners. Each has one payload object; times are ISO strings, durations in ms.
+ */
 import type { ApprovalOutcome } from './approval.ts';
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
 
-/** Which span an event is about, in the ids of OpenTelemetry. */
+/** The span of an event, with the ids of OpenTelemetry. */
 export interface SpanFields {
-  /** The trace id of the turn's agent event, as it came. */
+  /** The trace id of the turn's agent event, unchanged. */
   traceId: string;
   /** 16 lowercase hexadecimal digits. The same for all events of one turn, step or tool call, also after a crash. */
   spanId: string;
-  /** Of a turn: the span of the agent that asked for it. Of a step: its turn's. Of a tool call: that of who called it. */
+  /**
+   * For a turn, the span of the agent that asked for it; for a step, that of its turn; for a tool call, that of its
+   * caller.
+   */
   parentSpanId?: string;
 }
 
@@ -23,7 +28,7 @@ export interface TurnCompleted extends TurnStarted {
   stepCount: number;
   duration: number;
   usage: TokenUsage;
-  /** As of its result: true when the response is not whole. */
+  /** True when the response is incomplete, as in its result. */
   truncated?: boolean;
 }
 export interface TurnFailed extends TurnStarted {
@@ -53,7 +58,7 @@ export interface StepFailed extends StepStarted {
 export interface ToolCalled extends SpanFields {
   toolCallId: string;
   toolName: string;
-  /** What was asked for, as JSON, for people: secrets masked, cut after 200 characters. */
+  /** The requested arguments as JSON, for people: secrets masked, cut after 200 characters. */
   args: string;
   stepId: string;
   turnId: string;
@@ -64,7 +69,7 @@ export interface ToolCalled extends SpanFields {
 export interface ToolCompleted extends ToolCalled {
   status: 'ok' | 'error';
   duration: number;
-  /** Of an error result. Its texts are cut after 1,000 characters. */
+  /** The error of an error result. Its texts are cut after 1,000 characters. */
   error?: TurnError;
 }
 /** The call's chain threw; the model gets an error result. */
@@ -73,23 +78,23 @@ export interface ToolFailed extends ToolCalled {
   error: TurnError;
 }
 
-/** The call waits for a person. Told again when a turn that waited was resumed. */
+/** The call waits for approval. Published again when a waiting turn is resumed. */
 export interface ApprovalAsked extends ToolCalled {
   reason: string;
 }
 export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
 
-/** How something outside of the agent is that an extension needs: a server, a device. */
+/** The status of a service that an extension needs: a server, a device. */
 export interface ExtensionStatus {
-  /** `idle`: it is connected when it is needed. `reconnecting`: it was lost, and is tried again. */
+  /** `idle`: it will be connected when needed. `reconnecting`: it was lost, and is tried again. */
   state: 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'failed';
   /** Its command or its address, without secrets. */
   target?: string;
-  /** Why it is not connected; of one that is, why it was lost the last time. Cut after 2,000 characters. */
+  /** The reason why it is not connected, or why it was last lost. Cut after 2,000 characters. */
   problem?: string;
   /** The last lines it printed, oldest first. At most 10 are kept, 500 characters of each. */
   lines?: readonly string[];
-  /** How often it was lost since the agent started. */
+  /** The number of losses since the agent started. */
   lost?: number;
   /** Names of the tools it offers now; absent while that is not known. */
   tools?: readonly string[];
@@ -97,16 +102,18 @@ export interface ExtensionStatus {
   withheld?: readonly { readonly name: string; readonly problem: string }[];
 }
 
-/** An extension emitted `extension.status` with an `ExtensionStatus`. The runtime adds whose it is, and masks secrets. */
+/**
+ * An extension emitted `extension.status` with an `ExtensionStatus`. The runtime adds the extension, and masks secrets.
+ */
 export interface ExtensionStatusChanged extends ExtensionStatus {
   extension: string;
   agentName: string;
   instanceKey: string;
-  /** When it was told. */
+  /** The time of the report. */
   timestamp: string;
-  /** When it came into this state. */
+  /** The time of the change to this state. */
   since: string;
-  /** The turn that ran then. */
+  /** The running turn at that time. */
   turnId?: string;
   traceId?: string;
 }

@@ -1,6 +1,6 @@
 import type { Message } from './message.ts';
 
-/** A message's words, without its other parts; empty when there are none. */
+/** Returns the text of a message without its other parts; empty when there is none. */
 export function textOf(message: Message | undefined): string {
   if (message === undefined) return '';
   const { content } = message.data;

@@ -1,10 +1,12 @@
-/** Tools: what the model sees of one, what it asks, what it gets, and what a handler is given. */
+/** Tools: their description for the model, calls, results, and the context of a handler. */
 import type { AgentsApi } from './agents-api.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Message } from './message.ts';
 import type { ExecutionContext } from './turn.ts';
 
-/** Hints about a tool, for layers that decide (approval, tool search). The runtime believes its own declarations only. */
+/**
+ * Hints about a tool, for layers that decide (approval, tool search). The runtime trusts only declarations in a bundle.
+ */
 export interface ToolAnnotations {
   readOnly?: boolean;
   idempotent?: boolean;
@@ -46,7 +48,7 @@ export interface ToolCallResult {
   readonly error?: ToolCallError;
 }
 
-/** What a handler is given beside its input. */
+/** The context of a handler. */
 export interface ToolContext extends ExecutionContext {
   /** A stable key for this call: use it where the outside offers idempotency. */
   readonly toolCallId: string;
@@ -54,15 +56,18 @@ export interface ToolContext extends ExecutionContext {
   readonly message?: Message;
   /** The folder the agent works in. */
   readonly workdir: string;
-  /** The settings of a declared tool: the agent's over the resource's, checked and filled in. `{}` when it has none. */
+  /**
+   * The settings of a declared tool: those of the agent merged over those of the resource, and checked. `{}` when it
+   * has none.
+   */
   readonly config: JsonObject;
   readonly logger: Console;
   /** Aborted when the turn is cancelled or the call runs past its deadline. Pass it on. */
   readonly signal: AbortSignal;
   readonly agents: AgentsApi;
   /**
-   * This call as W3C Trace Context: send it along to a service you trust, as the header `traceparent`, and what that does
-   * hangs under this call. The runtime always gives it.
+   * This call as W3C Trace Context. Send it to a service you trust as the header `traceparent`, to make its spans
+   * children of this call. The runtime always sets it.
    */
   readonly traceparent?: string;
 }
@@ -72,7 +77,7 @@ export interface ToolContext extends ExecutionContext {
  *
  * **When it fires** — when a `toolCall` chain reaches its core, with arguments already checked against the schema.
  * **Rules** — return JSON (`undefined` becomes `null`); stop when `ctx.signal` aborts.
- * **Errors** — a throw becomes a result the model can read (`error.code` is kept, else `E_TOOL_FAILED`).
+ * **Errors** — a throw becomes a result for the model (`error.code` is kept, else `E_TOOL_FAILED`).
  *
  * @example const get: ToolHandler = async (ctx, input) => ({ tempC: await celsius(input.city, ctx.signal) })
  */

@@ -3,7 +3,7 @@ import type { CodePlace } from './code-place.ts';
 import type { Message } from './message.ts';
 import type { ToolCallResult } from './tool.ts';
 
-/** What every middleware and tool context carries. */
+/** The fields of every middleware and tool context. */
 export interface ExecutionContext {
   readonly agentName: string;
   readonly instanceKey: string;
@@ -22,15 +22,15 @@ export interface Turn {
   readonly toolResults: readonly ToolCallResult[];
 }
 
-/** Why a turn failed. */
+/** The error of a failed turn. */
 export interface TurnError {
   readonly message: string;
   readonly code?: string;
   readonly suggestion?: string;
   readonly helpUrl?: string;
-  /** The extension whose layer threw, when one did. */
+  /** The extension whose layer threw, if any. */
   readonly extension?: string;
-  /** Where code of the bundle threw. Absent in the answers that other agents and connectors get. */
+  /** The place where code of the bundle threw. Absent in answers for other agents and connectors. */
   readonly place?: CodePlace;
 }
 
@@ -38,7 +38,9 @@ export interface TurnResult {
   readonly turnId: string;
   readonly responseMessage?: Message;
   readonly finishReason: 'text_response' | 'max_steps' | 'error';
-  /** True when the last reply ended at a limit of tokens (`params.maxTokens`): the response is not whole. Absent otherwise. */
+  /**
+   * True when the last reply reached a token limit (`params.maxTokens`): the response is incomplete. Absent otherwise.
+   */
   readonly truncated?: boolean;
   readonly error?: TurnError;
 }

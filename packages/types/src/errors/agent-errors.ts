@@ -1,4 +1,4 @@
-/** The codes of what goes wrong inside one agent, and on the command line. */
+/** The error codes of one agent and of the command line. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const agentErrors = {

@@ -1,4 +1,4 @@
-/** The codes of what goes wrong about a bundle, before anything of it runs. */
+/** The error codes of bundles, before they run. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const bundleErrors = {

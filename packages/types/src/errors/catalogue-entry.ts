@@ -1,6 +1,6 @@
 export interface CatalogueEntry {
-  /** When it is reported. */
+  /** The cause of the error. */
   readonly meaning: string;
-  /** What the reader should do. */
+  /** The advice for the reader. */
   readonly suggestion: string;
 }

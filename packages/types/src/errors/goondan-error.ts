@@ -2,12 +2,12 @@ import type { CodePlace } from '../code-place.ts';
 import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
 
 export interface GoondanErrorOptions {
-  /** What to do about it; the catalogue's own sentence when absent. */
+  /** The advice for the reader; that of the catalogue when absent. */
   suggestion?: string;
   cause?: unknown;
-  /** The same thing may work if it is tried again: the runtime runs another step. */
+  /** A retry may help: the runtime runs another step. */
   retryable?: boolean;
-  /** How long to wait before that. */
+  /** The wait before the retry. */
   retryAfterMs?: number;
 }
 
@@ -21,7 +21,7 @@ export class GoondanError extends Error {
   readonly retryAfterMs?: number;
   /** The extension it concerns, once known. Set by the onion when a layer throws. */
   declare extensionName?: string;
-  /** Where code of the bundle threw, once known. */
+  /** The place where code of the bundle threw, once known. */
   declare place?: CodePlace;
 
   constructor(code: ErrorCode, message: string, options: GoondanErrorOptions = {}) {

@@ -1,4 +1,4 @@
-/** The codes of what goes wrong about conversations on disk. */
+/** The error codes of conversations on disk. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const storeErrors = {

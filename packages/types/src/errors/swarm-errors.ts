@@ -1,4 +1,4 @@
-/** The codes of what goes wrong between the processes of a swarm, and about the swarm itself. */
+/** The error codes of swarms and their processes. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const swarmErrors = {

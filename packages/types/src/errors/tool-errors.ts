@@ -1,4 +1,4 @@
-/** The codes of the tools in the base library: what a model reads when a call of it cannot be done. */
+/** The error codes of the tools in the base library, which models read. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const toolErrors = {
