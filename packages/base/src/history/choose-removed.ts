@@ -1,9 +1,10 @@
 /**
- * Which part of a conversation has to go, so that what stays is within its limits.
+ * Chooses the messages to remove, so that the rest is within the limits.
  *
- * Invariants: 1. Only whole groups go, the oldest first. 2. What is fixed or protected stays. 3. Nothing goes while the
- * limits are met; when they are not, room is made for a while, so that what a provider has cached of the conversation is
- * not worthless at every step. 4. An answer goes with its question: some providers refuse what begins with an answer.
+ * Invariants: 1. Only whole groups are removed, the oldest first. 2. Fixed and protected messages stay. 3. Nothing is
+ * removed within the limits. Past them, more is removed than necessary, so the provider's cache is not invalidated at
+ * every step. 4. An answer is removed with its question, because some providers reject a conversation that begins with
+ * an answer.
  */
 import type { Message } from '@goondan/types';
 import { groupMessages, type MessageGroup } from './group-messages.ts';
@@ -15,9 +16,9 @@ export interface HistoryLimits {
 
 export interface Question {
   readonly messages: readonly Message[];
-  /** More than that is too much. */
+  /** The most before a removal. */
   readonly limits: HistoryLimits;
-  /** When it is too much, so much is left at most. */
+  /** The most after a removal. */
   readonly targets: HistoryLimits;
   readonly isProtected: (message: Message) => boolean;
 }
@@ -25,7 +26,7 @@ export interface Question {
 export interface Choice {
   /** In the order of the conversation. */
   readonly removed: readonly Message[];
-  /** What stays meets the limits. */
+  /** Whether the rest is within the limits. */
   readonly isEnough: boolean;
 }
 

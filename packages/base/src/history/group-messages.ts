@@ -1,6 +1,6 @@
 /**
- * What may be taken out of a conversation at once: a message, or an assistant message that calls tools together with the
- * results of its calls. Whoever removes whole groups never parts a call from its result.
+ * Groups messages that are removed together: a single message, or an assistant message with tool calls and their
+ * results. Removing whole groups never separates a call from its result.
  */
 import { EPHEMERAL, type Message } from '@goondan/types';
 import { estimateTokens } from './estimate-tokens.ts';

@@ -1,7 +1,7 @@
 /**
- * What a process that a part starts finds in its environment: a few variables that programs need to run at all, what the
- * bundle declares for it, and the tags by which the processes of a swarm are found again. Nothing else of the agent's
- * environment, which holds what the agent was given, and so none of its secrets.
+ * The environment of a started process: a few variables that programs need, those that the bundle declares, and the
+ * tags by which the processes of a swarm are found. It has nothing else of the agent's environment, and so none of its
+ * secrets.
  */
 
 /** Where things are, and in which language. */

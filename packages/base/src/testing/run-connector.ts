@@ -10,13 +10,13 @@ export interface RunOptions<Config> {
   readonly agents?: readonly string[];
   /** The same folder again is a restart. */
   readonly folder?: string;
-  /** What the swarm says to an ask; `You said: …` when absent. */
+  /** The swarm's answer to an ask; `You said: …` when absent. */
   readonly ask?: AskSwarm;
   readonly emit?: EmitEvent;
 }
 
 export interface RunningConnector {
-  /** What was emitted or asked, as it was accepted. */
+  /** The emitted and asked events, as accepted. */
   readonly events: ConnectorEvent[];
   readonly lines: string[];
   /** Where it listens, without a slash at the end. */

@@ -1,4 +1,4 @@
-/** What a client posts, as an event: `{ input, id?, …properties }`. */
+/** Reads a posted message as an event: `{ input, id?, …properties }`. */
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
 import type { Caller } from '../../web/bearer-tokens.ts';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';

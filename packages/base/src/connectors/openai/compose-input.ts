@@ -1,4 +1,4 @@
-/** What the agent is told: what the user says, and in a new conversation what came before it. */
+/** The text for the agent: the user's message, and in a new conversation the earlier transcript. */
 import type { ChatMessage } from './read-chat.ts';
 
 const CONTEXT_LIMIT = 20_000;

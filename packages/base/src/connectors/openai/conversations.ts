@@ -1,18 +1,18 @@
 /**
- * Which instance a chat goes on in.
+ * Finds the instance for a chat.
  *
- * Clients send everything that was said each time, and no id; the swarm keeps what was said itself. So a chat is known by
- * its transcript: what was said before, as the client sends it, is what it was sent when the last answer was given. Then
- * only the new message has to be said. A transcript that is not known, because it was edited, or an answer is asked for
- * anew, or it comes from elsewhere, begins another conversation, which is told what came before.
+ * Clients send the whole transcript each time, without an id; the swarm keeps its own conversation. So a chat is
+ * recognised by its transcript: if it equals the transcript after the last answer, only the new message is passed on.
+ * An unknown transcript (edited, regenerated, or from elsewhere) begins another conversation, which gets the transcript
+ * as context.
  *
  * Invariants:
  * 1. A transcript belongs to one client and one agent.
- * 2. Of each conversation only the newest transcript is known: nobody goes on from the middle of it.
+ * 2. Only the newest transcript of each conversation is known: a chat cannot continue from its middle.
  * 3. The same message after the same transcript is the same event, until it is answered or fails: a client that tries
  *    again gets the answer, and nothing is said twice.
- * 4. The newest `MOST` conversations are known, also after a restart: a line for each answer in `conversations.jsonl` of
- *    the connection's folder, which is written anew when it has twice as many.
+ * 4. The newest `MOST` conversations are known, also after a restart: a line for each answer in `conversations.jsonl`
+ *    of the connection's folder, which is written anew when it has twice as many.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -22,16 +22,16 @@ import { readLines } from '../../lines/read-lines.ts';
 
 const MOST = 10_000;
 
-/** Who talks to whom. */
+/** The client and the agent of a chat. */
 export interface Parties {
   readonly client: string;
   readonly agent: string;
 }
 
-/** Where a message goes, and what there is to say about how it ended. */
+/** The address of a message, and callbacks for its outcome. */
 export interface Place {
   readonly conversation: string;
-  /** It has been told what came before. */
+  /** Whether the conversation already has the earlier transcript. */
   readonly isKnown: boolean;
   /** The same message again is the same event; absent where the client has to say that. */
   readonly id?: string;
@@ -39,7 +39,7 @@ export interface Place {
   answered(answer: string): void;
   /** Its turn failed: the same message again is another event. */
   failed(): void;
-  /** How its turn ends is not known here: the same message again is the same event. */
+  /** The outcome of its turn is unknown here: the same message again is the same event. */
   left(): void;
 }
 

@@ -5,7 +5,7 @@ export interface OpenaiConfig extends ListenConfig {
   readonly path?: string;
   /** The header with the client's own id of a conversation. */
   readonly conversationHeader?: string;
-  /** What becomes of the client's own system messages: nothing, or they go before what is said first. */
+  /** The client's system messages: ignored, or added before the first message. */
   readonly systemMessages?: 'ignore' | 'context';
   /** Characters of an earlier conversation that a new instance is told. */
   readonly contextLimit?: number;

@@ -10,9 +10,9 @@ export interface ChatRequest {
   /** As the client wrote it. */
   readonly model: string;
   readonly agent: string;
-  /** What came before, tool messages left out. */
+  /** The earlier messages, without tool messages. */
   readonly earlier: readonly ChatMessage[];
-  /** What the user says now. */
+  /** The new message of the user. */
   readonly input: string;
   readonly isStream: boolean;
   readonly includesUsage: boolean;
@@ -60,7 +60,7 @@ export function findAgent(model: string, agents: readonly string[]): string {
   );
 }
 
-/** What a client must not believe to have got. */
+/** Rejects settings that a client would wrongly believe to be used. */
 function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
   if (n !== undefined && n !== null && n !== 1) throw invalid('There is one answer: `n` must be 1.');
   if (isRecord(format) && format.type !== 'text')

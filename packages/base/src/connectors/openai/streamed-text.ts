@@ -8,7 +8,7 @@ const PART = '\n\n';
 
 export class StreamedText {
   #sent = '';
-  /** What the step that speaks has said. */
+  /** The text of the present step. */
   #ofStep = '';
   #stepId: string | undefined;
 
@@ -17,7 +17,7 @@ export class StreamedText {
     return this.#sent;
   }
 
-  /** What is to leave now; empty for nothing. */
+  /** Returns the text to send now; may be empty. */
   add(delta: TurnDelta): string {
     if (delta.type === 'discard') {
       if (delta.stepId === this.#stepId) this.#stepId = undefined;
@@ -30,7 +30,7 @@ export class StreamedText {
     return this.#send(isNew ? this.#parted(delta.text) : delta.text);
   }
 
-  /** What is missing of the answer: all of it when a layer held it back, something when a delta was lost. */
+  /** Returns the missing part of the answer: all of it if a layer held it back, some of it if a delta was lost. */
   finish(response: string): string {
     if (this.#sent !== '' && response.startsWith(this.#ofStep)) return this.#send(response.slice(this.#ofStep.length));
     return this.#send(response === '' ? '' : this.#parted(response));

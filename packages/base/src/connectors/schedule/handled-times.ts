@@ -15,7 +15,7 @@ export class HandledTimes {
   readonly #file: string;
   readonly #handled = new Map<string, Handled>();
 
-  /** What has no record, or one of another rule, begins now. Records of entries that are gone go too. */
+  /** An entry without a record, or with that of another rule, begins now. Records of entries that are gone go too. */
   constructor(folder: string, entries: readonly OpenEntry[], now: number) {
     this.#file = join(folder, 'schedule.json');
     const recorded = readRecords(this.#file);

@@ -9,7 +9,7 @@ export interface OpenEntry {
   readonly entry: ScheduleEntry;
   readonly catchUp: CatchUp;
   readonly next: NextTime;
-  /** What its times follow from: what was due under another rule was never missed. */
+  /** The rule of its times; times of another rule do not count as missed. */
   readonly rule: string;
 }
 

@@ -2,7 +2,7 @@
  * `schedule`: an event when it is time.
  *
  * Invariants: 1. The id of an event is its entry and the time it was due: however often it is tried, it counts once.
- * 2. What was accepted is written down after it was: a crash in between means trying again, never leaving out.
+ * 2. The position is written after the event was accepted: a crash in between repeats the event and never skips it.
  */
 import {
   type Connector,

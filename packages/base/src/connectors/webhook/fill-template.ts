@@ -9,7 +9,7 @@ export function valueAt(root: unknown, path: string): unknown {
   }, root);
 }
 
-/** Texts as they are, nothing for what is not there, the rest as JSON. What is filled in is not looked at again. */
+/** Texts as they are, nothing for what is not there, the rest as JSON. Filled-in values are not expanded again. */
 export function fillTemplate(template: string, values: unknown): string {
   return template.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => {
     const value = valueAt(values, path);

@@ -8,7 +8,7 @@ import type { WebhookConfig } from './webhook-config.ts';
 
 const INPUT_LIMIT = 20_000;
 const LONGEST_ID = 200;
-/** Of a property: it may become an instance key. */
+/** The longest property, because it may become an instance key. */
 const LONGEST_PROPERTY = 1_000;
 
 /** `signature` is the delivery's id when it has none of its own. Throws a `Refusal`. */

@@ -1,5 +1,5 @@
 /**
- * Which delivery id came with which signature. Where an id is not signed, whoever got hold of a delivery could send it
+ * The delivery id of each known signature. Where an id is not signed, whoever got hold of a delivery could send it
  * again under another id; here a signature belongs to the first id it came with.
  *
  * The newest `MOST` are known, also after a restart: a line for each in `signatures.jsonl` of the connection's folder,

@@ -4,13 +4,13 @@ import type { ListenConfig } from '../../web/listen-config.ts';
 export interface WebhookConfig extends ListenConfig {
   readonly path?: string;
   readonly signature?: 'github' | HmacSignature;
-  /** Where a delivery's own id stands. */
+  /** The position of the delivery's id. */
   readonly id?: { readonly header: string } | { readonly body: string };
-  /** The header that says what happened. */
+  /** The header with the kind of event. */
   readonly eventHeader?: string;
   /** Properties for the rules: name → where the value stands, such as `body.repository.full_name`. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** What the agent is told, with `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent. */
+  /** The text for the agent, with `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent. */
   readonly input?: string;
   readonly inputLimit?: number;
   readonly allowReplays?: boolean;
@@ -21,7 +21,7 @@ export interface HmacSignature {
   readonly algorithm?: 'sha256' | 'sha512';
   readonly encoding?: 'hex' | 'base64';
   readonly prefix?: string;
-  /** What is signed: `{body}`, with `{timestamp}` and `{id}` around it. */
+  /** The signed text: `{body}`, with `{timestamp}` and `{id}` around it. */
   readonly signed?: string;
   readonly timestamp?: {
     readonly header: string;

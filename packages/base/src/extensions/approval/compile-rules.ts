@@ -1,7 +1,4 @@
-/**
- * Rules, ready to be asked. What cannot be looked at (a text that is too long) counts as the worse: it fits rules that
- * ask or deny, and none that allows.
- */
+/** Compiles rules. A text that is too long to examine matches every rule that asks or denies, and none that allows. */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
 import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
@@ -40,7 +37,7 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
   };
 }
 
-/** Of several values, one is enough to ask or to deny; to allow, all have to fit. */
+/** One of several values is enough to ask or to deny; to allow, all must match. */
 function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): (args: JsonObject) => boolean {
   const test = compileArgument(pattern);
   const fits = (value: JsonValue) => test(value) ?? then !== 'allow';
@@ -66,7 +63,7 @@ function textIn(pattern: object, key: 'glob' | 'regex'): string {
   return text;
 }
 
-/** What is no text is matched as its JSON, so that it cannot hide. */
+/** Other values are matched as their JSON, so nothing can hide. */
 function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
   return (value) => fits(typeof value === 'string' ? value : JSON.stringify(value));
 }

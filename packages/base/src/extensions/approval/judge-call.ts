@@ -15,7 +15,7 @@ export interface JudgedCall {
   readonly effects: Effects;
 }
 
-/** Of all rules that fit, the strictest counts; when none does, the default. */
+/** Uses the strictest matching rule, or the default. */
 export function judgeCall(rules: readonly Rule[], defaults: ApprovalConfig['default'], call: JudgedCall): Judgement {
   const about = rules.filter((rule) => rule.isAbout(call.toolName));
   const dependsOnArguments = about.some(({ looksAtArguments }) => looksAtArguments);

@@ -1,4 +1,4 @@
-/** What is known at a point: for `expr`, and for the standard input of commands. JSON. */
+/** The facts at a point, for `expr` and for the standard input of commands. JSON. */
 import type {
   JsonObject,
   JsonValue,
@@ -40,7 +40,7 @@ export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallR
   };
 }
 
-/** What a command gets to read, in the words that other agents' hooks use. */
+/** The input of a command, in the format of other agents' hooks. */
 export function commandInput(point: HookPoint, facts: JsonObject): JsonObject {
   const { tool, event, workdir, result } = facts;
   return {

@@ -18,7 +18,7 @@ export function lookUp(path: string, facts: JsonObject): JsonValue {
   let at: JsonValue | undefined = facts;
   for (const key of path.trim().split('.')) {
     if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return null;
-    // Of a list the places, of an object the keys.
+    // The positions of a list, or the keys of an object.
     at = (at as Record<string, JsonValue>)[key];
   }
   return at ?? null;

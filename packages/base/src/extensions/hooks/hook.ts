@@ -1,4 +1,4 @@
-/** What a hook is, as the config says it. */
+/** A hook, as in the config. */
 import type { JsonObject } from '@goondan/types';
 
 export const points = ['turn.pre', 'turn.post', 'step.pre', 'step.post', 'toolCall.pre', 'toolCall.post'] as const;
@@ -10,7 +10,7 @@ export interface Hook {
   readonly point: HookPoint;
   /** Lower runs first before, and last after. */
   readonly priority?: number;
-  /** Which tools, at the points of a tool call; `*` stands for any text. */
+  /** The tools, at the points of a tool call; `*` is any text. */
   readonly tool?: string;
   readonly action: HookAction;
 }

@@ -82,7 +82,7 @@ async function waitFor(child: Bun.Subprocess, timeoutMs: number, signal: AbortSi
   }
 }
 
-/** What comes after that is read and forgotten, so that whoever writes is not held up. */
+/** Further output is read and dropped, so the writer does not block. */
 async function readAtMost(stream: ReadableStream<Uint8Array>, most: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

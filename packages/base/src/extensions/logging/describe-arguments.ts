@@ -4,7 +4,7 @@ const LONGEST = 500;
 /** Names whose values nobody should read in a log, whatever they are. */
 const secretName = /pass(?:word|phrase)?$|secret|token|api[-_]?key|authorization|cookie|credential/i;
 
-/** As JSON, cut. What looks like a secret by its name is hidden; what was declared as one is masked by the logger. */
+/** As JSON, cut. Arguments with a name like a secret are hidden; the logger masks declared secrets. */
 export function describeArguments(args: JsonObject): string {
   const text = JSON.stringify(args, (key, value: unknown) =>
     secretName.test(key) && (typeof value === 'string' || typeof value === 'number') ? '***' : value,

@@ -9,7 +9,7 @@ export interface LoggingConfig {
   readonly includeToolArgs?: boolean;
 }
 
-/** What cannot be logged must not keep anybody from working. */
+/** A logging failure must not stop the agent. */
 const watching = { onError: 'skip', priority: -1_000 } as const;
 
 export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info', includeToolArgs = false }) => {

@@ -1,14 +1,14 @@
 import type { JsonSchema, JsonValue } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 
-/** What is only there to be read. */
+/** Keywords that are only text. */
 const prose: ReadonlySet<string> = new Set(['description', 'title', '$comment']);
 /** Where a key is the name of something, or a value is meant as it stands. */
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
 /** The schema with its prose cleaned; what decides about arguments stays as it is. */
 export function cleanSchema(schema: JsonSchema, longest: number): JsonSchema {
-  // What an object is cleaned into is an object.
+  // A cleaned object is an object.
   return clean(schema) as JsonSchema;
 
   function clean(value: JsonValue): JsonValue {

@@ -1,7 +1,7 @@
 /**
- * Text of a server that the model reads as if it were ours. What nobody sees on a screen and a model reads all the same
- * is taken out: control characters but line breaks and tabs, zero-width and direction marks, and the tag characters and
- * variation selectors in which whole sentences can be hidden.
+ * Cleans text of a server, which the model trusts as ours. Characters that are invisible to people but not to a model
+ * are removed: control characters except line breaks and tabs, zero-width and direction marks, and the tag characters
+ * and variation selectors that can hide whole sentences.
  */
 const invisible = /(?![\t\n])\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 

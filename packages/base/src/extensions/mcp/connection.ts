@@ -1,12 +1,12 @@
 /**
  * One server, kept within reach.
  *
- * 1. There is one attempt to connect at a time; whoever needs the server meanwhile waits for it.
- * 2. Connected means that its tools are listed and judged. Nothing is asked before.
- * 3. A connection that breaks is made again, in the background and later each time (`retry-delay.ts`), when it is
- *    supervised. One that broke again at once counts as failed.
- * 4. Who needs the server does not wait for that: it is tried at once, but once in `GAP_MS` at most.
- * 5. What the server may have begun is not asked twice, unless whoever asks says that it may be.
+ * 1. There is one attempt to connect at a time; callers wait for it.
+ * 2. Connected means that its tools are listed and judged. No call is made before.
+ * 3. A supervised connection that breaks is made again in the background, with growing delays (`retry-delay.ts`). One
+ *    that breaks again at once counts as failed.
+ * 4. A caller does not wait for that delay: the server is tried at once, but at most once in `GAP_MS`.
+ * 5. A call that the server may have begun is not repeated, unless the caller allows it.
  * 6. After `close` nothing is started.
  */
 import { GoondanError } from '@goondan/types';
@@ -23,24 +23,24 @@ export interface ConnectionPorts {
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
   readonly open: (events: ClientEvents) => Promise<McpClient>;
   readonly health: ServerHealth;
-  /** What the server has now. What it throws fails the attempt. */
+  /** Gets the server's present tools. A throw fails the attempt. */
   readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
 }
 
 export interface ConnectionOptions {
   readonly name: string;
   readonly timeouts: Timeouts;
-  /** Whether a broken connection is made again by itself. */
+  /** Whether a broken connection is made again automatically. */
   readonly isSupervised: boolean;
 }
 
-/** Between two attempts, whoever asks. */
+/** The shortest time between two attempts. */
 const GAP_MS = 1_000;
 /** A connection that held this long was a good one. */
 const HEALTHY_MS = 10_000;
-/** Between two lists, when the server keeps telling of changes. */
+/** The shortest time between two lists, when the server reports many changes. */
 const LIST_GAP_MS = 200;
-/** How long a step waits for a list that is being read. */
+/** The time a step waits for a list that is being read. */
 const SETTLE_MS = 2_000;
 
 export class Connection {
@@ -68,7 +68,7 @@ export class Connection {
     return this.#phase === 'connected';
   }
 
-  /** Where the server is. Another place ends the connection to the one before. */
+  /** Sets the address of the server. Another address ends the old connection. */
   async aim(target: ServerTarget): Promise<void> {
     const isSame = JSON.stringify(target) === JSON.stringify(this.#target);
     if (isSame) return;
@@ -100,7 +100,7 @@ export class Connection {
     if (last === undefined || clock.elapsed() - last.at >= delay) this.#connect().catch(() => undefined);
   }
 
-  /** Whether a turn may as well not wait for an attempt: one failed not long ago. */
+  /** Whether an attempt failed recently, so a turn need not wait for another. */
   get isResting(): boolean {
     const last = this.#lastFailure;
     if (last === undefined || this.#phase === 'connected') return false;
@@ -129,7 +129,7 @@ export class Connection {
     await Promise.race([this.#listing, late.promise]).finally(callOff);
   }
 
-  /** Ends the connection; whoever needs the server next connects again. */
+  /** Ends the connection; the next call connects again. */
   async release(): Promise<void> {
     this.#callOffRetry();
     await this.#attempt?.catch(() => undefined);
@@ -209,7 +209,7 @@ export class Connection {
     };
   }
 
-  /** Whether it is over is seen by asking for something. */
+  /** A request shows whether the connection is over. */
   #examine(problem: string): void {
     const now = this.#ports.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
@@ -234,7 +234,7 @@ export class Connection {
     } catch (thrown) {
       const { message } = this.#toError(thrown);
       this.#ports.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
-      // What is offered may be out of date, and nobody would know: better a new connection.
+      // The offered tools may be out of date without notice, so connect again.
       this.#lose(message);
     }
   }

@@ -1,7 +1,10 @@
 import type { JsonValue } from '@goondan/types';
 import type { ListedTool } from './mcp-client.ts';
 
-/** Of all that makes a model or a layer treat a tool the way it does; as the server sent it, invisible characters too. */
+/**
+ * Hashes everything that affects how a model or a layer treats a tool, as the server sent it, with invisible
+ * characters.
+ */
 export function fingerprintOf({ name, description = '', inputSchema, annotations = {} }: ListedTool): string {
   const text = canonical({ name, description, inputSchema, annotations });
   return `sha256:${new Bun.CryptoHasher('sha256').update(text).digest('hex')}`;

@@ -1,10 +1,9 @@
 /**
- * Which tools of a server are offered. Pure: what is listed, what is known and what a person has approved go in, the
- * verdict comes out.
+ * Decides which tools of a server are offered. Pure: from the listed, the known and the approved tools to a verdict.
  *
- * 1. A tool that was seen before and is another one now is not offered until a person approves it.
- * 2. What a person has approved counts more than what was seen first.
- * 3. With `trust: pinned` only what is approved is offered; with `trust: any` whatever the server lists.
+ * 1. A tool that changed since it was first seen is not offered until a person approves it.
+ * 2. An approval overrides the first version.
+ * 3. With `trust: pinned` only approved tools are offered; with `trust: any` all tools of the server.
  */
 import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -16,9 +15,9 @@ export type Fingerprints = ReadonlyMap<string, string>;
 
 export interface Verdict {
   readonly offered: readonly ListedTool[];
-  /** Not offered, though it would be if the server or a person did something about it. */
+  /** Tools that are not offered until the server or a person acts. */
   readonly withheld: readonly Withheld[];
-  /** What is known from now on. */
+  /** The known tools from now on. */
   readonly seen: Fingerprints;
 }
 
@@ -26,7 +25,7 @@ export interface Withheld {
   readonly tool: ListedTool;
   readonly fingerprint: string;
   readonly reason: 'changed' | 'unapproved' | 'unusable';
-  /** For people: what is the matter. */
+  /** The reason, for people. */
   readonly problem: string;
 }
 
@@ -37,9 +36,9 @@ export interface Knowledge {
   readonly filter: ToolFilter;
 }
 
-/** Tools of one server; the rest of its list is not looked at. */
+/** The most tools of one server; the rest of its list is ignored. */
 export const MOST_TOOLS = 256;
-/** Tools that came and went; past it one that nobody has seen needs approval, whatever is trusted. */
+/** The most remembered tools; past it a new tool needs approval, with any `trust`. */
 export const MOST_SEEN = 1_024;
 /** Characters of a schema, as JSON. */
 const LARGEST_SCHEMA = 65_536;

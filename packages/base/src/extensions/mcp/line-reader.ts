@@ -34,7 +34,7 @@ export class LineReader {
     this.#isSkipping = true;
   }
 
-  /** What stands after the last line break. */
+  /** The text after the last line break. */
   rest(): string {
     return this.#isSkipping ? '' : this.#begun;
   }

@@ -1,6 +1,6 @@
 /**
- * What the rest of this folder knows of the Model Context Protocol: a client that can be connected, asked, and connected
- * again. `open-client.ts` makes one from the SDK, and is the only file that knows the SDK.
+ * The interface to the Model Context Protocol for the rest of this folder: a client that connects, asks, and
+ * reconnects. `open-client.ts` makes one from the SDK, and is the only file that knows the SDK.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import type { ServerTarget } from './server-target.ts';
@@ -30,7 +30,7 @@ export interface ContentBlock {
   readonly [field: string]: JsonValue | undefined;
 }
 
-/** What the server says it has, and tells about. */
+/** The server's declared capabilities. */
 export interface ServerAbilities {
   readonly tools: boolean;
   readonly resources: boolean;
@@ -40,18 +40,18 @@ export interface ServerAbilities {
 export interface AskOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** The server is still at it: the timeout begins anew. */
+  /** The server reports progress: the timeout starts over. */
   readonly onProgress?: (said: string) => void;
-  /** What is asked for, as W3C Trace Context: the server may go on with the trace. */
+  /** The call as W3C Trace Context, so the server can continue the trace. */
   readonly traceparent?: string;
 }
 
 export interface ClientEvents {
   /** The list of tools is another one now. */
   onToolsChanged(): void;
-  /** What was connected is not any more. Not told after `close`. */
+  /** The connection was lost. Not reported after `close`. */
   onClosed(): void;
-  /** Something went wrong beside all requests; it may be over with this connection, or not. */
+  /** An error outside all requests; the connection may be lost or not. */
   onTrouble(problem: string): void;
 }
 

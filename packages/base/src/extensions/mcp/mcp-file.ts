@@ -1,6 +1,6 @@
 /**
- * `.mcp.json`, the file in which MCP clients name their servers: `{"mcpServers": {"name": {…}}}`. What is in it is
- * foreign until it is checked here; keys that other clients have put there are left alone.
+ * `.mcp.json`, the file in which MCP clients name their servers: `{"mcpServers": {"name": {…}}}`. Its content is
+ * untrusted until it is checked here; keys of other clients are kept.
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 

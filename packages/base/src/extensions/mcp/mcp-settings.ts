@@ -36,7 +36,7 @@ export interface ToolFilter {
   readonly deny?: readonly string[];
 }
 
-/** Which tools are offered: as first seen, only those a person has approved, or as the server likes. */
+/** The offered tools: as first seen, only approved ones, or all. */
 export type Trust = 'first-use' | 'pinned' | 'any';
 
 export interface Timeouts {

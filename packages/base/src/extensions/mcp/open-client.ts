@@ -24,7 +24,7 @@ const GOODBYE_MS = 1_000;
 
 export interface OpenClientOptions {
   readonly events: ClientEvents;
-  /** What the server's process prints beside the protocol, line by line. */
+  /** Gets the other output of the server's process, line by line. */
   readonly onServerLine: (line: string) => void;
 }
 
@@ -61,7 +61,7 @@ class SupervisedClient implements McpClient {
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
     } catch (error) {
-      // What it says at its end is the reason; it has said everything when it is gone.
+      // Its last output is the reason; the output is complete when the process is gone.
       await this.#process?.close();
       const failure = nothingBegun(this.#toFailure(error, options));
       await this.close();
@@ -172,7 +172,7 @@ class SupervisedClient implements McpClient {
       });
     }
     const opened = new ServerProcess(target, this.#sdk.deserializeMessage, this.#onServerLine);
-    // What it reads and writes are messages of the SDK, which only the SDK looks at.
+    // Its messages are those of the SDK, which only the SDK reads.
     this.#process = opened as unknown as ServerProcess<never>;
     return opened;
   }
@@ -220,7 +220,7 @@ class SupervisedClient implements McpClient {
     return failed(neverArrived.has(codeOf(thrown)) ? 'unreached' : 'broken');
   }
 
-  /** Of a server that is gone: why, if it has said so. */
+  /** The reason why a server is gone, if it gave one. */
   #lastWords(kind: FailureKind): string {
     const said = kind === 'broken' || kind === 'unreached' ? this.#process?.lastWords() : undefined;
     return said === undefined || said === '' ? '' : ` ${said}`;
@@ -229,7 +229,7 @@ class SupervisedClient implements McpClient {
 
 const nothingSaid: LastWords = { exit: '', lines: [] };
 
-/** What the system says when there was nobody to send something to. */
+/** The system's codes for a missing receiver. */
 const neverArrived: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',

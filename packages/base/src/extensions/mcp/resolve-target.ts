@@ -11,7 +11,7 @@ import type { ServerTarget } from './server-target.ts';
 export interface Surroundings {
   readonly bundleFolder: string;
   readonly workdir: string;
-  /** Of the agent's process: the few variables every process gets, and what its resource declares. */
+  /** The variables of the agent's process: the few that every process gets, and those that its resource declares. */
   readonly environment: Environment;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A server as a process of ours: messages as lines on its standard input and output. The SDK has such a transport too; it
- * knows only the process it started, and of `npx some-server` that is the one that does not matter.
+ * A server as a process of ours: messages as lines on its standard input and output. The SDK has such a transport too;
+ * it knows only the process it started, and of `npx some-server` that is the one that does not matter.
  *
- * 1. Whatever the server has started ends with it, also what `npx` or a shell put between us and the real one.
- * 2. It carries the tags of the agent's process, so that whoever cleans up after a killed agent finds it.
+ * 1. All processes of the server end with it, also those between us and the server, such as `npx` or a shell.
+ * 2. It has the tags of the agent's process, so the clean-up after a killed agent finds it.
  * 3. Everything that is read from it is bounded.
  */
 import { endTree } from '../../process-tree/end-tree.ts';
@@ -14,7 +14,7 @@ import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
-/** Of a line of its standard error. */
+/** The longest line of its standard error. */
 const LONGEST_LINE = 2_000;
 /** Lines of its standard error that are handed on; after that it is let talk. */
 const MOST_LINES = 1_000;
@@ -59,7 +59,7 @@ export class ServerProcess<Message> {
     const told = this.#readLines(child);
     this.#ended = child.exited.then(async (code) => {
       this.#exit = child.signalCode === null ? `Its process ended with code ${code}.` : `${child.signalCode} ended it.`;
-      // What it started may hold its output open: it goes first.
+      // Its child processes may hold its output open, so they are ended first.
       await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: 0 });
       await Promise.all([heard, told]);
       this.onclose?.();
@@ -113,7 +113,7 @@ export class ServerProcess<Message> {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
-    // Who does not talk to us any more is of no use to us.
+    // A server that closed its output is useless.
     void this.close();
   }
 

@@ -23,7 +23,7 @@ export interface SharedParts {
   readonly connection: Connection;
 }
 
-/** What is asked for and the server has. Returns the names. */
+/** Registers tools for the requested features that the server has. Returns their names. */
 export function registerSharedTools(parts: SharedParts, abilities: ServerAbilities): string[] {
   const { settings } = parts;
   return [

@@ -1,6 +1,6 @@
 /**
- * What the extension keeps in its state: the tools it has seen, and those it withholds, so that `gdn mcp approve` can show
- * them. The state is put back when an interrupted turn goes on; what was seen in this process is not forgotten for that.
+ * The state of the extension: the tools it has seen, and those it withholds, for `gdn mcp approve`. A resumed turn
+ * restores the state; tools that this process has seen are kept.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { cleanText } from './clean-text.ts';

@@ -1,9 +1,9 @@
 /**
- * What the model calls a tool of a server: `{extension}__{tool}`, where providers take at most 64 of `A-Z a-z 0-9 _ -`
- * and the runtime no second `__`. Servers may use other characters and longer names.
+ * The name of a server's tool for the model: `{extension}__{tool}`. Providers accept at most 64 characters of `A-Z a-z
+ * 0-9 _ -`, and the runtime no second `__`. Servers may use other characters and longer names.
  *
  * 1. A name that fits is kept.
- * 2. Of any other, what does not fit becomes `-`, it is cut, and `-` with eight digits of its hash is put behind it.
+ * 2. In any other name, invalid characters become `-`; the name is cut, and `-` with eight digits of its hash is added.
  * 3. Two tools never get one name, and a tool keeps its name as long as the agent lives.
  */
 const LONGEST = 64;
@@ -22,14 +22,14 @@ export class ToolNames {
     this.#taken = new Set(reserved);
   }
 
-  /** Those that fit first, so that no other takes theirs. */
+  /** Valid names come first, so no changed name takes theirs. */
   assign(tools: readonly string[]): void {
     const unknown = tools.filter((tool) => !this.#names.has(tool));
     for (const tool of unknown) if (this.#fits(tool)) this.#give(tool, tool);
     for (const tool of unknown) if (!this.#names.has(tool)) this.#give(tool, this.#derive(tool));
   }
 
-  /** Of one that was assigned a name. */
+  /** The name must have been assigned. */
   of(tool: string): string {
     return `${this.#extension}__${this.#names.get(tool) ?? this.#derive(tool)}`;
   }

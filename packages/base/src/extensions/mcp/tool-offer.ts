@@ -1,6 +1,6 @@
 /**
- * The tools of a server as tools of the agent. A tool cannot be taken back from the agent, so one that the server does
- * not have any more, or that is withheld, is taken out of every step's catalog, and a call of it says why.
+ * The tools of a server as tools of the agent. A tool cannot be unregistered, so a removed or withheld tool is taken
+ * out of every step's catalog, and a call of it fails with the reason.
  */
 import { type ExtensionToolsApi, GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { cleanSchema } from './clean-schema.ts';
@@ -10,7 +10,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** Of a tool and of each part of its schema. */
+/** The longest description of a tool or of a part of its schema. */
 const LONGEST_DESCRIPTION = 4_096;
 
 export interface OfferParts {
@@ -50,12 +50,12 @@ export class ToolOffer {
     return this.#offeredNames;
   }
 
-  /** What was seen in an earlier life of the agent. What this one has seen counts more. */
+  /** Adds tools that an earlier process saw; those of this process take precedence. */
   remember(seen: Fingerprints): void {
     this.#seen = new Map([...seen, ...this.#seen]);
   }
 
-  /** What the server has now. */
+  /** Takes the server's present tools. */
   update(listed: readonly ListedTool[], knowledge: Omit<Knowledge, 'seen'>): void {
     const { logger } = this.#parts;
     if (listed.length > MOST_TOOLS) {
@@ -151,7 +151,7 @@ function toItem(name: string, { description = '', inputSchema, annotations = {} 
     annotations: {
       readOnly: readOnlyHint === true,
       idempotent: idempotentHint === true,
-      // What a server says about itself makes its tools quicker, never more trusted.
+      // A server's claims make its tools faster, never more trusted.
       effects: 'external',
       ...(typeof title === 'string' ? { title: cleanText(title, 128) } : {}),
     },

@@ -1,5 +1,5 @@
 /**
- * What a server answers, as JSON that a model can read. Bytes are named, not shown: as text they are long and mean
+ * Turns the answer of a server into JSON for a model. Bytes are named, not shown: as text they are long and mean
  * nothing to it.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';

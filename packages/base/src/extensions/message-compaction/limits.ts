@@ -1,21 +1,21 @@
 import type { HistoryLimits } from '../../history/choose-removed.ts';
 
 export interface CompactionConfig extends HistoryLimits {
-  /** How much of the limits is left beside the summary. */
+  /** The share of the limits that is left beside the summary. */
   readonly trimTo?: number;
   readonly summaryTokens?: number;
-  /** Which messages a summary may replace: all, or those whose metadata says `compaction.eligible: true`. */
+  /** The messages that a summary may replace: all, or those with the metadata `compaction.eligible: true`. */
   readonly eligible?: 'all' | 'marked';
-  /** Who sums up: a model, the agent's own when absent… */
+  /** The model for summaries; the agent's own when absent. */
   readonly modelRef?: string;
-  /** …or another agent of the swarm. */
+  /** Another agent of the swarm for summaries, instead of a model. */
   readonly agent?: string;
   readonly prompt?: string;
 }
 
 export interface CompactionLimits {
   readonly limits: HistoryLimits;
-  /** What is left beside the summary. */
+  /** The most messages and tokens beside the summary. */
   readonly targets: HistoryLimits;
   /** The longest summary. */
   readonly summaryTokens: number;

@@ -50,7 +50,7 @@ async function ask(layer: Layer, question: string, maxTokens: number, { agent, m
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Between lines where that is possible. Of more than there may be, the oldest are left out, and it is said. */
+/** Between lines where that is possible. Too many pieces lose the oldest ones, with a note. */
 function cutPieces(transcript: string): string[] {
   const pieces: string[] = [];
   for (let rest = transcript; rest !== '';) {

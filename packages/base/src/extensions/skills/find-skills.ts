@@ -1,9 +1,8 @@
 /**
- * The skills below some folders. A folder that is not there has none; what is wrong with a skill keeps nobody from the
- * others.
+ * The skills below some folders. A missing folder has none; an invalid skill does not affect the others.
  *
- * Invariants: 1. Of two with one name the first counts, and the other is told. 2. A file that did not change is not read
- * again. 3. At most `MOST_SKILLS`, and as many entries of each folder are looked at.
+ * Invariants: 1. The first of two skills with one name is used, and the other is reported. 2. A file that did not
+ * change is not read again. 3. At most `MOST_SKILLS`, and as many entries of each folder are looked at.
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';

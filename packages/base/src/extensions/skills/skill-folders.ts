@@ -6,7 +6,7 @@ export interface SkillPlaces {
   readonly bundleFolder: string;
   /** Relative to the bundle, or absolute. */
   readonly folders: readonly string[];
-  /** Those of the user count, too. */
+  /** Whether the user's folders are used. */
   readonly includesHome: boolean;
   readonly home?: string;
 }

@@ -1,4 +1,4 @@
-/** What the model can do with skills. */
+/** The tools for skills. */
 import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { listResources, readResource } from './read-resource.ts';
 import type { Skill } from './skill.ts';

@@ -4,6 +4,6 @@ export interface Skill {
   readonly description: string;
   /** The folder it is in, a real path. */
   readonly folder: string;
-  /** What `SKILL.md` says below its front matter. */
+  /** The text of `SKILL.md` below its front matter. */
   readonly body: string;
 }

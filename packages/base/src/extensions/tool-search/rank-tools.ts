@@ -1,4 +1,4 @@
-/** Which tools fit some words best: by the words of their names and descriptions, rare ones counting more. */
+/** Finds the tools that match some words best, by the words of their names and descriptions; rare words count more. */
 import type { ToolCatalogItem } from '@goondan/types';
 
 /** A word of the name says more than one of the description. */

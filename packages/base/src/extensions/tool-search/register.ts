@@ -8,7 +8,7 @@ import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { rankTools } from './rank-tools.ts';
 
 export interface ToolSearchConfig {
-  /** What is offered while nothing was searched for. */
+  /** The tools before the first search. */
   readonly initial?: 'all' | 'none';
   /** Tools that are always offered; `*` stands for any text. */
   readonly always?: readonly string[];
@@ -18,7 +18,7 @@ export interface ToolSearchConfig {
 }
 
 const SEARCH = 'tool-search__search';
-/** Of a selection that only grows, the oldest are let go. */
+/** A selection that only grows loses its oldest tools. */
 const MOST_SELECTED = 200;
 
 export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {

@@ -19,7 +19,7 @@ export interface CollectOptions {
 
 export interface CollectedOutput {
   readonly text: string;
-  /** Of the whole stream. */
+  /** The bytes of the whole stream. */
   readonly bytes: number;
   /** Where the stream is, when the text is not all of it. */
   readonly file?: string;
@@ -130,7 +130,7 @@ function withoutCutEnd(bytes: Buffer): Buffer {
   return last + length > bytes.length ? bytes.subarray(0, last) : bytes;
 }
 
-/** What is no UTF-8 becomes �. */
+/** Invalid UTF-8 becomes �. */
 function toText(bytes: Buffer): string {
   return safeText(new TextDecoder().decode(bytes));
 }

@@ -5,7 +5,7 @@ const SHORTEST = 8;
 const HIDDEN = Buffer.from('***');
 
 export interface ValueHider {
-  /** What can be said to hold no part of a value. */
+  /** Returns the text that certainly contains no part of a value. */
   push(chunk: Uint8Array): Buffer<ArrayBuffer>;
   /** The rest. */
   end(): Buffer<ArrayBuffer>;

@@ -5,7 +5,7 @@ import type { Sandbox } from './find-sandbox.ts';
 import type { CommandAsk } from './run-command.ts';
 import type { SpillFolder } from './spill-folder.ts';
 
-// Of this process: whether bubblewrap works here does not change while it lives, and the folder goes when it goes.
+// State of this process: whether bubblewrap works does not change, and the folder is removed at the end.
 const sandboxes = new Map<boolean, Promise<Sandbox>>();
 const shared: { spill?: SpillFolder; hasWarned?: boolean } = {};
 

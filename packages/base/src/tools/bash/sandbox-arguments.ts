@@ -1,7 +1,7 @@
 /**
- * What bubblewrap is told: a system that can be read and not changed, empty homes and temporary folders, the working
- * folder as it is, processes that nobody else sees, and no network unless it is allowed. What is not named is not there:
- * no home of the user, no sockets of other programs, no state of other agents.
+ * The arguments for bubblewrap: a read-only system, empty home and temporary folders, the working folder, separate
+ * processes, and no network unless it is allowed. Everything else is hidden: the user's home, sockets of other
+ * programs, the state of other agents.
  */
 import { join, resolve } from 'node:path';
 
@@ -28,7 +28,7 @@ const systemFolders = [
   '/nix/store',
   '/run/current-system',
 ];
-/** What `/etc/resolv.conf` is often a link to. */
+/** The usual target of the link `/etc/resolv.conf`. */
 const resolverFolders = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager'];
 
 export function sandboxArguments({ workdir, cwd, home, network, readable, writable }: SandboxPlan): string[] {
@@ -39,7 +39,7 @@ export function sandboxArguments({ workdir, cwd, home, network, readable, writab
     ...writable.map((path) => ({ path: toAbsolute(path, workdir, home), flag: '--bind-try' })),
     { path: workdir, flag: '--bind' },
   ];
-  // What is inside something else comes after it; of the same place the last one counts.
+  // Inner paths come after outer ones; for the same path the last one is used.
   const ordered = mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path));
   return [
     '--unshare-all',

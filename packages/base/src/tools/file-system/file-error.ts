@@ -1,4 +1,4 @@
-/** What goes wrong with a path, in words that name it as it was asked for. */
+/** Errors of a path, which name it as the caller wrote it. */
 import { type ErrorCode, GoondanError } from '@goondan/types';
 
 export function fileError(code: ErrorCode, path: string, problem: string, cause?: unknown): GoondanError {
@@ -22,7 +22,10 @@ const problems: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ['E_FILE_FAILED', 'cannot be written: the disk is full'],
 };
 
-/** What the system said about a path. Its own words name descriptors, which mean nothing to anybody else. */
+/**
+ * Turns an error of the system into one of the tool. The system's own text names descriptors, which mean nothing to
+ * others.
+ */
 export function fromSystem(path: string, thrown: unknown): unknown {
   if (thrown instanceof GoondanError) return thrown;
   const code = codeOf(thrown);

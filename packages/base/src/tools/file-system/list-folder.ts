@@ -1,4 +1,4 @@
-/** What is in a folder, by name. */
+/** Lists a folder by name. */
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk } from './walk.ts';

@@ -1,8 +1,8 @@
 /**
  * From a folder to a path inside it, one name after the other, never out of it. Invariants:
  *
- * 1. Every step is taken from a folder that is held open, by a name that is not followed. What a path means cannot be
- *    changed by somebody who swaps a folder for a link while it is walked.
+ * 1. Every step is taken from a folder that is held open, by a name that is not followed. Swapping a folder for a link
+ *    during the walk cannot change the target of a path.
  * 2. A link is read and walked like a path of its own; one that leads out is refused, wherever it stands.
  * 3. `..` goes back to the folder one came from, never to what the disk calls the parent, and never past the root.
  * 4. Nothing is opened to be read or written before it is known to be a regular file: looking at a device or a pipe
@@ -21,7 +21,7 @@ export interface Walked extends Disposable {
   readonly folder: string;
   /** Its name there; empty for the root itself. */
   readonly name: string;
-  /** What is there; absent when nothing is. */
+  /** The file or folder there; absent when there is none. */
   readonly found?: Found;
   /** From the root, links followed: `a/b.txt`; `.` for the root itself. */
   readonly path: string;
@@ -123,7 +123,7 @@ export interface Step extends Found {
   close(): void;
 }
 
-/** What has this name in a folder that was found, not followed; `undefined` when nothing has. */
+/** Looks up a name in a found folder without following links; `undefined` when there is none. */
 export function lookInside(folder: Found, name: string): Step | undefined {
   try {
     return (folder.isHeld ? lookHeld : lookAtPath)(`${folder.reach}/${name}`);

@@ -1,6 +1,6 @@
 /**
- * A text as a file, whole or not at all: it is written beside its place and then put there. What was there is replaced,
- * not written into, so that neither a link nor a second name of the file leads the text anywhere else.
+ * A text as a file, whole or not at all: it is written beside its place and then put there. Replaces the file instead
+ * of writing into it, so neither a link nor a second name of the file redirects the text.
  */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';

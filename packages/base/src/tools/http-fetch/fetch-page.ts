@@ -107,7 +107,7 @@ function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMe
   if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   const url = parseUrl(location, hop.url);
   const isSameOrigin = url.origin === hop.url.origin;
-  // What was meant for one origin does not go to another.
+  // Headers and bodies for one origin are not sent to another.
   const headers = isSameOrigin ? hop.headers : {};
   const isHarmless = hop.method === 'GET' || hop.method === 'HEAD';
   if (isHarmless) return { ...hop, url, headers };

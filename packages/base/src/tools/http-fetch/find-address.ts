@@ -50,7 +50,7 @@ async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]
   } catch (error) {
     throw new GoondanError('E_FETCH_FAILED', `The name ${JSON.stringify(host)} is not known.`, { cause: error });
   }
-  // Whoever answers may answer anything.
+  // The answer of a name server may be anything.
   return addresses.filter((address) => isIP(address) !== 0);
 }
 

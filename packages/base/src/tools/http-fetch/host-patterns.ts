@@ -1,4 +1,4 @@
-/** What a bundle writes to name hosts: `example.com`, `*.example.com`, an address, or a network as `10.0.0.0/8`. */
+/** Patterns for hosts in a bundle: `example.com`, `*.example.com`, an address, or a network as `10.0.0.0/8`. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /** Names only: an address is a name of itself. */

@@ -123,7 +123,7 @@ type Token =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tag'; readonly name: string; readonly isEnd: boolean; readonly attributes: string };
 
-/** What is in these is text up to their own end, whatever it looks like. */
+/** The content of these elements is text up to their end tag. */
 const rawElements = new Set(['script', 'style', 'textarea', 'title', 'noscript', 'iframe']);
 
 function* tokensOf(html: string): Generator<Token> {

@@ -14,5 +14,5 @@ const request: ToolHandler = async (ctx, input) => {
   });
 };
 
-// That a `get` has neither method nor body is in its schema.
+// The schema of `get` has neither method nor body.
 export const handlers = { get: request, request };

@@ -1,7 +1,7 @@
 /**
- * Which addresses anybody may be sent to. Everything else is somebody's own: this machine, its network, the network of a
- * provider with its metadata services, or no address of a host at all. Of IPv6 only what is given out for public use
- * counts, so that an IPv4 address cannot be wrapped into one that is not on a list.
+ * Tells public addresses from all others: this machine, its network, the network of a cloud provider with its metadata
+ * services, and addresses that are not hosts. Only the public ranges of IPv6 are allowed, so an IPv4 address cannot be
+ * hidden in an unlisted IPv6 form.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 

@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
 import { hostOf } from './find-address.ts';
 
-/** Who one is, how the connection works, and where a request comes from is not for a model to say. */
+/** A model must not set headers for identity, the connection or the origin of a request. */
 const reserved =
   /^(?:host|cookie2?|authorization|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|via|forwarded|x-forwarded-.*|x-real-ip|accept-encoding|proxy-.*|sec-.*|metadata.*|x-aws-.*|x-google-.*)$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/;

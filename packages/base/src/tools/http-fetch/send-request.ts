@@ -6,7 +6,7 @@ import { hostOf } from './find-address.ts';
 
 export interface HttpRequest {
   readonly url: URL;
-  /** That is connected to, whatever the name in the URL leads to by now. */
+  /** The connection uses this address, even if the name now has another. */
   readonly address: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Rejects when there is no answer. Whoever has the answer reads or destroys it. */
+/** Rejects when there is no answer. The receiver of the answer reads or destroys it. */
 export function sendRequest({ url, address, method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   const name = hostOf(url);

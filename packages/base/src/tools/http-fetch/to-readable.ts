@@ -8,7 +8,7 @@ export interface Readable {
 }
 
 export interface ReadableOptions {
-  /** What links in it are relative to. */
+  /** The base of relative links. */
   readonly base: URL;
   readonly isRaw: boolean;
 }
@@ -46,7 +46,7 @@ function decode(bytes: Buffer, parameters: readonly string[]): string {
 /** One that is not known is taken for UTF-8. */
 function decoderFor(charset = 'utf-8'): { decode(bytes: Uint8Array): string } {
   try {
-    // Which names there are is for the decoder to say.
+    // The decoder knows the valid names.
     return new TextDecoder(charset as 'utf-8');
   } catch {
     return new TextDecoder();
