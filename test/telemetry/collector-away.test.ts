@@ -93,7 +93,7 @@ test('R-08 a protocol that is not spoken is warned about, and spans are sent all
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
   });
-  expect(saidBy(office)[0]).toContain('warn OTEL_EXPORTER_OTLP_PROTOCOL is "grpc", but only http/json is spoken');
+  expect(saidBy(office)[0]).toContain('warn OTEL_EXPORTER_OTLP_PROTOCOL is "grpc", but only http/json is supported');
   expect(await ask(office)).toEqual(answered);
   await office.stop();
   expect(collector.spans().length).toBeGreaterThan(5);

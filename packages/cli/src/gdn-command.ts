@@ -40,7 +40,7 @@ export class GdnCommand extends Command {
       case 'commander.excessArguments':
         return [problem, this.#hintAboutArguments()];
       case 'commander.unknownOption':
-        return [problem, this.parent === null ? 'Options stand behind the command, as in `gdn status --json`. ' : ''];
+        return [problem, this.parent === null ? 'Options come after the command, as in `gdn status --json`. ' : ''];
       default:
         return [problem, ''];
     }

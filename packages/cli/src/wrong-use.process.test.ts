@@ -135,7 +135,7 @@ describe('one command', () => {
       "unknown command 'shwo' (Did you mean show?)",
       /instance/,
     ],
-    ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options stand behind the command/],
+    ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options come after the command/],
     ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
     ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
     ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],

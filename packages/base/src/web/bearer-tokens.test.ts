@@ -52,8 +52,8 @@ describe('a connector refuses to start', () => {
     ['must have at least 16 characters', {}, { token: 'short' }],
     ['must have at least 16 characters', {}, { token: '' }],
     ['and no spaces', {}, { token: 'a token with spaces' }],
-    ['There is no use for the secret "signing"', {}, { signing: token }],
-    ['There is no use for the secret "token-"', {}, { 'token-': token }],
+    ['Unknown secret "signing"', {}, { signing: token }],
+    ['Unknown secret "token-"', {}, { 'token-': token }],
   ])('%s', (problem, more, secrets) => {
     expect(failure(() => bearerTokens({ ...config, ...more }, secrets))).toMatchObject({
       code: 'E_CONNECTOR_CONFIG',

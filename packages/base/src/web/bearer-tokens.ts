@@ -38,10 +38,7 @@ export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<stri
 function clientOf(name: string, token: string): string {
   const [, client = 'default'] = /^token(?:-(.+))?$/.exec(name) ?? [undefined, ''];
   if (client === '') {
-    throw new GoondanError(
-      'E_CONNECTOR_CONFIG',
-      `There is no use for the secret "${name}": tokens are called "token" or "token-<client>".`,
-    );
+    throw new GoondanError('E_CONNECTOR_CONFIG', `Unknown secret "${name}": use "token" or "token-<client>".`);
   }
   if (token.length < SHORTEST || !/^\S+$/.test(token)) {
     throw new GoondanError(

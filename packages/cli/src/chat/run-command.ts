@@ -36,7 +36,7 @@ export async function runCommand(
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
       const lines = describeMessages(await parts.readMessages(at), bounds);
-      return screen.print([...(lines.length === 0 ? [line('Nothing was said yet.', 'dim')] : lines), emptyLine]);
+      return screen.print([...(lines.length === 0 ? [line('There are no messages yet.', 'dim')] : lines), emptyLine]);
     }
     case 'agent':
       return command.agent === undefined

@@ -61,7 +61,7 @@ async function forkConversation(
   } else {
     const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
     const after = seq === undefined ? '' : ` after event ${seq}`;
-    terminal.print(`Conversation "${as}" of ${agent} goes on from "${instanceKey}"${after}: ${count}.\n`);
+    terminal.print(`Conversation "${as}" of ${agent} continues from "${instanceKey}"${after}: ${count}.\n`);
     const names = unknownStates.join(', ');
     if (names !== '')
       terminal.printError(`warn: The archive has no state for these extensions, they begin without: ${names}.\n`);

@@ -163,14 +163,14 @@ describe('gdn package add', () => {
     await tools({ scripts: { postinstall: `touch ${mark}` } });
     await packPackage(place, 'tools-1.0.0');
     const { stdout, stderr, exitCode } = await gdn('add ./tools-1.0.0/acme-tools-1.0.0.tgz');
-    expect(stderr).toBe('There was no package.json in the bundle, so one was made: it lists what is installed.\n');
+    expect(stderr).toBe('There was no package.json in the bundle, so one was made; it lists the installed packages.\n');
     expect(stdout).toBe(
       [
         'Added @acme/tools 1.0.0. No script of a package was run.',
         'Not run: what @acme/tools would run when installed. Look at it first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs it.',
         'It offers:',
         `  Tool/weather  ${reference}`,
-        'Write what is in braces where the reference belongs, such as in `tools` of an agent.',
+        'Put the text in braces where the reference belongs, such as in `tools` of an agent.',
         '',
       ].join('\n'),
     );
@@ -368,7 +368,7 @@ describe('gdn package remove and list', () => {
 
     await Bun.write(bundled('more.yaml'), 'kind: Agent\nspec: [');
     const unread = await gdn('remove @acme/tools');
-    expect(unread.stderr).toContain('so nobody can tell whether it refers to "@acme/tools".\n');
+    expect(unread.stderr).toContain('so it is unknown whether it refers to "@acme/tools".\n');
     expect(unread.exitCode).toBe(4);
 
     rmSync(bundled('more.yaml'));

@@ -46,7 +46,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
 
 /** A demo waits for nobody: where no person can be asked, the answer is no. */
 function deskOf({ control }: DemoSwarm) {
-  const refusal = 'Nobody can be asked here; at a terminal you would be.';
+  const refusal = 'Nobody can be asked here; run it at a terminal to answer.';
   return { swarm: control, folder: demoBundle, isAlone: true, refusal };
 }
 

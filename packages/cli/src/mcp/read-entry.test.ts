@@ -26,7 +26,7 @@ describe('what is typed after gdn mcp add', () => {
     ['both', 'files', ['x'], { url: 'http://a.example' }],
     ['a name that is none', 'My_Files', ['x'], {}],
     ['a name that is too long', 'a'.repeat(41), ['x'], {}],
-    ['an address that is none', 'files', [], { url: 'ftp://a.example' }],
+    ['an invalid address', 'files', [], { url: 'ftp://a.example' }],
     ['a variable that is none', 'files', ['x'], { env: ['=x'] }],
     ['a header that is none', 'files', [], { url: 'http://a.example', header: ['a b=c'] }],
     ['a header for a command', 'files', ['x'], { header: ['a=b'] }],

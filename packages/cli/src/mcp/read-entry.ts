@@ -18,7 +18,7 @@ export function readEntry(name: string, command: readonly string[], options: Add
   if (!namePattern.test(name)) {
     throw usage(
       `"${name}" is not a name for a server.`,
-      'Use lower-case letters, digits and -, starting with a letter, at most 40: it stands before the names of its tools.',
+      'Use lower-case letters, digits and -, starting with a letter, at most 40, because its tools begin with it.',
     );
   }
   if ((program === undefined) === (url === undefined)) {

@@ -44,7 +44,7 @@ export function addPackage(addition: Addition): Promise<AddedPackage> {
   });
 }
 
-const packageJsonMade = 'There was no package.json in the bundle, so one was made: it lists what is installed.';
+const packageJsonMade = 'There was no package.json in the bundle, so one was made; it lists the installed packages.';
 
 /** Without one npm would install into a project above the bundle. Whether it was made. */
 function makePackageJson(folder: string): boolean {

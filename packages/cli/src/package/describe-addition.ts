@@ -31,7 +31,7 @@ export function describeAddition(
     ...offers.map((each) => `  ${each.identity.padEnd(widest)}  ${referenceText(each, name)}`),
     ...(offers.length === 0
       ? []
-      : ['Write what is in braces where the reference belongs, such as in `tools` of an agent.']),
+      : ['Put the text in braces where the reference belongs, such as in `tools` of an agent.']),
     ...listedBy(bundle, name, version),
   ];
   return {

@@ -36,7 +36,7 @@ function refuseAbsent(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const meant = closestName(name, known);
   const suggestion =
-    meant === undefined ? 'See what is installed with `gdn package list`.' : `Did you mean "${meant}"?`;
+    meant === undefined ? 'List the installed packages with `gdn package list`.' : `Did you mean "${meant}"?`;
   throw new GoondanError('E_PACKAGE_MISSING', `The package.json of the bundle does not list "${name}".`, {
     suggestion,
   });
@@ -54,7 +54,7 @@ function refuseUsed(bundle: Bundle, name: string, shownAs: string, terminal: Ter
 /** What could not be read may refer to it. */
 function refuseUnread({ scope, folder }: Bundle, name: string): void {
   if (!scope.isIncomplete && scope.byIdentity.size === scope.declared.size) return;
-  const message = `The bundle in "${folder}" has errors, so nobody can tell whether it refers to "${name}".`;
+  const message = `The bundle in "${folder}" has errors, so it is unknown whether it refers to "${name}".`;
   throw new GoondanError('E_BUNDLE_INVALID', message, {
     suggestion: 'Correct the errors that `gdn validate` lists first.',
   });

@@ -240,7 +240,7 @@ describe('bundle code', () => {
     expect(logged).toMatchObject({
       level: 'error',
       event: 'process.uncaught',
-      message: 'Thrown and caught by nobody: rulez is not defined',
+      message: 'Uncaught error: rulez is not defined',
       place: { file: expect.stringMatching(/^\w+\.ts$/), line: 4 },
       data: { stack: expect.stringContaining('.ts:4:') },
     });

@@ -33,7 +33,7 @@ describe('a plan', () => {
     [{ agents: [...plan.agents, ...plan.agents] }, 'two agents are called "clerk"'],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
-    [{ entryAgent: 'boss' }, 'its entry agent "boss" is none of its agents'],
+    [{ entryAgent: 'boss' }, 'its entry agent "boss" is not one of its agents'],
     [{ connections: [{ ...connection, connection: 'My Web' }] }, '"My Web" is not a name for a connection'],
     [{ connections: [connection, connection] }, 'two connections are called "web"'],
     [{ connections: [{ ...connection, rules: [] }] }, 'connection "web" has no ingress rule'],
@@ -60,7 +60,7 @@ describe('a plan', () => {
 
   test('that has several problems is told all of them', () => {
     expect(() => checkSwarmPlan({ name: '', agents: [], entryAgent: 'x' })).toThrow(
-      'The swarm cannot be started: "" is not a name for a swarm; it has no agent; its entry agent "x" is none of its agents.',
+      'The swarm cannot be started: "" is not a name for a swarm; it has no agent; its entry agent "x" is not one of its agents.',
     );
   });
 });

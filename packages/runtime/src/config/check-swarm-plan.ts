@@ -40,7 +40,7 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
   }
   const { entryAgent, connections = [], policy = {} } = plan;
   if (entryAgent !== undefined && !names.includes(entryAgent))
-    yield `its entry agent "${entryAgent}" is none of its agents`;
+    yield `its entry agent "${entryAgent}" is not one of its agents`;
   yield* findNameProblems(
     'connection',
     connections.map(({ connection }) => connection),

@@ -52,7 +52,7 @@ export class Asks {
     this.#ports.asker.refuseAll(
       new GoondanError(
         'E_SWARM_STOPPED',
-        'The connector has to go; the turn goes on, or when the swarm is started again.',
+        'The connector has to stop; the turn continues, or resumes when the swarm is started again.',
       ),
     );
   }

@@ -369,7 +369,7 @@ async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: n
   await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   swarm.waiters.failAll(
-    new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn goes on when it is started again.'),
+    new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
   );
   swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
 }

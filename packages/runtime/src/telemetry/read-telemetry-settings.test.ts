@@ -57,7 +57,7 @@ describe('the collector', () => {
   test.each(['grpc', 'http/protobuf'])('R-08 %s is not spoken: that is said, and http/json is', (protocol) => {
     const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
     expect(settings).toBeDefined();
-    expect(warnings).toEqual([expect.stringContaining(`"${protocol}", but only http/json is spoken`)]);
+    expect(warnings).toEqual([expect.stringContaining(`"${protocol}", but only http/json is supported`)]);
     expect(
       warningsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }),
     ).toEqual([]);

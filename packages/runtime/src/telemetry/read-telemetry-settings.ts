@@ -76,7 +76,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   const protocol = name && valueOf(environment, name);
   if (protocol === undefined || protocol === 'http/json') return;
   warn(
-    `${name} is "${protocol.slice(0, 40)}", but only http/json is spoken, and that is what is sent. ` +
+    `${name} is "${protocol.slice(0, 40)}", but only http/json is supported, so that is sent. ` +
       'A collector takes it at its HTTP port, usually 4318.',
   );
 }
@@ -87,7 +87,7 @@ function headersOf(environment: Environment, warn: Warn): Record<string, string>
   for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
     for (const [name, value] of pairsOf(environment, variable, warn)) {
       if (isHeader(name, value)) headers[name.toLowerCase()] = value;
-      else warn(`${variable} holds something that is no header; it is left out.`);
+      else warn(`${variable} has something that is not a header; it is ignored.`);
     }
   }
   return headers;
@@ -136,12 +136,12 @@ const MOST_PAIRS = 64;
 /** `name=value,name=value`, with what is special in values percent-encoded. */
 function pairsOf(environment: Environment, variable: string, warn: Warn): (readonly [string, string])[] {
   const texts = (valueOf(environment, variable) ?? '').split(',').filter((text) => text.trim() !== '');
-  if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are left out.`);
+  if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are ignored.`);
   return texts.slice(0, MOST_PAIRS).flatMap((text, index) => {
     const at = text.indexOf('=');
     const value = decode(text.slice(at + 1).trim());
     if (at > 0 && value !== undefined) return [[text.slice(0, at).trim(), value] as const];
-    warn(`${variable}: entry ${index + 1} is not name=value; it is left out.`);
+    warn(`${variable}: entry ${index + 1} is not name=value; it is ignored.`);
     return [];
   });
 }

@@ -147,7 +147,7 @@ export const agentErrors = {
   },
   E_MIDDLEWARE_TIMEOUT: {
     meaning: "A layer's own code ran past its `timeoutMs`.",
-    suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may go on without it.',
+    suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may continue without it.',
   },
   E_MODEL_AUTH: {
     meaning: 'The provider does not accept the key.',

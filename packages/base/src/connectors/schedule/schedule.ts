@@ -54,7 +54,7 @@ async function emitDue(
 ): Promise<boolean> {
   const { times, leftOutUntil } = planDue(open, handled.until(open), now);
   if (leftOutUntil !== undefined) {
-    ctx.logger.warn(`Times of "${open.entry.name}" were missed and are left out.`);
+    ctx.logger.warn(`Times of "${open.entry.name}" were missed and are skipped.`);
     // Said once, also when the one that is due has to be tried again.
     handled.settle(open, leftOutUntil);
   }

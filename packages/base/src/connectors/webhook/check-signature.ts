@@ -30,7 +30,7 @@ export function checkSignature(scheme: SignatureScheme, secrets: readonly string
     const made = createHmac(scheme.algorithm, secret).update(before).update(delivery.body).update(after);
     return isSame(given, scheme.prefix + made.digest(scheme.encoding));
   });
-  if (fits.length === 0) throw refuse('The signature does not fit.');
+  if (fits.length === 0) throw refuse('The signature does not match.');
   return given;
 }
 

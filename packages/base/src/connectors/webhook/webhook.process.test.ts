@@ -354,7 +354,7 @@ describe('a webhook refuses to start', () => {
     ['The secret "secret" is missing', { signature: 'github' }, {}],
     ['at least 16 characters', { signature: 'github' }, { secret: 'short' }],
     ['at least 16 characters', { signature: 'github' }, { secret: '' }],
-    ['There is no use for the secret "token"', { signature: 'github' }, { token: secret }],
+    ['Unknown secret "token"', { signature: 'github' }, { token: secret }],
     ['exclude each other', { insecure: true }, { secret }],
     ['a host of this machine alone', { insecure: true, host: '0.0.0.0' }, {}],
     ['`signature` is missing', {}, { secret }],

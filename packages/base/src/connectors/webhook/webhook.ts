@@ -68,10 +68,7 @@ async function receive(
 function readSecrets(secrets: Readonly<Record<string, string>>): string[] {
   return Object.entries(secrets).map(([name, secret]) => {
     if (!/^secret(?:-.+)?$/.test(name)) {
-      throw new GoondanError(
-        'E_CONNECTOR_CONFIG',
-        `There is no use for the secret "${name}": it is called "secret", or "secret-<name>".`,
-      );
+      throw new GoondanError('E_CONNECTOR_CONFIG', `Unknown secret "${name}": use "secret" or "secret-<name>".`);
     }
     if (secret.length >= SHORTEST_SECRET) return secret;
     throw new GoondanError(

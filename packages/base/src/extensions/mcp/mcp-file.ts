@@ -34,11 +34,11 @@ export async function readMcpFile(path: string): Promise<JsonObject | undefined>
   try {
     value = await file.json();
   } catch (error) {
-    throw malformed(path, `it is no JSON (${error instanceof Error ? error.message : String(error)})`);
+    throw malformed(path, `it is not JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-  if (!isObject(value)) throw malformed(path, 'it is no object');
+  if (!isObject(value)) throw malformed(path, 'it is not an object');
   const { mcpServers } = value;
-  if (mcpServers !== undefined && !isObject(mcpServers)) throw malformed(path, 'mcpServers is no object');
+  if (mcpServers !== undefined && !isObject(mcpServers)) throw malformed(path, 'mcpServers is not an object');
   return value;
 }
 

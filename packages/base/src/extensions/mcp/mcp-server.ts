@@ -117,7 +117,7 @@ export class McpServer {
       }
       // Cancelled, or out of time: that is for the turn to say.
       if (required || signal.aborted || !(error instanceof GoondanError)) throw error;
-      this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn goes on without it.`);
+      this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
   }
 

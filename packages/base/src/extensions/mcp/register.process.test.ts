@@ -249,7 +249,7 @@ describe('a server that goes', () => {
     const transport = { type: 'stdio', command: 'there-is-no-such-command' };
     await start({ transport });
     expect((await agent.say('hi')).text).toBe('ok');
-    expect(logged('failed')[0]?.message).toContain('(E_MCP_CONNECT) The turn goes on without it.');
+    expect(logged('failed')[0]?.message).toContain('(E_MCP_CONNECT) The turn continues without it.');
     await agent.close();
 
     await start({ transport, required: true });

@@ -83,7 +83,7 @@ describe('where a server is', () => {
     const transport = { type: 'stdio', command: 'x', args: ['${ONE}', '${EMPTY}'], env: { A: '${TWO}' } } as const;
     expect(await refusal(resolve({ transport }))).toMatchObject({
       code: 'E_MCP_VARIABLE',
-      message: 'The MCP server needs what is not set: ONE, EMPTY, TWO.',
+      message: 'The MCP server needs variables that are not set: ONE, EMPTY, TWO.',
     });
   });
 
@@ -125,9 +125,9 @@ describe('.mcp.json', () => {
 
   test.each([
     ['no file of that name there', {}, 'names no server "files". It has: none.'],
-    ['not JSON', '{', 'it is no JSON'],
-    ['no object', '[]', 'it is no object'],
-    ['servers in a list', '{"mcpServers": []}', 'mcpServers is no object'],
+    ['not JSON', '{', 'it is not JSON'],
+    ['no object', '[]', 'it is not an object'],
+    ['servers in a list', '{"mcpServers": []}', 'mcpServers is not an object'],
     ['no object', { files: 'npx' }, 'mcpServers.files is no object'],
     ['no command', { files: { args: [] } }, 'mcpServers.files.command is missing'],
     ['arguments that are no texts', { files: { command: 'a', args: [1] } }, '.args must be a list of texts'],

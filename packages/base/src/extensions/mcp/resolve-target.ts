@@ -53,7 +53,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
   const target = toTarget();
   if (missing.size > 0) {
     const names = [...missing].join(', ');
-    throw new GoondanError('E_MCP_VARIABLE', `The MCP server needs what is not set: ${names}.`);
+    throw new GoondanError('E_MCP_VARIABLE', `The MCP server needs variables that are not set: ${names}.`);
   }
   if (target.type === 'http') checkUrl(target.url);
   return target;
@@ -81,7 +81,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
 
 function checkUrl(url: string): void {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
-  throw new GoondanError('E_MCP_FILE', 'The url of the MCP server is no http(s) URL.', {
+  throw new GoondanError('E_MCP_FILE', 'The url of the MCP server is not an http(s) URL.', {
     suggestion: 'Write it out, for example https://mcp.example.com/mcp.',
   });
 }

@@ -25,7 +25,7 @@ export type ProtocolChoice = 'auto' | 'legacy';
 export function describeTarget(target: ServerTarget): string {
   if (target.type === 'stdio') return [target.command, ...target.args].map(quote).join(' ');
   const url = URL.parse(target.url);
-  return url === null ? 'an address that is none' : `${url.origin}${url.pathname}`;
+  return url === null ? 'an invalid address' : `${url.origin}${url.pathname}`;
 }
 
 function quote(word: string): string {

@@ -26,7 +26,7 @@ function readFields(head: string): { readonly name?: unknown; readonly descripti
       ? fields
       : 'its front matter has no fields';
   } catch (error) {
-    return `its front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`;
+    return `its front matter is not YAML: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -171,7 +171,7 @@ describe('a SKILL.md', () => {
   test.each([
     ['no front matter', 'Body', 'does not begin with a front matter'],
     ['no end', '---\nname: a\nBody', 'does not begin with a front matter'],
-    ['no YAML', head('name: [a'), 'is no YAML'],
+    ['no YAML', head('name: [a'), 'is not YAML'],
     ['a list', head('- a'), 'has no fields'],
     ['no name', head('description: d'), 'has no name'],
     ['another name', head('name: b\ndescription: d'), 'is not that of its folder, "a"'],
@@ -181,7 +181,7 @@ describe('a SKILL.md', () => {
     ['an empty description', head('name: a\ndescription: "  "'), 'has no description'],
     ['a long description', head(`name: a\ndescription: ${'x'.repeat(1_025)}`), 'more than 1024'],
     ['a long front matter', head(`name: a\ndescription: d\nx: ${'x'.repeat(17_000)}`), 'more than 16384'],
-    ['deep nesting', head(`name: a\nx: ${'['.repeat(10_000)}`), 'is no YAML'],
+    ['deep nesting', head(`name: a\nx: ${'['.repeat(10_000)}`), 'is not YAML'],
   ])('with %s is refused', (_, text, problem) => {
     expect(parseSkill(text, 'a')).toEqual({ problem: expect.stringContaining(problem) });
   });

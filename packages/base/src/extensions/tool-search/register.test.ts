@@ -79,7 +79,7 @@ describe('tool-search', () => {
       {},
       { script: [{ afterTool: 'tool-search__search', say: '{{result.note}}' }, search('quantum')] },
     );
-    expect((await tested.say('go')).text).toStartWith('Nothing fits');
+    expect((await tested.say('go')).text).toStartWith('Nothing matches');
     expect(offered(tested)[1]).toEqual(all);
     await tested.close();
   });

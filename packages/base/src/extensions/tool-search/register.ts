@@ -79,7 +79,7 @@ function searchTool(maxResults: number): ToolCatalogItem {
 
 function noteOn(found: number): string {
   return found === 0
-    ? 'Nothing fits; what is offered has not changed. Try other words.'
+    ? 'Nothing matches; the offered tools have not changed. Try other words.'
     : 'These are offered from the next step on.';
 }
 

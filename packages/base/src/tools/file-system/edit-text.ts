@@ -51,7 +51,7 @@ const severalTimes = 'Give more of the text around it, so that it is there once,
 function hintFor(text: string, old: string): string {
   if (text.includes(old.replaceAll(/\r?\n/g, '\r\n'))) return 'The lines of this file end with \\r\\n.';
   if (text.includes(old.replaceAll('\r\n', '\n'))) return 'The lines of this file end with \\n alone.';
-  return 'Read the file, and give the text exactly as it stands there.';
+  return 'Read the file, and copy the text exactly.';
 }
 
 function noMatch({ path }: EditAsk, problem: string, suggestion: string): GoondanError {

@@ -253,7 +253,7 @@ describe('who may be reached', () => {
     const config = { only: ['other.test', '*.site.test'] };
     expect(await refusal(get('/text', {}, config))).toMatchObject({
       code: 'E_FETCH_REFUSED',
-      message: '"site.test" is none of the hosts this tool may reach.',
+      message: '"site.test" is not one of the hosts this tool may reach.',
     });
     expect(await get('', { url: `http://www.site.test:${server.port}/text` }, config)).toMatchObject({ status: 200 });
   });

@@ -26,7 +26,7 @@ export function parseUrl(text: string, base?: URL): URL {
 export async function findAddresses(url: URL, config: FetchConfig, resolve: Resolve): Promise<string[]> {
   const host = hostOf(url);
   if (config.only !== undefined && !config.only.some((pattern) => namesHost(pattern, host))) {
-    throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is none of the hosts this tool may reach.`);
+    throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is not one of the hosts this tool may reach.`);
   }
   const addresses = isIP(host) === 0 ? await lookUp(host, resolve) : [host];
   const isTrusted = config.allow.some((pattern) => namesHost(pattern, host));

@@ -30,7 +30,7 @@ export function checkDeadLetter(value: unknown): DeadLetterBody {
 type Fields = ReadonlyMap<string, unknown>;
 
 function fieldsOf(value: unknown, names: readonly string[]): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong('it is no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong('it is not an object');
   const stray = Object.keys(value).find((key) => !names.includes(key));
   if (stray !== undefined) throw wrong(`there is no field ${JSON.stringify(stray.slice(0, 60))}`);
   return new Map(Object.entries(value));

@@ -34,7 +34,7 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
     void follow(place, { tell, look, over: stream.left });
   });
   if (upgrade(request, socket)) return undefined;
-  const message = 'Notices come over a WebSocket, and this request is none.';
+  const message = 'Notices come over a WebSocket, and this request is not one.';
   throw new StudioRefusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
 
   /** A page that is refused in the handshake is not told why: so it is let in, told, and shown out. */

@@ -19,7 +19,7 @@ export function checkMessageEvent(event: unknown): MessageEvent {
     case 'truncate':
       return Object.freeze({ type: 'truncate' });
     default:
-      throw invalid(`type ${quote(event.type)} is none of append, replace, remove, truncate`);
+      throw invalid(`type ${quote(event.type)} is not one of append, replace, remove, truncate`);
   }
 }
 
@@ -45,7 +45,7 @@ function checkModelMessage(data: unknown): ModelMessage {
   if (!isPlainObject(data)) throw invalid('message.data is not an object');
   const { role, content } = data;
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-    throw invalid(`message.data.role ${quote(role)} is none of system, user, assistant, tool`);
+    throw invalid(`message.data.role ${quote(role)} is not one of system, user, assistant, tool`);
   }
   if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
   if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
@@ -87,7 +87,7 @@ function checkSource(source: unknown): MessageSource {
   const { type } = source;
   const fields = typeof type === 'string' && Object.hasOwn(neededBySource, type) ? neededBySource[type] : undefined;
   if (fields === undefined) {
-    throw invalid(`message.source.type ${quote(type)} is none of ${Object.keys(neededBySource).join(', ')}`);
+    throw invalid(`message.source.type ${quote(type)} is not one of ${Object.keys(neededBySource).join(', ')}`);
   }
   for (const field of fields) {
     if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);

@@ -7,7 +7,7 @@ export function problemWithTurnResult(value: unknown): string | undefined {
   const { turnId, finishReason, responseMessage, truncated, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
-    return `finishReason is none of text_response, max_steps, error`;
+    return `finishReason is not one of text_response, max_steps, error`;
   }
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';

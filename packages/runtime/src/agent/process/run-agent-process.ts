@@ -58,7 +58,7 @@ class AgentProcess {
   }
 
   run(): void {
-    this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Thrown and caught by nobody', thrown));
+    this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Uncaught error', thrown));
     this.#host.onTerminate(() => void this.#drain(GRACE_MS));
     // First of all listeners: nobody may write down that a call failed because the orchestrator is gone.
     this.#channel.onClose(() => {

@@ -36,7 +36,7 @@ export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEv
 
 function checkSource(source: unknown): AgentEventSource {
   const { kind, name } = Object(source) as Partial<AgentEventSource>;
-  if (!sourceKinds.includes(kind)) throw invalid(`source.kind is none of ${sourceKinds.join(', ')}`);
+  if (!sourceKinds.includes(kind)) throw invalid(`source.kind is not one of ${sourceKinds.join(', ')}`);
   checkText(name, 'source.name');
   // Both fields were just looked at.
   return frozenCopy(source, 'source') as unknown as AgentEventSource;

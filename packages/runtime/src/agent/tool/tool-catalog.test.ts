@@ -88,7 +88,7 @@ describe("a step's catalog", () => {
     const { result } = await agent.say('hello');
     expect(result.error).toMatchObject({
       code: 'E_TOOL_NAME',
-      message: `A layer put something into ctx.toolCatalog that is no tool: ${problem}.`,
+      message: `A layer put something into ctx.toolCatalog that is not a tool: ${problem}.`,
     });
     expect(agent.requests).toEqual([]);
   });

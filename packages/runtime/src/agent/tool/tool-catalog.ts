@@ -48,5 +48,5 @@ function checkItem(item: unknown): void {
 }
 
 function noTool(problem: string): GoondanError {
-  return new GoondanError('E_TOOL_NAME', `A layer put something into ctx.toolCatalog that is no tool: ${problem}.`);
+  return new GoondanError('E_TOOL_NAME', `A layer put something into ctx.toolCatalog that is not a tool: ${problem}.`);
 }

@@ -152,7 +152,7 @@ const structure: Mistake[] = [
     title: 'a key twice',
     yaml: `${head('Extension')}spec: { entry: ./e.ts, ‸entry: ./e.ts }\n`,
     code: 'E_YAML_KEY',
-    message: 'The key "entry" stands twice in the same object.',
+    message: 'The key "entry" is in the same object twice.',
   },
 ];
 
@@ -451,10 +451,10 @@ const swarms: Mistake[] = [
     suggestion: 'Use one of: Agent/a.',
   },
   {
-    title: 'an entry agent that is none of its agents',
+    title: 'an entry agent that is not one of its agents',
     yaml: documents(model, agent('a'), agent('b'), swarm('Agent/b').replace('Agent/a', '‸Agent/a')),
     code: 'E_REF_MISSING',
-    message: 'The entry agent Agent/a is none of spec.agents.',
+    message: 'The entry agent Agent/a is not in spec.agents.',
   },
   {
     title: 'an agent twice',
@@ -617,7 +617,7 @@ const toolsAndExtensions: Mistake[] = [
     yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x, parameters: { properties: { city: { type: ‸text } } } }] }\n`,
     code: 'E_TOOL_SCHEMA',
     message:
-      'The parameters of "a__get" are no JSON Schema: properties.city.type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
+      'The parameters of "a__get" are not a JSON Schema: properties.city.type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
   },
   {
     title: 'effects there are not',
@@ -664,7 +664,7 @@ const toolsAndExtensions: Mistake[] = [
     yaml: extension('log', ', configSchema: { type: ‸config }'),
     code: 'E_EXT_CONFIG',
     message:
-      'spec.configSchema is no JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
+      'spec.configSchema is not a JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
   },
   {
     title: 'a value from the environment that is malformed, deep in a config',
@@ -694,7 +694,7 @@ const toolsAndExtensions: Mistake[] = [
     title: 'a config schema of a tool that is none',
     yaml: tool('shell', ', configSchema: { required: ‸config }'),
     code: 'E_TOOL_CONFIG',
-    message: 'spec.configSchema is no JSON Schema: required must be array.',
+    message: 'spec.configSchema is not a JSON Schema: required must be array.',
   },
   {
     title: 'a config for the tools of the runtime, which have none',
@@ -751,7 +751,7 @@ const connections: Mistake[] = [
     title: 'an agent of another swarm',
     yaml: connection('connectorRef: Connector/web\ningress: { rules: [{ route: { agentRef: ‸Agent/b } }] }'),
     code: 'E_REF_MISSING',
-    message: 'Agent/b is none of the agents of Swarm/default.',
+    message: 'Agent/b is not one of the agents of Swarm/default.',
   },
   {
     title: 'two keys for one instance',
@@ -812,7 +812,7 @@ const connections: Mistake[] = [
     yaml: `${head('Connector')}spec: { entry: ./c.ts, configSchema: { type: ‸config } }\n`,
     code: 'E_CONNECTOR_CONFIG',
     message:
-      'spec.configSchema is no JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
+      'spec.configSchema is not a JSON Schema: type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
   },
   {
     title: 'a package without a version',

@@ -15,7 +15,7 @@ export function lineOfOutput(
   return {
     time: at.toISOString(),
     level: output.kind === 'dropped' || output.stream === 'stderr' ? 'warn' : 'info',
-    message: output.kind === 'line' ? output.text : `${output.lines} lines were let go: too many at once.`,
+    message: output.kind === 'line' ? output.text : `${output.lines} lines were dropped: too many at once.`,
     ...whose,
     event: `process.${output.stream}`,
   };

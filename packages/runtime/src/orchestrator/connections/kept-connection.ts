@@ -157,7 +157,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
         this.#hasTold ||= message.line.event === 'connector.failed';
         return this.#relay(message.line);
       case 'dropped': {
-        const text = `${message.counts.log} lines of its log were let go: there were too many at once.`;
+        const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
       }
       // Accepted elsewhere; and its end is told by itself.

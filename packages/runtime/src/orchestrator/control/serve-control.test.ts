@@ -257,7 +257,7 @@ describe('a refusal of the control socket', () => {
     }
   });
 
-  test('400 for an address that is none', async () => {
+  test('400 for an invalid address', async () => {
     const connection = await served.connect('GET /v2/status HTTP/1.1\r\nHost: a b\r\n\r\n');
     await until(() => connection.received().includes('E_CONTROL_REQUEST'));
     expect(connection.received()).toStartWith('HTTP/1.1 400');

@@ -148,7 +148,7 @@ function talkTo<Value>(
         isHeard = true;
         void Promise.resolve(value).then(heard.resolve, heard.reject);
       },
-      refused: (problem) => failed(`said what was not let in: ${problem}`),
+      refused: (problem) => failed(`sent a rejected message: ${problem}`),
       hung: () => failed('does not answer'),
       exited: ({ code, signal }) => failed(`ended before it was ready (${signal ?? code ?? 'unknown'})`),
       cutOff: () => failed('closed its channel'),

@@ -56,7 +56,7 @@ function checkPattern({ pattern, glob }: SearchAsk): void {
     if (pattern !== undefined) void new RegExp(pattern, 'u');
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_FILE_PATTERN', `\`pattern\` is no regular expression: ${message}.`, { cause: error });
+    throw new GoondanError('E_FILE_PATTERN', `\`pattern\` is not a regular expression: ${message}.`, { cause: error });
   }
 }
 

@@ -65,7 +65,7 @@ function* checkRoutes(scope: Scope, loaded: LoadedConnection): Generator<Finding
     }
     const agent = route.agentRef === undefined ? undefined : findResource(scope, 'Agent', route.agentRef)?.loaded;
     if (agent === undefined || agents === undefined || agents.includes(agent)) continue;
-    const message = `${agent.identity} is none of the agents of ${swarm?.loaded.identity ?? 'the swarm'}.`;
+    const message = `${agent.identity} is not one of the agents of ${swarm?.loaded.identity ?? 'the swarm'}.`;
     yield refuse(
       loaded,
       [...path, 'agentRef'],

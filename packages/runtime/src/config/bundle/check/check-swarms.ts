@@ -25,7 +25,7 @@ function* checkEntryAgent(
   if (entry === undefined) return;
   const listed = agents.map((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded);
   if (listed.includes(entry.loaded)) return;
-  const message = `The entry agent ${entry.loaded.identity} is none of spec.agents.`;
+  const message = `The entry agent ${entry.loaded.identity} is not in spec.agents.`;
   const suggestion = 'Add it to spec.agents, or name one of those.';
   yield errorAt(document.placeOf(['spec', 'entryAgent']), 'E_REF_MISSING', message, { resource: identity, suggestion });
 }

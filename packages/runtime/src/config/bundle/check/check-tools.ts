@@ -35,7 +35,7 @@ export async function checkTools(scope: Scope): Promise<Finding[]> {
       for (const { path: inside, message } of await findSchemaProblems(each.parameters ?? {})) {
         const at = document.placeOf([...path, 'parameters', ...inside]);
         findings.push(
-          errorAt(at, 'E_TOOL_SCHEMA', `The parameters of "${full}" are no JSON Schema: ${message}.`, {
+          errorAt(at, 'E_TOOL_SCHEMA', `The parameters of "${full}" are not a JSON Schema: ${message}.`, {
             resource: identity,
           }),
         );

@@ -28,7 +28,7 @@ export async function readConfigSchema(
     return harmless && compileSchema(harmless, identity).catch(() => undefined);
   }
   const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
-  const message = `spec.configSchema is no JSON Schema: ${problem.message}.`;
+  const message = `spec.configSchema is not a JSON Schema: ${problem.message}.`;
   return errorAt(place, code, message, { resource: identity, suggestion: 'Correct the schema.' });
 }
 

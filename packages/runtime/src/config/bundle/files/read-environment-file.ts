@@ -51,9 +51,7 @@ export function parseEnvironmentFile(text: string): EnvironmentFile {
     const [, name = '', written = ''] = /^\s*(?:export\s+)?([^\s=]+)\s*=\s*(.*)$/.exec(line) ?? [];
     const value = readValue(written);
     if (!variableNamePattern.test(name) || value === undefined) {
-      findings.push(
-        warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was left out.`),
-      );
+      findings.push(warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`));
     } else if (refused.test(name)) {
       findings.push(warningAt(place, 'E_ENV_REFUSED', `${FILE} must not set ${name}; it was left out.`));
     } else values[name] = value;

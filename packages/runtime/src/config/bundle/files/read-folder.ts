@@ -75,7 +75,7 @@ async function readFile(folder: string, name: string, file: string): Promise<Fol
   if (name === BUNDLE_FILE || findings.length > 0 || documents.length === 0 || documents.some(isOurs)) {
     return { documents, findings };
   }
-  const message = `${file} holds no resource of Goondan and was left out.`;
+  const message = `${file} has no Goondan resource and was ignored.`;
   return { documents: [], findings: [warningAt(startOf(file), 'E_BUNDLE_FILE', message)] };
 }
 

@@ -131,7 +131,7 @@ class Conversion {
     if (typeof name !== 'string') return refuse('A key must be a text.');
     if (forbiddenKeys.includes(name)) return refuse(`The key "${name}" is never allowed.`);
     if (name === '<<') return refuse('Merge keys (`<<`) are not supported.', 'Write the fields out.');
-    if (Object.hasOwn(siblings, name)) return refuse(`The key "${name}" stands twice in the same object.`);
+    if (Object.hasOwn(siblings, name)) return refuse(`The key "${name}" is in the same object twice.`);
     return [name, offset];
   }
 
@@ -143,7 +143,7 @@ class Conversion {
     this.faults.push({
       code: 'E_YAML_SYNTAX',
       offset,
-      message: `${typeof value === 'number' ? value : 'This'} is no value that a resource can hold.`,
+      message: `${typeof value === 'number' ? value : 'This'} is not a value that a resource can have.`,
       suggestion: 'Use texts, finite numbers, true, false and null; put quotes around a text that looks like a number.',
     });
     return null;
