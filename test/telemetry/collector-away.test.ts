@@ -79,8 +79,8 @@ test('R-08 a collector that repeats its key in an answer: the log does not', asy
 });
 
 test.each([
-  ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],
-  ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL'],
+  ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
+  ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
 ])('R-08 with the endpoint %p the swarm runs, and says what is wrong with it', async (endpoint, warning) => {
   await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
   expect(saidBy(office)).toEqual([expect.stringContaining(`warn ${warning}`)]);
