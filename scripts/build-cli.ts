@@ -59,14 +59,14 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 }
 
 function keepFolders(build: Bun.PluginBuilder): void {
-  build.onLoad({ filter: /\/packages\/\w+\/src\/.*\.ts$/ }, ({ path }) => {
-    const [, name = '', source = ''] = /\/packages\/(\w+)\/(src\/.*)$/.exec(path) ?? [];
+  build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
+    const [, name = '', source = ''] = /\/packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(path) ?? [];
     const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
     const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
     const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
       what === 'dir' ? folder : `Bun.pathToFileURL(${folder} + "/x.ts").href`,
     );
-    return { contents, loader: 'ts' };
+    return { contents, loader: path.endsWith('.mjs') ? 'js' : 'ts' };
   });
 }
 

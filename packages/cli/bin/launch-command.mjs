@@ -10,7 +10,6 @@ const bundle = new URL('../dist/gdn/', import.meta.url);
 
 /** `folder`: where it was typed; empty when that is gone. */
 export function launchCommand(bun, folder, args) {
-  const main = fileURLToPath(isBundleFresh() ? new URL('main.js', bundle) : new URL('../src/main.ts', import.meta.url));
   const flags = [
     `--config=${devNull}`,
     `--tsconfig-override=${devNull}`,
@@ -18,7 +17,15 @@ export function launchCommand(bun, folder, args) {
     '--no-install',
     '--no-orphans',
   ];
-  return { command: [bun, ...flags, main, folder, ...args], cwd: '/' };
+  return { command: [bun, ...flags, programFile('main'), folder, ...args], cwd: '/' };
+}
+
+/** The program of a source, `main` or `run/detached-main`: in the bundle, or itself. */
+export function programFile(source) {
+  const file = isBundleFresh()
+    ? new URL(`${source.replace(/^.*\//, '')}.js`, bundle)
+    : new URL(`../src/${source}.ts`, import.meta.url);
+  return fileURLToPath(file);
 }
 
 /** Whether `npm run build` has bundled the program, from sources of which none is newer. They are listed in the repository only. */

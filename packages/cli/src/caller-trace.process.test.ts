@@ -15,20 +15,29 @@ const env = { TRACEPARENT: `00-${traceId}-${parentSpanId}-01` };
 
 test('R-08 run and send take the trace of TRACEPARENT, and go on without one that is malformed', async () => {
   await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-  const once = await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'one', '--json');
+  const once = await place.runProcessWith({ env }, 'run', 'bundle', '--trust', '--input', 'one', '--json');
   expect(JSON.parse(once.stdout)).toMatchObject({ traceId, response: 'You said: one' });
   const bad = { TRACEPARENT: 'what is this' };
-  const alone = await place.runWith({ env: bad }, 'run', 'bundle', '--trust', '--input', 'two', '--json');
+  const alone = await place.runProcessWith({ env: bad }, 'run', 'bundle', '--trust', '--input', 'two', '--json');
   expect(JSON.parse(alone.stdout)).toMatchObject({ response: 'You said: two' });
 
-  await place.run('run', 'bundle', '--trust', '--detach');
+  await place.runProcess('run', 'bundle', '--trust', '--detach');
   try {
-    const sent = await place.runWith({ env }, 'send', '--bundle', 'bundle', '--input', 'three', '--wait', '--json');
+    const sent = await place.runProcessWith(
+      { env },
+      'send',
+      '--bundle',
+      'bundle',
+      '--input',
+      'three',
+      '--wait',
+      '--json',
+    );
     expect(JSON.parse(sent.stdout)).toMatchObject({ traceId, response: 'You said: three' });
   } finally {
-    await place.run('stop', '--bundle', 'bundle');
+    await place.runProcess('stop', '--bundle', 'bundle');
   }
-  const listed = await place.run('trace', '--bundle', 'bundle', '--json');
+  const listed = await place.runProcess('trace', '--bundle', 'bundle', '--json');
   const turns = JSON.parse(listed.stdout) as { input: string; traceId: string; parentSpanId?: string }[];
   expect(turns.map((turn) => [turn.input, turn.traceId === traceId, turn.parentSpanId])).toEqual([
     ['three', true, parentSpanId],

@@ -24,7 +24,7 @@ describe('the commands', () => {
 
   test.each(named(commands))('gdn %s --help fits', async (_name, { path }) => {
     for (const columns of [undefined, 300]) {
-      const { stdout } = await runCaptured([...path, '--help'], columns);
+      const { stdout } = await runCaptured([...path, '--help'], { columns });
       expect(longestLine(stdout), stdout).toBeLessThanOrEqual(100);
     }
   });

@@ -219,7 +219,7 @@ describe('input', () => {
   const run = ['run', 'good', '--trust', '--input', '-'];
 
   test('from nobody: what to do, exit 2', async () => {
-    expect(await place.run(...run)).toEqual({
+    expect(await place.runProcess(...run)).toEqual({
       stdout: '',
       stderr: 'E_USAGE: Standard input is empty.\nPipe the text into it, or write it after `--input`.\n',
       exitCode: 2,
@@ -227,7 +227,7 @@ describe('input', () => {
   });
 
   test('without an end: what to do, exit 2', async () => {
-    expect(await place.runWith({ stdin: 'x'.repeat(17_000_000) }, ...run)).toEqual({
+    expect(await place.runProcessWith({ stdin: 'x'.repeat(17_000_000) }, ...run)).toEqual({
       stdout: '',
       stderr: 'E_USAGE: Standard input has more than 16000000 bytes.\nGive the agent a file to read instead.\n',
       exitCode: 2,

@@ -1,4 +1,4 @@
-// Real processes: tool calls that wait for a person, answered at the command line, in `gdn run` and from elsewhere.
+// Real agents: tool calls that wait for a person, answered at the command line, in `gdn run` and from elsewhere.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Real processes: what `gdn` shows of conversations, logs and dead letters.
+// Real agents: what `gdn` shows of conversations, logs and dead letters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';

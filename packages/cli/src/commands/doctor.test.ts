@@ -25,7 +25,7 @@ async function programs(scripts: Readonly<Record<string, string>>): Promise<stri
 }
 
 async function examine(env: Record<string, string>, ...args: string[]) {
-  const { stdout, stderr, exitCode } = await place.runWith({ env }, 'doctor', '--json', ...args);
+  const { stdout, stderr, exitCode } = await place.runProcessWith({ env }, 'doctor', '--json', ...args);
   const { healthy, checks }: { healthy: boolean; checks: Check[] } = JSON.parse(stdout);
   return { healthy, exitCode, stdout, stderr, of: (name: string) => checks.find((check) => check.name === name) };
 }
@@ -147,7 +147,7 @@ describe('gdn doctor', () => {
   });
 
   test('for people: a line for each, what to do under it, and a last word', async () => {
-    const { stdout, exitCode } = await place.runWith({ env: { ...noKeys, PATH: await programs({}) } }, 'doctor');
+    const { stdout, exitCode } = await place.runProcessWith({ env: { ...noKeys, PATH: await programs({}) } }, 'doctor');
     expect(stdout).toMatch(/^ok +Node +v\d+/);
     expect(stdout).toMatch(/\nwarning +git +not found\n +Install git/);
     expect(stdout).toMatch(/\n\nReady, with \d warnings\.\n$/);

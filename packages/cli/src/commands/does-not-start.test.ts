@@ -1,4 +1,4 @@
-// Real processes: instances that do not start, because of what they are made of or because of their files on disk.
+// Real agents: instances that do not start, because of what they are made of or because of their files on disk.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

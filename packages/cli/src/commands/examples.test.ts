@@ -1,4 +1,4 @@
-// Real processes: what `--help` shows as an example is typed, in a swarm that `gdn init` made and somebody has talked to.
+// Real agents: what `--help` shows as an example is typed, in a swarm that `gdn init` made and somebody has talked to.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 

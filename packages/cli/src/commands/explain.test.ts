@@ -1,4 +1,4 @@
-// Real processes: `gdn explain` as npm installs it, on what real agents left behind.
+// Real agents: `gdn explain`, on what they left behind.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Real processes: what `gdn` says of the past of a conversation, and how one goes on from there.
+// Real agents: what `gdn` says of the past of a conversation, and how one goes on from there.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -59,7 +59,12 @@ describe('gdn validate', () => {
   test('R-04 --json: names each with its place, runs none of it, exit 4', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
     for (const [cwd, ...args] of [[place.folder, folder], [folder]]) {
-      const { stdout, stderr, exitCode } = await place.runWith({ cwd: cwd ?? '' }, 'validate', ...args, '--json');
+      const { stdout, stderr, exitCode } = await place.runProcessWith(
+        { cwd: cwd ?? '' },
+        'validate',
+        ...args,
+        '--json',
+      );
       const said: { valid: boolean; errors: Problem[]; warnings: Problem[] } = JSON.parse(stdout);
       expect(said.valid).toBe(false);
       expect(said.errors.map(({ file, line, column, code }) => `${file}:${line}:${column} ${code}`)).toEqual(problems);
@@ -77,7 +82,7 @@ describe('gdn validate', () => {
       [place.folder, 'invalid/', 'invalid'],
       [folder, ''],
     ]) {
-      const { stdout, stderr, exitCode } = await place.runWith({ cwd: cwd ?? '' }, 'validate', ...args);
+      const { stdout, stderr, exitCode } = await place.runProcessWith({ cwd: cwd ?? '' }, 'validate', ...args);
       const lines = stdout.trimEnd().split('\n');
       const places = lines.flatMap((line) => /^(\S+:\d+:\d+ (?:warning )?E_\w+) /.exec(line)?.[1] ?? []);
       expect(places).toEqual([
@@ -140,7 +145,7 @@ describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)'
 
   test.each(codes)('R-04 gdn $line: none of it runs', async ({ line, code }) => {
     const hostile = await plantHostileFolder(place, kind);
-    const { stderr, exitCode } = await place.runWith({ cwd: hostile.folder }, ...line.split(' '));
+    const { stderr, exitCode } = await place.runProcessWith({ cwd: hostile.folder }, ...line.split(' '));
     expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
     expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr });
     expect(hostile.takeMarks()).toEqual([]);
@@ -171,7 +176,7 @@ describe('at a terminal', () => {
 describe('with trust', () => {
   test('R-04 its code runs, and nothing else of it, in no process', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
-    const gdn = (...args: string[]) => place.runWith({ cwd: folder }, ...args);
+    const gdn = (...args: string[]) => place.runProcessWith({ cwd: folder }, ...args);
     const { pid }: { pid: number } = JSON.parse((await gdn('run', '--trust', '--detach', '--json')).stdout);
     expect((await gdn('send', '--input', 'hello', '--wait')).stdout).toBe('You said: hello\n');
     const { agents }: { agents: { pid: number }[] } = JSON.parse((await gdn('status', '--json')).stdout);
@@ -196,14 +201,14 @@ describe('with trust', () => {
     });
     // The proxy says no: nothing leaves this machine.
     const env = { ...noProxies, HTTPS_PROXY: proxy.url, ANTHROPIC_BASE_URL: undefined, ANTHROPIC_API_KEY: undefined };
-    const { stderr, exitCode } = await place.runWith({ cwd: folder, env }, 'run', '--trust', '--input', 'hello');
+    const { stderr, exitCode } = await place.runProcessWith({ cwd: folder, env }, 'run', '--trust', '--input', 'hello');
     expect(stderr).toContain('E_MODEL_FAILED: ');
     expect(exitCode).toBe(1);
     expect(proxy.requests).toEqual(['CONNECT api.anthropic.com:443 HTTP/1.1']);
     expect(elsewhere.requests).toEqual([]);
 
     using chosen = listenForRequests();
-    await place.runWith(
+    await place.runProcessWith(
       { cwd: folder, env: { ...noProxies, ANTHROPIC_BASE_URL: chosen.url } },
       'run',
       '--trust',
@@ -226,7 +231,7 @@ describe('with trust', () => {
     // With an environment of its own it is not the process that was started ahead of time, elsewhere.
     const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
-    const run = () => place.run('run', 'bundle', '--trust', '--input', 'hello');
+    const run = () => place.runProcess('run', 'bundle', '--trust', '--input', 'hello');
     for (const _ of [1, 2]) expect(await run()).toEqual({ stdout: 'You said: hello\n', stderr: '', exitCode: 0 });
     const [scratch = ''] = new Bun.Glob('workspaces/*/instances/*/scratch/tsconfig.json').scanSync(place.stateRoot);
     expect(scratch).not.toBe('');

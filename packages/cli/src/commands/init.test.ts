@@ -1,4 +1,4 @@
-// Real processes: `gdn init` as npm installs it, and what becomes of what it writes.
+// `gdn init`, and what becomes of what it writes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Real processes: the bundle that `gdn init` wrote, with a server on this machine that speaks OpenAI's format.
+// Real agents: the bundle that `gdn init` wrote, with a server on this machine that speaks OpenAI's format.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';

@@ -1,4 +1,4 @@
-// Real processes: `gdn mcp` as npm installs it.
+// `gdn mcp`, with real servers.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Real processes and the real npm, without a network: `gdn package`.
+// The real npm, without a network: `gdn package`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,

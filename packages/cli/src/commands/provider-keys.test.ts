@@ -1,4 +1,4 @@
-// Real processes: `gdn init` where a key is set, and whom the bundle then asks.
+// Real agents: `gdn init` where a key is set, and whom the bundle then asks.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';

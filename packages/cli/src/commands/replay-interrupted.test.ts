@@ -1,4 +1,4 @@
-// Real processes: `gdn replay` of turns that were cancelled, and of turns that another process went on with.
+// Real agents: `gdn replay` of turns that were cancelled, and of turns that another process went on with.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Real processes: `gdn replay` of turns that a real swarm ran. The tool leaves a file behind when it is imported, and
+// Real agents: `gdn replay` of turns that a real swarm ran. The tool leaves a file behind when it is imported, and
 // another when it is run.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';

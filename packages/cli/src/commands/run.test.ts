@@ -1,4 +1,4 @@
-// Real processes: `gdn run` as npm installs it, on bundles of the scripted model.
+// `gdn run`, in real processes where those matter, on bundles of the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ test('F-09 one question starts no connection and needs none of its secrets, unle
 describe('gdn run --input', () => {
   test('prints the answer and nothing else, and leaves nothing running', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    expect(await place.run('run', 'bundle', '--trust', '--input', 'Hello')).toEqual({
+    expect(await place.runProcess('run', 'bundle', '--trust', '--input', 'Hello')).toEqual({
       stdout: 'You said: Hello\n',
       stderr: '',
       exitCode: 0,
@@ -89,7 +89,7 @@ describe('gdn run --input', () => {
   test('--json: one object; --agent and --instance choose; - reads standard input', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
     const choice = ['--agent', 'helper', '--instance', 'a/b'];
-    const { stdout, stderr, exitCode } = await place.runWith(
+    const { stdout, stderr, exitCode } = await place.runProcessWith(
       { stdin: 'Piped\n' },
       ...['run', 'bundle', '--trust', '--input', '-', '--json', ...choice],
     );
@@ -196,7 +196,7 @@ describe('gdn run --input', () => {
 
   test('two at once share one swarm, and both are answered', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const ask = (input: string) => place.run('run', 'bundle', '--trust', '--instance', input, '--input', input);
+    const ask = (input: string) => place.runProcess('run', 'bundle', '--trust', '--instance', input, '--input', input);
     const [one, other] = await Promise.all([ask('one'), ask('other')]);
     expect(one).toEqual({ stdout: 'You said: one\n', stderr: '', exitCode: 0 });
     expect(other).toEqual({ stdout: 'You said: other\n', stderr: '', exitCode: 0 });

@@ -1,4 +1,4 @@
-// Real processes: what can be asked of a swarm that `gdn run --detach` has left running.
+// Real agents: what can be asked of a swarm that `gdn run --detach` has left running.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TimelineView, WorkspaceList } from '../studio/contract.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -54,7 +54,15 @@ describe('a swarm that runs', () => {
   test('send --wait: as run', async () => {
     await start();
     expect(await gdn('send', '--input', 'Hi', '--wait')).toEqual({ stdout: 'You said: Hi\n', ...quiet });
-    const piped = await place.runWith({ stdin: 'Piped\n' }, 'send', '--bundle', 'bundle', '--input', '-', '--wait');
+    const piped = await place.runProcessWith(
+      { stdin: 'Piped\n' },
+      'send',
+      '--bundle',
+      'bundle',
+      '--input',
+      '-',
+      '--wait',
+    );
     expect(piped.stdout).toBe('You said: Piped\n');
     const { stdout } = await gdn('send', '--input', 'Hi', '--wait', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -131,7 +139,7 @@ describe('a swarm that runs', () => {
     await start();
     await gdn('send', ...toHelper, '--input', 'slow', '--id', 'running');
     const queued = place.start('send', '--bundle', 'bundle', ...toHelper, '--input', 'Hi', '--id', 'queued', '--wait');
-    await until(async () => (await statuses()).some((each) => each.status === 'working' && each.queued > 0));
+    await until(async () => (await statuses()).some((each) => each.status === 'working' && each.queued > 1));
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'other', '--json')).stdout)).toEqual({
       cancelled: false,
     });
@@ -192,7 +200,7 @@ describe('a swarm that runs', () => {
     await gdn('send', '--input', 'Hi', '--wait');
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
     expect(JSON.parse((await gdn('stop', '--grace', '5', '--json')).stdout)).toEqual({ stopped: true });
-    expect(place.processes()).toEqual([]);
+    await until(async () => place.processes().length === 0);
   });
 
   test('an agent it does not have: exit 3', async () => {
@@ -276,5 +284,6 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('It did not happen.');
+    await Bun.sleep(10);
   }
 }

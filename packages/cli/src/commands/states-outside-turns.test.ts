@@ -1,4 +1,4 @@
-// Real processes: a state that an extension sets when no turn runs.
+// Real agents: a state that an extension sets when no turn runs.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';

@@ -1,4 +1,4 @@
-// Real processes: code of a bundle throws, and everything a person looks at names the place. The model is told a message.
+// Real agents: code of a bundle throws, and everything a person looks at names the place. The model is told a message.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { LogLine, ReadTrace, TurnSummary } from '@goondan/runtime';
 import type { TimelineView, TraceView, TurnList, WorkspaceList } from '../studio/contract.ts';

@@ -1,4 +1,4 @@
-// Real processes: what `gdn trace` shows of turns, whether the swarm runs or not.
+// Real agents: what `gdn trace` shows of turns, whether the swarm runs or not.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -138,7 +138,10 @@ describe('gdn trace', () => {
     expect((await gdn('send', '--input', 'Hi', '--wait')).exitCode).toBe(1);
     const deadline = Date.now() + 20_000;
     let rows = '';
-    while (!rows.includes('E_MODEL_FAILED') && Date.now() < deadline) rows = (await gdn('trace')).stdout;
+    while (!rows.includes('E_MODEL_FAILED') && Date.now() < deadline) {
+      await Bun.sleep(20);
+      rows = (await gdn('trace')).stdout;
+    }
     const id = (/ ([0-9a-f]{8}) /.exec(rows) ?? [])[1] ?? '';
     const { stdout } = await gdn('trace', id);
     expect(stdout).toContain('│ ✗ E_MODEL_FAILED');

@@ -1,4 +1,4 @@
-// Real processes, and local servers whose replies end at their limit of tokens: it is said wherever the answer is shown.
+// Real agents, and local servers whose replies end at their limit of tokens: it is said wherever the answer is shown.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';

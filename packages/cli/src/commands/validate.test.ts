@@ -1,4 +1,4 @@
-// Real processes: `gdn validate` as npm installs it.
+// `gdn validate`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

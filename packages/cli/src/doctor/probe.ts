@@ -16,7 +16,8 @@ export async function probe(...command: readonly string[]): Promise<Probed> {
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
-    const [said, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const readText = Bun.readableStreamToText;
+    const [said, complaint] = await Promise.all([readText(child.stdout), readText(child.stderr), child.exited]);
     if (child.exitCode === 0) return { works: true, said: firstLine(said) };
     const end = child.signalCode === null ? `exit code ${child.exitCode}` : `ended by ${child.signalCode}`;
     return { works: false, why: firstLine(complaint) || `${program}: ${end}` };

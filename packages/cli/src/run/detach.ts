@@ -10,6 +10,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
+import { programFile } from '../../bin/launch-command.mjs';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
@@ -61,10 +62,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
 function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = true }: PreparedRun, logFile: string) {
   const log = openLog(logFile);
   const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch, flock };
-  // The bundle starts the bundle, the sources start the sources.
-  const isBundle = Bun.main.endsWith('.js');
-  const main = isBundle ? join(dirname(Bun.main), 'detached-main.js') : join(import.meta.dir, 'detached-main.ts');
-  const program = [process.execPath, ...flags, main, JSON.stringify(instructions)];
+  const program = [process.execPath, ...flags, programFile('run/detached-main'), JSON.stringify(instructions)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {

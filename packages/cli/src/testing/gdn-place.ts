@@ -1,11 +1,14 @@
 /**
- * A temporary folder with bundles and a state root of its own, and real `gdn` processes in it. For tests. They are started as
- * the launcher starts them, without it: `launcher.test.ts` and others prove that one, and Node takes its time.
+ * A temporary folder with bundles and a state root of its own, and `gdn` in it. For tests.
+ * 1. `run` is a command in this process: most tests are about what a command does, and a process costs more than that.
+ * 2. `runProcess` and `start` are real processes, for tests about processes, streams and signals. They are started as the
+ *    launcher starts them, without it: `launcher.test.ts` and others prove that one, and Node takes its time.
  */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchCommand } from '../../bin/launch-command.mjs';
+import { runCaptured } from './run-captured.ts';
 
 export interface Ended {
   readonly stdout: string;
@@ -48,10 +51,18 @@ export class GdnPlace {
   }
 
   run(...args: string[]): Promise<Ended> {
-    return ended(this.start(...args));
+    return this.runWith({}, ...args);
   }
 
-  runWith(options: StartOptions, ...args: string[]): Promise<Ended> {
+  runWith({ env, cwd = this.folder }: Omit<StartOptions, 'stdin'>, ...args: string[]): Promise<Ended> {
+    return runCaptured(args, { cwd, env: { GOONDAN_STATE_ROOT: this.stateRoot, ...env } });
+  }
+
+  runProcess(...args: string[]): Promise<Ended> {
+    return this.runProcessWith({}, ...args);
+  }
+
+  runProcessWith(options: StartOptions, ...args: string[]): Promise<Ended> {
     return ended(this.startWith(options, ...args));
   }
 

@@ -5,21 +5,76 @@ import { asksForJson, runCommandLine } from '../run-command-line.ts';
 import { openTerminal } from '../terminal.ts';
 import type { Ended } from './gdn-place.ts';
 
-/** `columns`: on a terminal that is so wide. */
-export async function runCaptured(args: readonly string[], columns?: number): Promise<Ended> {
+export interface Surroundings {
+  /** As if it was typed there; this process's own folder when absent. */
+  readonly cwd?: string;
+  /** Over this process's own; `undefined` is not set at all. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** On a terminal that is so wide. */
+  readonly columns?: number | undefined;
+}
+
+export async function runCaptured(args: readonly string[], around: Surroundings = {}): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
   const into = (stream: keyof typeof printed) => (text: string, onWritten?: () => void) => {
     printed[stream] += text;
     onWritten?.();
   };
-  const screen = columns === undefined ? {} : { isTTY: true, columns };
+  const screen = around.columns === undefined ? {} : { isTTY: true, columns: around.columns };
   const terminal = openTerminal({
     stdout: { write: into('stdout'), ...screen },
     stderr: { write: into('stderr'), ...screen },
     env: { NO_COLOR: '1' },
     json: asksForJson(args),
   });
-  return { exitCode: await runCommandLine(args, terminal), ...printed };
+  return { exitCode: await within(around, () => runCommandLine(args, terminal)), ...printed };
+}
+
+interface Stay {
+  readonly key: string;
+  guests: number;
+  readonly left: PromiseWithResolvers<void>;
+  readonly restore: () => void;
+}
+
+// Module-level because the folder and the environment are the process's: commands that need others wait for their turn.
+let stay: Stay | undefined;
+
+/** The folder and the environment of this process are others while it works, and what they were after it. */
+async function within<Value>({ cwd, env = {} }: Surroundings, work: () => Promise<Value>): Promise<Value> {
+  const key = JSON.stringify([cwd, env, Object.keys(env)]);
+  for (let other = stay; other !== undefined && other.key !== key; other = stay) await other.left.promise;
+  stay ??= { key, guests: 0, left: Promise.withResolvers(), restore: move(cwd, env) };
+  const mine = stay;
+  mine.guests += 1;
+  try {
+    return await work();
+  } finally {
+    mine.guests -= 1;
+    if (mine.guests === 0) {
+      mine.restore();
+      stay = undefined;
+      mine.left.resolve();
+    }
+  }
+}
+
+function move(cwd: string | undefined, env: NonNullable<Surroundings['env']>): () => void {
+  const folder = process.cwd();
+  const before = Object.keys(env).map((name) => [name, process.env[name]] as const);
+  if (cwd !== undefined) process.chdir(cwd);
+  set(Object.entries(env));
+  return () => {
+    process.chdir(folder);
+    set(before);
+  };
+}
+
+function set(variables: readonly (readonly [name: string, value: string | undefined])[]): void {
+  for (const [name, value] of variables) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
 }
 
 export interface KnownCommand {

@@ -1,4 +1,4 @@
-// Real processes: what a person said about a folder, and what becomes of it. (`run.test.ts` has the question itself.)
+// Real agents: what a person said about a folder, and what becomes of it. (`run.test.ts` has the question itself.)
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,0 +1,84 @@
+// Real processes: every command once, with its exit code, and what it prints on which stream. Most other tests run
+// commands in their own process.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { allCommands } from '../testing/run-captured.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// Several processes one after the other, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeAll(async () => {
+  place = new GdnPlace();
+  await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { say: 'You said: {{input}}' }` }) });
+});
+afterAll(async () => expect(await place.remove()).toEqual([]));
+
+/** The command, what is typed after it, its exit code, and a part of what each stream has: nothing when it is empty. */
+type Row = readonly [command: string, args: string, exitCode: number, stdout: string, stderr: string];
+
+const bundle = '--bundle bundle';
+
+/** In this order: some leave something behind for the next. */
+const rows: readonly Row[] = [
+  ['init', 'new --no-git', 0, 'A new bundle is in ', ''],
+  ['validate', 'bundle', 0, 'bundle: ', ''],
+  ['status', bundle, 0, 'Swarm "default" is not running.', ''],
+  ['send', `${bundle} --input Hi`, 3, '', 'E_CONTROL_CLOSED: '],
+  ['run', 'bundle --trust --input Hi', 0, 'You said: Hi\n', ''],
+  ['explain', 'bundle', 0, 'host', ''],
+  ['replay', `${bundle} --trust`, 0, 'No divergence: ', ''],
+  ['trace', bundle, 0, 'asked\n', ''],
+  ['instance list', bundle, 0, 'host', ''],
+  ['instance show', `host default ${bundle}`, 0, 'user  Hi\nassistant  You said: Hi\n', ''],
+  ['instance export', `host default ${bundle}`, 0, '"messages"', ''],
+  ['history', `host default ${bundle}`, 0, 'turn-event-', ''],
+  ['blame', `host default ${bundle}`, 0, 'Model/scripted', ''],
+  ['fork', `host default ${bundle} --at 0 --as other`, 0, 'other', ''],
+  ['instance delete', `host other ${bundle} --yes`, 0, 'other', ''],
+  ['run', 'bundle --trust --detach', 0, '', 'Runs in the background: swarm "default", '],
+  ['send', `${bundle} --input Hi --wait`, 0, 'You said: Hi\n', ''],
+  ['status', bundle, 0, 'host', ''],
+  ['approve', bundle, 0, 'Nothing waits for you.\n', ''],
+  ['deny', `nothing ${bundle}`, 1, '', 'E_APPROVAL_UNKNOWN: '],
+  ['cancel', bundle, 0, 'There was no such turn.\n', ''],
+  ['reload', bundle, 0, 'othing', ''],
+  ['restart', bundle, 0, 'estarted', ''],
+  ['logs', bundle, 0, 'Swarm "default" runs', ''],
+  ['deadletter list', bundle, 0, 'There are no dead letters.\n', ''],
+  ['deadletter retry', `host default nothing ${bundle}`, 3, '', 'E_'],
+  ['deadletter drop', `host default nothing ${bundle}`, 3, '', 'E_'],
+  ['stop', bundle, 0, 'Stopped', ''],
+  ['mcp add', `files ${bundle} -- true`, 0, 'files', ''],
+  ['mcp list', bundle, 0, 'files', ''],
+  ['mcp test', `files ${bundle} --trust`, 1, '', 'E_'],
+  ['mcp approve', `files ${bundle}`, 0, 'files', ''],
+  ['mcp remove', `files ${bundle}`, 0, 'files', ''],
+  ['package list', bundle, 0, 'No package of Goondan', ''],
+  ['package add', `./nowhere ${bundle}`, 1, '', 'E_NPM_FAILED: '],
+  ['package remove', `nothing ${bundle}`, 3, '', 'E_'],
+  ['studio', `nowhere`, 3, '', 'E_BUNDLE_MISSING: '],
+  ['doctor', '', 0, 'Bun', ''],
+  ['demo', '', 0, 'Seoul', 'Make it yours: '],
+];
+
+describe('every command', () => {
+  test.each(rows)('gdn %s %s: exit code %d', async (command, args, exitCode, stdout, stderr) => {
+    const typed = `${command} ${args}`.trim().split(' ');
+    const env = { HOME: place.folder, TMPDIR: place.folder, npm_config_offline: 'true' };
+    const has = (text: string) => (text === '' ? '' : expect.stringContaining(text));
+    expect(await place.runProcessWith({ env }, ...typed)).toEqual({
+      exitCode,
+      stdout: has(stdout),
+      stderr: has(stderr),
+    });
+  });
+
+  test('is in this table', () => {
+    const commands = allCommands().filter(({ command }) => command.commands.length === 0);
+    expect([...new Set(rows.map(([command]) => command))].toSorted()).toEqual(
+      commands.map(({ path }) => path.join(' ')).toSorted(),
+    );
+  });
+});
