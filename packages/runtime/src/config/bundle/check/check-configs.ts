@@ -7,7 +7,7 @@ import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import type { Place } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
-import { findConfigProblems, readConfigSchema, toPath, valueAt } from './config-schema.ts';
+import { type CompileCheck, findConfigProblems, readConfigSchema, toPath, valueAt } from './config-schema.ts';
 
 /** What takes a config from whoever lists it. */
 type ConfiguredKind = 'Extension' | 'Tool';
@@ -17,14 +17,14 @@ const codes = { Extension: 'E_EXT_CONFIG', Tool: 'E_TOOL_CONFIG' } as const sati
 
 export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const checks = new Map<Configured, SchemaCheck>();
+  const checks = new Map<Configured, CompileCheck>();
   for (const loaded of scopes.flatMap((scope) => [...resourcesOf(scope, 'Extension'), ...resourcesOf(scope, 'Tool')])) {
     const found = await readConfigSchema(loaded, codes[loaded.kind]);
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }
   for (const use of scopes.flatMap((scope) => [...listUses(scope)])) {
-    const check = checks.get(use.listed);
+    const check = await checks.get(use.listed)?.();
     if (check !== undefined) findings.push(...checkUse(check, use));
   }
   return findings;

@@ -1,13 +1,12 @@
 /** The config of every Connection, against the schema its Connector declares. */
-import type { SchemaCheck } from '../../../json/json-schema.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-import { findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
+import { type CompileCheck, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
 
 export async function checkConnectionConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const checks = new Map<LoadedResourceOf<'Connector'>, SchemaCheck>();
+  const checks = new Map<LoadedResourceOf<'Connector'>, CompileCheck>();
   for (const loaded of scopes.flatMap((scope) => resourcesOf(scope, 'Connector'))) {
     const found = await readConfigSchema(loaded, 'E_CONNECTOR_CONFIG');
     if (typeof found === 'function') checks.set(loaded, found);
@@ -17,7 +16,7 @@ export async function checkConnectionConfigs(scopes: readonly Scope[]): Promise<
     for (const { resource, document, identity } of resourcesOf(scope, 'Connection')) {
       const { connectorRef, config = {} } = resource.spec;
       const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
-      const check = connector && checks.get(connector);
+      const check = connector && (await checks.get(connector)?.());
       if (connector === undefined || check === undefined) continue;
       for (const { path, message } of findConfigProblems(check, config)) {
         const place = document.placeOf(['spec', 'config', ...toPath(config, path)]);

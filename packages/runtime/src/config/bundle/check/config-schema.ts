@@ -14,18 +14,21 @@ import { fillConfig } from '../values.ts';
 
 type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
 
+/** Compiles when it is called, since of a library most parts are not used. `undefined` for a schema that cannot be used here. */
+export type CompileCheck = () => Promise<SchemaCheck | undefined>;
+
 /** `undefined` when there is none, or none that can be used here. */
 export async function readConfigSchema(
   { resource, document, identity }: Part,
   code: ErrorCode,
-): Promise<SchemaCheck | Finding | undefined> {
+): Promise<CompileCheck | Finding | undefined> {
   const { configSchema } = resource.spec;
   if (configSchema === undefined) return undefined;
   const [problem] = await findSchemaProblems(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
     // What cannot be compiled for another reason is left to the part's process too.
-    return harmless && compileSchema(harmless, identity).catch(() => undefined);
+    return harmless && (() => compileSchema(harmless, identity).catch(() => undefined));
   }
   const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
   const message = `spec.configSchema is not a JSON Schema: ${problem.message}.`;
