@@ -9,7 +9,8 @@ import { readRepository, repository } from './read-repository.ts';
 const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
-export async function followPage(path: string, place: GdnPlace): Promise<void> {
+/** `isReal`: `gdn` is the launcher, in the shell; else a line that is nothing but a `gdn` runs in this process. */
+export async function followPage(path: string, place: GdnPlace, { isReal = false } = {}): Promise<void> {
   const steps = readSteps(readRepository(path)[0]?.text ?? '');
   expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
   let said = '';
@@ -22,7 +23,7 @@ export async function followPage(path: string, place: GdnPlace): Promise<void> {
     } else if (step.does === 'read') {
       expect(withoutChance(said)).toBe(withoutChance(step.text));
     } else {
-      const { stdout, stderr, exitCode } = await type(step.command, place);
+      const { stdout, stderr, exitCode } = await (!isReal && isPlain(step.command) ? run : type)(step.command, place);
       expect({ command: step.command, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
         command: step.command,
         exitCode: 0,
@@ -60,8 +61,22 @@ export function readSteps(page: string): Step[] {
   });
 }
 
-async function type(command: string, place: GdnPlace) {
-  const child = Bun.spawn(['sh', '-c', `gdn() { node "$GDN_LAUNCHER" "$@"; }\n${command}`], {
+/** One `gdn`, whose arguments the shell can say without running anything. */
+function isPlain(command: string): boolean {
+  return /^gdn [^|&;<>$`()]*$/.test(command);
+}
+
+async function run(command: string, place: GdnPlace) {
+  const { stdout } = await inShell(`gdn() { printf '%s\\0' "$@"; }\n${command}`, place);
+  return place.runWith({ env: noKeys }, ...stdout.split('\0').slice(0, -1));
+}
+
+function type(command: string, place: GdnPlace) {
+  return inShell(`gdn() { node "$GDN_LAUNCHER" "$@"; }\n${command}`, place);
+}
+
+async function inShell(script: string, place: GdnPlace) {
+  const child = Bun.spawn(['sh', '-c', script], {
     cwd: place.folder,
     env: { ...process.env, ...noKeys, GDN_LAUNCHER: launcher, GOONDAN_STATE_ROOT: place.stateRoot },
     stdin: 'ignore',
