@@ -1,4 +1,4 @@
-// Real processes: `gdn demo` as npm installs it, with its swarm. All that it may leave behind would be in the place.
+// `gdn demo` with its swarm, in real processes where signals and terminals matter. All that it may leave behind would be in the place.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe('gdn demo', () => {
 
   test('what is set around it changes nothing: another state root, a key, CI; no colour when piped', async () => {
     const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: 'none', CI: 'true' };
-    const { stdout } = await place.runWith({ env }, 'demo');
+    const { stdout } = await place.runProcessWith({ env }, 'demo');
     expect(stdout).toContain(answer);
     expect(stdout).not.toContain(escape);
   });

@@ -24,7 +24,7 @@ export async function runCaptured(args: readonly string[], around: Surroundings 
   const terminal = openTerminal({
     stdout: { write: into('stdout'), ...screen },
     stderr: { write: into('stderr'), ...screen },
-    env: { NO_COLOR: '1' },
+    env: { NO_COLOR: '1', ...around.env },
     json: asksForJson(args),
   });
   return { exitCode: await within(around, () => runCommandLine(args, terminal)), ...printed };
