@@ -1,11 +1,11 @@
-// What is published, as npm packs it: nothing is missing, nothing stray is in it, and it works in an empty project
-// outside of this repository.
+// The tarballs of `npm run pack`: nothing is missing, nothing stray is in them, and they work in an empty project outside
+// of this repository.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
+import { type PackedPackage, packPackages } from '../../scripts/pack-packages.ts';
 import { repository } from '../read-repository.ts';
-import { type PackedPackage, packPackages } from './pack-packages.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
 // Bun itself is unpacked, on a machine that may be busy.
@@ -16,18 +16,19 @@ const project = join(folder, 'project');
 let packed: readonly PackedPackage[] = [];
 beforeAll(async () => {
   packed = await packPackages(folder);
+  for (const { name, tarball } of packed) await unpack(tarball, unpackedFolder(name));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/base', '@goondan/cli'];
 
-/** What is run, or read, by its place and not by an import: the sources of what is in `dist`, and a process of its own. */
+/** Modules that are processes of their own: found by their place, not by an import. */
 const programs = [
   'src/agent/main.ts',
   'src/connector/main.ts',
-  'src/main.ts',
+  'src/orchestrator/guardian/main.ts',
   'src/run/detached-main.ts',
-  'src/index.ts',
+  'src/tools/file-system/search/main.ts',
 ];
 
 test('all packages are packed, under one version', () => {
@@ -39,7 +40,7 @@ describe.each(names)('the tarball of %s', (name) => {
   const open = () => {
     const found = packed.find((each) => each.name === name);
     if (found === undefined) throw new Error(`${name} was not packed`);
-    const read = (path: string) => readFileSync(join(repository, found.folder, path), 'utf8');
+    const read = (path: string) => readFileSync(join(unpackedFolder(name), path), 'utf8');
     return { ...found, read, manifest: JSON.parse(read('package.json')), paths: found.files.map(({ path }) => path) };
   };
 
@@ -48,35 +49,59 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(paths).toContain('README.md');
     expect(read('LICENSE')).toBe(readFileSync(join(repository, 'LICENSE'), 'utf8'));
     expect(paths).toContain('LICENSE');
-    for (const field of ['description', 'license', 'keywords', 'files']) expect(manifest).toHaveProperty(field);
+    for (const field of ['description', 'license', 'keywords', 'exports', 'files']) {
+      expect(manifest).toHaveProperty(field);
+    }
+    expect(manifest).toMatchObject({ engines: { node: '>=20' }, publishConfig: { access: 'public' } });
   });
 
-  test('has no script that would run when it is installed', () => {
-    const { manifest } = open();
-    const scripts = Object.keys(manifest.scripts ?? {});
-    expect(scripts.filter((each) => /^(pre|post)?(install|prepare)$/.test(each))).toEqual([]);
+  test('F-05 has no page that installs from a registry, where the packages are not', () => {
+    const { paths, read } = open();
+    const pages = paths.filter((path) => path.endsWith('.md'));
+    expect(pages.filter((path) => /npm (?:i|install|add) .*@goondan/.test(read(path)))).toEqual([]);
+  });
+
+  test('has no scripts', () => {
+    expect(open().manifest).not.toHaveProperty('scripts');
+  });
+
+  test('F-04 has a JavaScript file, a declaration and its map for every source, and doors that lead to them', () => {
+    const { paths, manifest, read } = open();
+    const sources = paths.filter((path) => path.startsWith('src/')).map((path) => path.slice(4, -3));
+    const compiled = sources.flatMap((source) => ['.d.ts', '.d.ts.map', '.js'].map((end) => `lib/${source}${end}`));
+    expect(paths.filter((path) => path.startsWith('lib/')).toSorted()).toEqual(compiled.toSorted());
+    for (const path of compiled.filter((each) => each.endsWith('.map'))) {
+      const [source = ''] = JSON.parse(read(path)).sources;
+      expect(paths).toContain(posix.join(posix.dirname(path), source));
+    }
+    const before = JSON.parse(readFileSync(join(repository, 'packages', packageFolder(name), 'package.json'), 'utf8'));
+    expect(Object.keys(manifest.exports)).toEqual(Object.keys(before.exports));
+    for (const door of Object.values<string | object>(manifest.exports)) {
+      const targets: string[] = typeof door === 'string' ? [door] : Object.values(door);
+      if (typeof door !== 'string') expect(Object.keys(door)).toEqual(['types', 'default']);
+      expect(targets.filter((target) => !paths.includes(posix.normalize(target)))).toEqual([]);
+      expect(targets.filter((target) => target.endsWith('.ts') && !target.endsWith('.d.ts'))).toEqual([]);
+    }
   });
 
   test('holds what is needed and nothing else', () => {
     const { paths, manifest, read } = open();
     const files = new Set(paths);
     const start = ['package.json', ...programs, ...paths.filter((path) => /^(bin|demo)\/|^[\w-]+\.yaml$/.test(path))];
-    const needed = traceFiles(start, files, read);
-    const sources = paths.filter((path) => /\.tsx?$/.test(path) && path.startsWith('src/'));
-    expect(sources.filter((path) => !needed.has(path))).toEqual([]);
-    const others = paths.filter((path) => !sources.includes(path));
+    // Sources are traced, because they name modules of types too; the test above compares `lib` with them.
+    const needed = traceFiles(start, files, (path) => sourceNames(read(path)));
+    expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
+    const others = paths.filter((path) => !/^(lib|src)\//.test(path));
     const known =
       /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector)-runner[\w-]*\.js(\.jsc)?|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
     expect(others.filter((path) => !known.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.log$|\.tgz$|(^|\/)\./.test(path))).toEqual([]);
-    for (const path of Object.values<string>({ ...manifest.exports, ...manifest.bin })) {
-      expect(paths).toContain(posix.normalize(path));
-    }
+    for (const path of Object.values<string>(manifest.bin ?? {})) expect(paths).toContain(posix.normalize(path));
   });
 
   test('imports nothing that is left out, and no package that it does not depend on', () => {
     const { paths, manifest, read } = open();
-    const modules = paths.filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith('templates/'));
+    const modules = paths.filter((path) => /\.(ts|mjs|js)$/.test(path) && !/^(templates|dist)\//.test(path));
     const imports = modules.flatMap((from) => importsOf(read(from)).map((what) => ({ from, what })));
     const isOurs = ({ what }: { what: string }) => what.startsWith('.');
     expect(
@@ -93,7 +118,7 @@ test('gdn can be executed', () => {
   expect(cli?.files.find(({ path }) => path === 'bin/gdn.mjs')?.mode).toBe(0o755);
 });
 
-describe('in an empty project', () => {
+describe('F-05 in an empty project, with the tarballs alone', () => {
   beforeAll(async () => {
     await Bun.write(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
     const tarballs = packed.map(({ tarball }) => tarball);
@@ -172,7 +197,45 @@ describe('in an empty project', () => {
       stderr: '',
     });
   });
+
+  test('F-04 a project with the defaults of tsc --init compiles, with and without skipLibCheck', async () => {
+    const typed = join(project, 'typed');
+    mkdirSync(typed);
+    const tsc = ['node', join(repository, 'node_modules/typescript/bin/tsc')];
+    expect(await runIn(typed, ...tsc, '--init')).toMatchObject({ exitCode: 0 });
+    await Bun.write(join(typed, 'start.ts'), typedProgram);
+    for (const skip of ['true', 'false']) {
+      expect(await runIn(typed, ...tsc, '--noEmit', '--skipLibCheck', skip)).toMatchObject({ stdout: '', exitCode: 0 });
+    }
+  });
 });
+
+/** Every door, and a type from each that has to be the right one. */
+const typedProgram = `import { createUserMessage, type ExtensionApi, type TurnResult } from '@goondan/types';
+import { createUserMessage as alias } from '@goondan/core';
+import { loadBundle, resolveSwarm, startSwarm, textOf } from '@goondan/runtime';
+import { scriptedAgent } from '@goondan/runtime/testing';
+import type {} from '@goondan/base/mcp';
+import type {} from '@goondan/cli/studio';
+
+export function register(api: ExtensionApi): void {
+  // @ts-expect-error -- there is no such kind: the declarations are not \`any\`
+  api.pipeline.register('no-such-kind', () => {});
+}
+
+export async function ask(folder: string): Promise<TurnResult> {
+  const { plan } = resolveSwarm(await loadBundle(folder, { environment: {} }), { environment: {} });
+  const swarm = await startSwarm(plan);
+  const { result } = await swarm.ask({ input: 'hello' });
+  const text: string = textOf(result.responseMessage);
+  // @ts-expect-error -- a text is not a number
+  const wrong: number = text;
+  return wrong > 0 ? result : (await swarm.ask({ input: text })).result;
+}
+
+export const same: typeof createUserMessage = alias;
+export const say = async () => (await (await scriptedAgent({ script: [] })).say('Hi')).text satisfies string;
+`;
 
 const program = `import { createUserMessage } from '@goondan/types';
 import { createUserMessage as alias } from '@goondan/core';
@@ -218,6 +281,18 @@ spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
   .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
   .join('---\n');
 
+/** `./lib/a/b.js` → `./src/a/b.ts`, wherever a text has it. */
+const sourceNames = (text: string) => text.replaceAll(/(?<=\.\/)lib\/([\w./-]+)\.(?:js|d\.ts)\b/g, 'src/$1.ts');
+
+const packageFolder = (name: string) => name.replace('@goondan/', '');
+
+const unpackedFolder = (name: string) => join(folder, 'unpacked', packageFolder(name));
+
+async function unpack(tarball: string, into: string): Promise<void> {
+  mkdirSync(into, { recursive: true });
+  expect(await Bun.spawn(['tar', '-xzf', tarball, '-C', into, '--strip-components=1']).exited).toBe(0);
+}
+
 const gdn = (...args: string[]) => run('npx', 'gdn', ...args);
 
 /** In the project, with a state of its own. */
@@ -226,8 +301,10 @@ function surroundings() {
   return { cwd: project, env, stdin: 'ignore' } as const;
 }
 
-async function run(...command: string[]) {
-  const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'pipe' });
+const run = (...command: string[]) => runIn(project, ...command);
+
+async function runIn(cwd: string, ...command: string[]) {
+  const child = Bun.spawn(command, { ...surroundings(), cwd, stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { stdout, stderr, exitCode };
 }

@@ -1,5 +1,4 @@
 /** The orchestrator's side of the guardian. */
-import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
@@ -67,7 +66,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
  */
 function launch(bun: string, tag: string): number {
   try {
-    const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, join(import.meta.dir, 'main.ts'), tag];
+    const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, Bun.resolveSync('./main', import.meta.dir), tag];
     // No environment: no tag, no secret. Not the folder of a project, which may want to be removed.
     const { stdio } = Bun.spawn(command, { env: {}, cwd: '/', stdio: [...silent, 'pipe'], detached: true });
     const descriptor: unknown = stdio[CHANNEL_DESCRIPTOR];

@@ -1,5 +1,4 @@
 /** A search in a process of its own: it ends when it has enough, when time is up, or when the turn is cancelled. */
-import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { fileError } from '../file-error.ts';
 import type { Finding, Match, SearchAsk } from './find-matches.ts';
@@ -26,7 +25,7 @@ const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orph
 export async function searchFiles(ask: SearchAsk, { limit, timeoutMs, signal }: SearchBounds): Promise<SearchResult> {
   checkPattern(ask);
   signal.throwIfAborted();
-  const child = Bun.spawn([process.execPath, ...flags, join(import.meta.dir, 'main.ts')], {
+  const child = Bun.spawn([process.execPath, ...flags, Bun.resolveSync('./main', import.meta.dir)], {
     cwd: '/',
     env: tagsOf(process.env),
     stdin: Buffer.from(JSON.stringify(ask)),

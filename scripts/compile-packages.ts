@@ -1,0 +1,75 @@
+/**
+ * Compiles the `src` of packages into their `lib`: JavaScript that Node 20 can parse, declarations and their maps. One
+ * run of the compiler for all of them, from the sources in the repository, because those find their neighbours.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+
+/** `folders`: copies of packages, of which those files of `src` are compiled that are there. */
+export async function compilePackages(repository: string, folders: readonly string[]): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), 'goondan-compile-'));
+  try {
+    const sources = folders.flatMap((folder) =>
+      [...new Bun.Glob('src/**/*.ts').scanSync(folder)].map((path) => join(basename(folder), path)),
+    );
+    const config = join(work, 'tsconfig.json');
+    writeFileSync(config, JSON.stringify(configFor(repository, sources, join(work, 'out'))));
+    await runCompiler(repository, config);
+    for (const folder of folders) takeOver(join(work, 'out', basename(folder), 'src'), folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function configFor(repository: string, sources: readonly string[], outDir: string) {
+  const rootDir = join(repository, 'packages');
+  return {
+    extends: join(repository, 'tsconfig.json'),
+    compilerOptions: {
+      // Node 20 has no `using`; newer syntax is written in older words.
+      target: 'ES2024',
+      noEmit: false,
+      noEmitOnError: true,
+      declaration: true,
+      declarationMap: true,
+      allowImportingTsExtensions: false,
+      rewriteRelativeImportExtensions: true,
+      typeRoots: [join(repository, 'node_modules/@types')],
+      rootDir,
+      outDir,
+    },
+    files: sources.map((source) => join(rootDir, source)),
+    include: [],
+  };
+}
+
+async function runCompiler(repository: string, config: string): Promise<void> {
+  const tsc = join(repository, 'node_modules/typescript/bin/tsc');
+  const child = Bun.spawn(['node', tsc, '--project', config], { cwd: repository, stdout: 'pipe', stderr: 'inherit' });
+  const [problems] = await Promise.all([child.stdout.text(), child.exited]);
+  if (child.exitCode !== 0) throw new Error(`The packages do not compile:\n${problems}`);
+}
+
+/** Moves compiled files into `lib`; declarations and maps are made to fit that place. */
+function takeOver(compiled: string, folder: string): void {
+  for (const path of new Bun.Glob('**/*').scanSync(compiled)) {
+    const target = join(folder, 'lib', path);
+    mkdirSync(dirname(target), { recursive: true });
+    const text = readFileSync(join(compiled, path), 'utf8');
+    writeFileSync(target, path.endsWith('.map') ? fitMap(text, path) : path.endsWith('.d.ts') ? fitNames(text) : text);
+  }
+}
+
+/** Points the map of `lib/a/b.d.ts` at `src/a/b.ts`. */
+function fitMap(text: string, path: string): string {
+  const source = join('src', path.replace(/\.d\.ts\.map$/, '.ts'));
+  return JSON.stringify({ ...JSON.parse(text), sources: [relative(join('lib', dirname(path)), source)] });
+}
+
+/** Replaces the ending of relative imports, which the compiler does in JavaScript only. Comments stay as they are. */
+function fitNames(text: string): string {
+  return text.replaceAll(/^(?! *(?:\/?\*|\/\/)).*$/gm, (line) =>
+    line.replaceAll(/(\b(?:from |import |import\())(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2'),
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * `npm run pack`: writes the tarballs of all published packages and prints the line that installs them. Tests and
+ * releases call `packPackages` too: there is no other road to a tarball.
+ *
+ * 1. In this repository everything runs from `src`, as TypeScript. In a tarball it runs from `lib`, as JavaScript with
+ *    declarations beside it; `src` is there for declaration maps and for people.
+ * 2. `lib/a/b.js` comes from `src/a/b.ts`: a module finds the files of its package by the same relative path in both.
+ * 3. The manifests of the repository decide: `files` lists what is shipped, `exports` what can be imported.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { compilePackages } from './compile-packages.ts';
+
+const repository = resolve(import.meta.dir, '..');
+
+export interface PackedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Path of the tarball. */
+  readonly tarball: string;
+  readonly files: readonly PackedFile[];
+}
+
+export interface PackedFile {
+  /** From the folder of the package. */
+  readonly path: string;
+  readonly mode: number;
+}
+
+interface Manifest {
+  readonly private?: boolean;
+  readonly workspaces?: readonly string[];
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly files?: readonly string[];
+  readonly scripts?: unknown;
+}
+
+/** Packs all published packages into a folder. The runners and Studio's page have been built: `npm ci` does it. */
+export async function packPackages(destination: string): Promise<PackedPackage[]> {
+  const staging = mkdtempSync(join(tmpdir(), 'goondan-pack-'));
+  try {
+    const published = listPublished();
+    const shipped = await npmPack(published, '--dry-run');
+    for (const [index, { files }] of shipped.entries()) {
+      const folder = published[index] ?? '';
+      for (const { path } of files) cpSync(join(folder, path), join(staging, basename(folder), path));
+    }
+    const folders = published.map((folder) => join(staging, basename(folder)));
+    await compilePackages(repository, folders);
+    for (const folder of folders) turnToCompiled(folder);
+    return (await npmPack(folders, '--pack-destination', destination)).map(({ filename, ...packed }) => ({
+      ...packed,
+      tarball: join(destination, filename),
+    }));
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function listPublished(): string[] {
+  const { workspaces = [] } = readManifest(repository);
+  return workspaces.map((workspace) => join(repository, workspace)).filter((folder) => !readManifest(folder).private);
+}
+
+/** Calls `npm pack`, which answers with an entry for each folder, in their order. */
+async function npmPack(folders: readonly string[], ...options: readonly string[]) {
+  const command = ['npm', 'pack', '--json', '--ignore-scripts', ...options, ...folders];
+  const child = Bun.spawn(command, { cwd: repository, stdout: 'pipe', stderr: 'pipe' });
+  const [said, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.exitCode !== 0) throw new Error(complaint);
+  const packed: { name: string; version: string; filename: string; files: PackedFile[] }[] = JSON.parse(said);
+  return packed.map(({ name, version, filename, files }) => ({ name, version, filename, files }));
+}
+
+/** Lets the manifest, the resources and the commands of a staged package name `lib` instead of `src`. */
+function turnToCompiled(folder: string): void {
+  const { scripts: _, ...manifest } = readManifest(folder);
+  const exports = Object.entries(manifest.exports ?? {}).map(([door, module]) => [door, doorOf(module)]);
+  // Files that are left out are not in the staging folder.
+  const files = ['lib', ...(manifest.files ?? []).filter((pattern) => !pattern.startsWith('!'))];
+  const turned = { ...manifest, exports: Object.fromEntries(exports), files };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(turned, undefined, 2)}\n`);
+  for (const name of ['*.yaml', 'bin/*.mjs'].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(folder)])) {
+    writeFileSync(join(folder, name), compiledName(readFileSync(join(folder, name), 'utf8')));
+  }
+}
+
+function doorOf(module: string): string | { types: string; default: string } {
+  if (!module.endsWith('.ts')) return module;
+  const compiled = compiledName(module);
+  return { types: compiled.replace(/\.js$/, '.d.ts'), default: compiled };
+}
+
+/** `./src/a/b.ts` → `./lib/a/b.js`, wherever a text has it. */
+function compiledName(text: string): string {
+  return text.replaceAll(/(?<=\.\/)src\/([\w./-]+)\.ts\b/g, 'lib/$1.js');
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+if (import.meta.main) {
+  const destination = join(repository, 'packed');
+  rmSync(destination, { recursive: true, force: true });
+  mkdirSync(destination);
+  const packed = await packPackages(destination);
+  console.log(`npm install ${packed.map(({ tarball }) => tarball).join(' ')}`);
+}
