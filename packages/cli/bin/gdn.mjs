@@ -21,11 +21,21 @@ const wrongSetup = 3;
 const sentByTerminal = ['SIGINT', 'SIGQUIT'];
 const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
+// The texts of `errorCatalogue`, which is TypeScript and cannot be imported by Node 20; a test compares them.
+const suggestions = {
+  E_BUN_MISSING:
+    'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+  E_PLATFORM: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
+};
+
 run(findBun(import.meta.url));
 
 function run(bun) {
+  if (process.platform !== 'linux' && process.platform !== 'darwin') {
+    return refuse('E_PLATFORM', `Goondan does not run on ${process.platform}.`);
+  }
   if (bun === undefined) {
-    return refuse(`Bun, which runs gdn, is not installed for ${process.platform}-${process.arch}.`);
+    return refuse('E_BUN_MISSING', `Bun, which runs gdn, is not installed for ${process.platform}-${process.arch}.`);
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
@@ -35,7 +45,7 @@ function run(bun) {
   // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.
   const onTerminal = isatty(0);
   for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
-  child.on('error', (error) => refuse(`Bun, which runs gdn, cannot be started: ${error.message}.`));
+  child.on('error', (error) => refuse('E_BUN_MISSING', `Bun, which runs gdn, cannot be started: ${error.message}.`));
   child.on('exit', endLike);
 }
 
@@ -56,11 +66,8 @@ function endLike(code, signal) {
   process.exit(128 + constants.signals[signal]);
 }
 
-function refuse(problem) {
-  // `errorCatalogue` is TypeScript, which Node 20 cannot import; a test keeps the two texts the same.
-  const code = 'E_BUN_MISSING';
-  const suggestion =
-    'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.';
+function refuse(code, problem) {
+  const suggestion = suggestions[code];
   const forPrograms = JSON.stringify({ error: { code, message: problem, suggestion } });
   process.stderr.write(process.argv.includes('--json') ? `${forPrograms}\n` : `${code}: ${problem}\n${suggestion}\n`);
   process.exit(wrongSetup);

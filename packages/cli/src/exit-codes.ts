@@ -43,6 +43,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_MCP_UNKNOWN: exitCodes.setup,
   E_OUTPUT_FILE: exitCodes.setup,
   E_PACKAGE_FILE: exitCodes.setup,
+  E_PLATFORM: exitCodes.setup,
   E_REPLAY_EXTENSION: exitCodes.setup,
   E_REPLAY_INCOMPLETE: exitCodes.setup,
   E_REPLAY_SWAP: exitCodes.setup,

@@ -31,8 +31,8 @@ export interface StartSwarmOptions extends SwarmPlan {
  *
  * **Rules** — what was accepted before is handled first. `stop()` ends it; when this process ends in any other way,
  * everything it started is ended within two seconds, and goes on at the next start.
- * **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`, those of the
- * disk.
+ * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`,
+ * those of the disk.
  *
  * @example
  * const swarm = await startSwarm({ name: 'shop', agents: [{ agentName: 'clerk', models }] });

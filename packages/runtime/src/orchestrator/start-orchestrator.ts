@@ -20,6 +20,7 @@ import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import { checkPlatform } from '../ports/platform.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ipc/spawn.ts';
 import { namesCollector, showEndpoint, type SwarmTelemetry } from '../config/telemetry-settings.ts';
@@ -67,14 +68,17 @@ export interface OrchestratorOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** The operating system; that of this process when absent. */
+  readonly platform?: string;
 }
 
 /**
  * Resolves when the swarm takes input.
  *
- * **Errors** — `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
+ * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
  */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<Swarm> {
+  checkPlatform(options.platform ?? process.platform);
   const plan = checkSwarmPlan(options.plan);
   const endings = new AsyncDisposableStack();
   try {

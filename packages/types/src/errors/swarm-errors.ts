@@ -201,6 +201,10 @@ export const swarmErrors = {
     meaning: 'A message between two processes of a swarm is too large and was rejected.',
     suggestion: 'Put large data into a file and send its path.',
   },
+  E_PLATFORM: {
+    meaning: 'Goondan does not run on this operating system.',
+    suggestion: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
+  },
   E_PROCESSES_FULL: {
     meaning: 'Too many agent instances are waiting for a process, so this input was not accepted.',
     suggestion: 'Send it again later, or raise `policy.maxProcesses`.',

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startOrchestrator } from '../orchestrator/start-orchestrator.ts';
+import { checkPlatform } from './platform.ts';
+
+test.each(['linux', 'darwin'])('%s is supported', (platform) => {
+  expect(() => checkPlatform(platform)).not.toThrow();
+});
+
+test.each(['win32', 'freebsd', 'android'])('E_PLATFORM on %s', (platform) => {
+  expect(() => checkPlatform(platform)).toThrow(expect.objectContaining({ code: 'E_PLATFORM' }));
+});
+
+test('E_PLATFORM: a swarm is refused before it writes anything', async () => {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-platform-'));
+  try {
+    const plan = { name: 'shop', agents: [] };
+    const start = startOrchestrator({ plan, stateRoot, workspaceId: 'shop', platform: 'win32' });
+    expect(await start.catch((error: unknown) => error)).toMatchObject({ code: 'E_PLATFORM' });
+    expect(readdirSync(stateRoot)).toEqual([]);
+  } finally {
+    rmSync(stateRoot, { recursive: true, force: true });
+  }
+});
