@@ -70,7 +70,7 @@ class BenchContext extends LayerContext {
   }
 }
 
-function chainOf(count: number) {
+function callersOf(count: number) {
   const registry = new LayerRegistry();
   for (let index = 0; index < count; index++) registry.add(`extension-${index}`, 'agent', 'turn', passOn);
   const layers = registry.of('turn');
@@ -89,12 +89,12 @@ function chainOf(count: number) {
 }
 
 function onion(count: number): Contestant {
-  const chain = chainOf(count);
+  const chain = callersOf(count);
   return { name: 'goondan onion', run: () => runTurn(chain, undefined) };
 }
 
 function watched(count: number): Contestant {
-  const chain = chainOf(count);
+  const chain = callersOf(count);
   return {
     name: 'goondan onion, every layer recorded',
     run: () => runTurn(chain, recordTurn(systemClock)),
@@ -104,7 +104,7 @@ function watched(count: number): Contestant {
 const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', turnId: 'turn' }, { traceId: 'trace' });
 
 /** As a turn does it. */
-function runTurn(chainOfTurn: ReturnType<typeof chainOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
+function runTurn(chainOfTurn: ReturnType<typeof callersOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
   let outer: ChainSpan | undefined;
   return nest(async (inside) => {
     const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets, spanIds }, outer);

@@ -100,12 +100,11 @@ export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { countedIds, eventIdOf, type Ids, randomIds } from './ports/ids.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
 export { type CollectorProbe, probeCollector } from './telemetry/probe-collector.ts';
-export type { ChainRecord, LayerRecord } from './trace/chain-record.ts';
 export type {
   ChainSpan,
   LayerSpan,
   TurnObserver,
-  WatchedChain,
+  SpanStart,
   WatchedEffect,
   WatchedEnd,
   WatchedLayer,
@@ -118,7 +117,14 @@ export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderMermaid } from './trace/render-mermaid.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
-export type { MissingRecords, TracedChain, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
+export type {
+  ChainRecord,
+  LayerRecord,
+  MissingRecords,
+  TracedChain,
+  TurnSummary,
+  TurnTrace,
+} from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export {
   type LoadedAgent,

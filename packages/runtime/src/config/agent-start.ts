@@ -1,7 +1,7 @@
 /** The first thing an agent's process is told: who it is, what it is made of, where its conversation lives. JSON. */
 import type { AgentAddress, AgentCard } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
-import type { ReplayStart } from '../trace/replay.ts';
+import type { ReplaySource } from '../trace/replay.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 
 export interface AgentStart {
@@ -17,5 +17,5 @@ export interface AgentStart {
   /** Where the spans of its turns go; nowhere when absent. */
   readonly telemetry?: TelemetrySettings;
   /** Run this turn again from what was recorded of it, say what came of it, and end: nothing else is asked. */
-  readonly replay?: ReplayStart;
+  readonly replay?: ReplaySource;
 }

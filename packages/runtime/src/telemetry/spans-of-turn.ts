@@ -1,15 +1,15 @@
 /** A turn that is committed, as spans: one for itself, and the layers of its own chain below it. Pure. */
-import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { RunningSpan } from '../trace/running-span.ts';
 import type { WatchedEnd } from '../trace/layer-span.ts';
 import { contentOfTurn } from './content.ts';
 import { errorType, failedStatus } from './failure.ts';
 import { type OtlpSpan, spanKinds, toAttributes, unixNanos } from './otlp.ts';
-import { describeUsage, spansOfLayers } from './spans-of-chain.ts';
+import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 export interface EndedTurn extends WatchedEnd {
   /** Its own chain; undefined when it did not come so far. */
-  readonly chain: RecordedChain | undefined;
+  readonly chain: RunningSpan | undefined;
   /** On the clock that only grows. */
   readonly endedAt: number;
 }

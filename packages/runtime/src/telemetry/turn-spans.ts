@@ -8,11 +8,11 @@
  * 3. Nothing is put into words while the turn needs the time, but what may be changed until later.
  */
 import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
-import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { RunningSpan } from '../trace/running-span.ts';
 import type { TurnListener, WholeTurn } from '../trace/watch-turn.ts';
 import type { OtlpSpan } from './otlp.ts';
-import { seeChain, type SeenChain } from './seen-chain.ts';
-import { spansOfChain } from './spans-of-chain.ts';
+import { endedSpan, type EndedSpan } from './ended-span.ts';
+import { toOtlpSpans } from './to-otlp-spans.ts';
 import { spansOfTurn } from './spans-of-turn.ts';
 import type { TurnPlace } from './turn-place.ts';
 
@@ -30,11 +30,11 @@ export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'modelRef' | '
 
 export class TurnSpans implements TurnListener {
   readonly #parts: TurnSpansParts;
-  readonly #open = new Set<RecordedChain>();
+  readonly #open = new Set<RunningSpan>();
   /** A step that is over may turn out to be no success: it is still the same one. */
-  readonly #told = new WeakSet<RecordedChain>();
+  readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
-  #chain: RecordedChain | undefined;
+  #chain: RunningSpan | undefined;
 
   constructor(parts: TurnSpansParts) {
     this.#parts = parts;
@@ -47,7 +47,7 @@ export class TurnSpans implements TurnListener {
     this.#place = { turn, startedAt, swarm, modelRef, models };
   }
 
-  changed(chain: RecordedChain): void {
+  changed(chain: RunningSpan): void {
     const { kind, isRepeated = false } = chain.chain;
     if (this.#place === undefined || isRepeated) return;
     if (kind === 'turn') {
@@ -61,7 +61,7 @@ export class TurnSpans implements TurnListener {
     this.#open.delete(chain);
     if (this.#told.has(chain)) return;
     this.#told.add(chain);
-    this.#tell(seeChain(chain, this.#parts.hasContent));
+    this.#tell(endedSpan(chain, this.#parts.hasContent));
   }
 
   ended(end: WatchedEnd, { durationMs }: WholeTurn): void {
@@ -70,16 +70,16 @@ export class TurnSpans implements TurnListener {
     const { hasContent, add } = this.#parts;
     const endedAt = place.startedAt + durationMs;
     const leftAt = { elapsed: endedAt, error: end.result.error };
-    for (const chain of this.#open) this.#tell(seeChain(chain, hasContent, leftAt));
+    for (const chain of this.#open) this.#tell(endedSpan(chain, hasContent, leftAt));
     const ended = { ...end, chain: this.#chain, endedAt };
     add({ count: 1 + (this.#chain?.layers.length ?? 0), spans: () => spansOfTurn(ended, place, hasContent) });
     this.#place = undefined;
   }
 
-  #tell(seen: SeenChain): void {
+  #tell(seen: EndedSpan): void {
     const place = this.#place;
     if (place === undefined) return;
     const { hasContent, add } = this.#parts;
-    add({ count: 1 + seen.recorded.layers.length, spans: () => spansOfChain(seen, place, hasContent) });
+    add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place, hasContent) });
   }
 }

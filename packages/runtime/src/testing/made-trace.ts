@@ -1,6 +1,5 @@
 /** Pieces of a trace as if they had been recorded, for tests of whoever shows them. */
-import type { LayerRecord } from '../trace/chain-record.ts';
-import type { TracedChain } from '../trace/turn-trace.ts';
+import type { LayerRecord, TracedChain } from '../trace/turn-trace.ts';
 
 /** A layer of a step that did nothing. */
 export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
@@ -21,6 +20,6 @@ export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): L
   };
 }
 
-export function madeChain(kind: string, label: string, more: Partial<TracedChain> = {}): TracedChain {
+export function madeRecord(kind: string, label: string, more: Partial<TracedChain> = {}): TracedChain {
   return { kind, label, id: label, startMs: 0, totalMs: 2, layers: [], inside: [], called: [], ...more };
 }

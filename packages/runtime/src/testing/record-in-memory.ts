@@ -3,7 +3,7 @@ import type { JsonValue, Message, TurnResult } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { assembleRecording } from '../trace/assemble-recording.ts';
 import type { Recording } from '../trace/recording.ts';
-import type { ReplayStart } from '../trace/replay.ts';
+import type { ReplaySource } from '../trace/replay.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
@@ -16,7 +16,7 @@ import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RecordedTurn {
   readonly result: TurnResult;
-  readonly start: ReplayStart;
+  readonly start: ReplaySource;
   /** As it is on disk. */
   readonly text: string;
 }
@@ -72,12 +72,12 @@ function startOf(
   before: { readonly messages: readonly Message[]; readonly extensionState: Readonly<Record<string, JsonValue>> },
   stateAfter: Readonly<Record<string, JsonValue>>,
   times: ReadonlyMap<string, string>,
-): ReplayStart {
+): ReplaySource {
   const { messages, extensionState } = before;
   const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
   const start = { recording, messages, ...rest };
   // As it comes from the other process.
-  return JSON.parse(JSON.stringify(start)) as ReplayStart;
+  return JSON.parse(JSON.stringify(start)) as ReplaySource;
 }
 
 function recordingOf(text: string): Recording {

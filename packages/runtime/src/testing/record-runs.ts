@@ -1,7 +1,7 @@
 /** Runs one turn of an agent in this process, interrupted again and again, and gives the recordings of its runs, for tests. */
 import type { TurnResult } from '@goondan/types';
 import { type TurnRuns, assembleRecording } from '../trace/assemble-recording.ts';
-import type { ReplayStart } from '../trace/replay.ts';
+import type { ReplaySource } from '../trace/replay.ts';
 import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { systemClock } from '../ports/clock.ts';
@@ -33,7 +33,7 @@ export interface RecordedRuns {
   readonly result: TurnResult;
   readonly runs: TurnRuns;
   /** Of each run; undefined where it cannot be replayed. */
-  readonly starts: readonly (ReplayStart | undefined)[];
+  readonly starts: readonly (ReplaySource | undefined)[];
   /** As it is on disk. */
   readonly text: string;
 }
@@ -104,13 +104,13 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     agentName: runs[0]?.plan.agentName ?? '',
     instanceKey: 'default',
   });
-  const starts = [...recorded.earlier, recorded.last].map(({ recording }, index): ReplayStart | undefined => {
+  const starts = [...recorded.earlier, recorded.last].map(({ recording }, index): ReplaySource | undefined => {
     if (recording === undefined) return undefined;
     const isLast = recording === recorded.last.recording;
     const events = readTurnLog(found[index] ?? []).events;
     const rest = { extensionState: {}, stateAfter: isLast ? after : {}, times: timesOf[index] ?? {}, ignored: [] };
     // As it comes from the other process.
-    return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplayStart;
+    return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplaySource;
   });
   return { result, runs: recorded, starts, text };
 }

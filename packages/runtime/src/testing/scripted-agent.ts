@@ -26,7 +26,7 @@ import type { Tier } from '../config/declared-extension.ts';
 import { type RunningAgent, startAgent } from '../agent/start/start-agent.ts';
 import type { TurnOptions, TurnOutcome } from '../agent/turn/run-turn.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import type { ChainRecord } from '../trace/chain-record.ts';
+import type { ChainRecord } from '../trace/turn-trace.ts';
 import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
 

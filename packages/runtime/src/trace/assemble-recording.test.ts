@@ -65,9 +65,16 @@ test('the lines of a turn are its recording', () => {
 });
 
 describe('a turn in several runs', () => {
-  const takenUp = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3 };
+  const resumePoint = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3 };
   const again: StartLine = { ...start, time: '2026-01-01T01:00:00.000Z', resumed: true };
-  const last = [again, beginning, { type: 'resume', takenUp }, { ...effect, key: '3/model' }, chain, end] as const;
+  const last = [
+    again,
+    beginning,
+    { type: 'resume', takenUp: resumePoint },
+    { ...effect, key: '3/model' },
+    chain,
+    end,
+  ] as const;
   const running: ChainLine = { ...chain, chain: { ...chain.chain, isUnfinished: true } };
 
   test('has a recording of each, with nothing of the others', () => {
@@ -82,7 +89,7 @@ describe('a turn in several runs', () => {
     expect(finished).toMatchObject({
       startedAt: again.time,
       fromStep: 3,
-      recording: { startedAt: again.time, takenUp, effects: [{ key: '3/model' }] },
+      recording: { startedAt: again.time, resumePoint, effects: [{ key: '3/model' }] },
     });
     expect(finished.recording).not.toHaveProperty('halt');
   });

@@ -1,6 +1,6 @@
 /** The lines of one turn's file as what a replay of its runs needs; or why they are not enough. Pure. */
 import { assembleTurn, summarise } from './assemble-turn.ts';
-import type { ChainRecord } from './chain-record.ts';
+import type { ChainRecord } from './turn-trace.ts';
 import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
 import type { BeginningLine, EffectLine, ResumeLine, StartLine, TraceLine } from './trace-lines.ts';
@@ -70,8 +70,8 @@ function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording 
   }
   const beginning = lines.find((line): line is BeginningLine => line.type === 'beginning');
   if (beginning === undefined) return { problem: 'a version of goondan recorded it that could not replay' };
-  const takenUp = takenUpOf(lines);
-  if ('problem' in takenUp) return takenUp;
+  const resumePoint = resumePointOf(lines);
+  if ('problem' in resumePoint) return resumePoint;
   const effects = lines.filter((line): line is EffectLine => line.type === 'effect');
   const long = effects.find(({ outcome, key }) => outcome === undefined && halt?.asked.includes(key) !== true);
   if (long !== undefined) return { problem: `an answer is too long to be kept (${long.kind} ${long.key})` };
@@ -81,14 +81,14 @@ function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording 
     startedAt,
     event,
     extensions,
-    ...takenUp,
+    ...resumePoint,
     chain,
     effects: effects.map(({ type: _, ...effect }) => effect),
     ...(halt && { halt: { ...halt, ...placeOfHalt(chain) } }),
   };
 }
 
-function takenUpOf(lines: readonly TraceLine[]): Pick<Recording, 'takenUp'> | NoRecording {
+function resumePointOf(lines: readonly TraceLine[]): Pick<Recording, 'resumePoint'> | NoRecording {
   if (startOf(lines)?.resumed !== true) return {};
   const line = resumeOf(lines);
   if (line === undefined) {
@@ -97,7 +97,7 @@ function takenUpOf(lines: readonly TraceLine[]): Pick<Recording, 'takenUp'> | No
   if (line.takenUp === undefined) {
     return { problem: 'it was interrupted and went on in another process, from more than can be kept' };
   }
-  return { takenUp: line.takenUp };
+  return { resumePoint: line.takenUp };
 }
 
 function firstStepOf(lines: readonly TraceLine[]): number {

@@ -18,7 +18,7 @@ export function isTraceLine(line: Fields): line is Fields & TraceLine {
     case 'end':
       return has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line);
     case 'resume':
-      return mayHave(line, isTakenUp, ['takenUp']);
+      return mayHave(line, isResumePoint, ['takenUp']);
     case 'halt':
       return has(line, isWhole, ['begun']) && isHalt(line);
     case 'status':
@@ -42,7 +42,7 @@ function isStart(line: Fields): boolean {
 }
 
 /** As deep as damage goes: half a line is no JSON. */
-function isTakenUp(value: unknown): boolean {
+function isResumePoint(value: unknown): boolean {
   return (
     isPlainObject(value) &&
     has(value, isWhole, ['events', 'nextStep']) &&

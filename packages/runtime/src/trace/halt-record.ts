@@ -2,7 +2,7 @@
  * Where a run of a turn stood when it could not go on: it was cancelled, its time was up, or its process left it to the
  * next one while it waited for a person. JSON.
  */
-import type { LayerStage } from './chain-record.ts';
+import type { LayerStage } from './turn-trace.ts';
 import type { ThrownRecord } from './effect-record.ts';
 
 export interface HaltRecord {

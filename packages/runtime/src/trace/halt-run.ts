@@ -2,7 +2,7 @@
  * The lines of a run as it was when it went no further: what came after is left out, and what ran is unfinished. Those of
  * one that came to its end stay as they are. Pure.
  */
-import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import type { HaltRecord } from './halt-record.ts';
 import type { RecordedHalt } from './recording.ts';
 import { type ChainLine, type HaltLine, packChain, type TraceLine, unpackChain } from './trace-lines.ts';

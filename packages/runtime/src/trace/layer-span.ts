@@ -8,7 +8,7 @@ import type { Mask } from '../log/mask-secrets.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { DrawScope } from './draw-scope.ts';
 import type { SpanIds } from './span-id.ts';
-import type { TakenUp } from './taken-up.ts';
+import type { ResumePoint } from './resume-point.ts';
 
 /** The layer as a watcher needs to know it. */
 export interface WatchedLayer {
@@ -17,7 +17,7 @@ export interface WatchedLayer {
   readonly name: string;
 }
 
-export interface WatchedChain {
+export interface SpanStart {
   readonly kind: string;
   /** What this chain is about: a step's number, a tool's name, a model's reference. */
   readonly label: string;
@@ -49,7 +49,7 @@ export interface WatchedTurn extends AgentAddress {
   /** It goes on from what an interrupted run had recorded. */
   readonly resumed: boolean;
   /** Of one that does: from what. Made when it is asked for. */
-  takenUp?(): TakenUp;
+  resumePoint?(): ResumePoint;
 }
 
 export interface WatchedEnd {
@@ -74,7 +74,7 @@ export interface TurnObserver {
   /** The turn begins; not told of one that was handled before. */
   started?(turn: WatchedTurn): void;
   /** A chain starts, inside another one unless it is the turn's own. Undefined: this one is not watched. */
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined;
+  chain(chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined;
   /** Something of the outside is asked for; `effect` follows under the same key. */
   asked?(key: string): void;
   /** Something of the outside answered, or failed. Not told of what a resumed turn had recorded. */

@@ -7,7 +7,7 @@ import { diffJson } from '../json/diff-json.ts';
 import { digestJson } from '../json/digest-json.ts';
 import { previewJson } from '../json/preview-json.ts';
 import type { Mask } from '../log/mask-secrets.ts';
-import type { LayerMarks } from './chain-record.ts';
+import type { LayerMarks } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;

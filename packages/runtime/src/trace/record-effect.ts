@@ -6,7 +6,7 @@ import { currentScope } from './draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
 import { type ModelRequest, RequestRecorder } from './model-request.ts';
-import { RecordedChain } from './recorded-chain.ts';
+import { RunningSpan } from './running-span.ts';
 import { recordThrown } from './thrown-record.ts';
 
 /** Characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
@@ -22,7 +22,7 @@ export class EffectRecorder {
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
     const scope = currentScope();
-    const by = scope instanceof RecordedChain ? scope.asker : undefined;
+    const by = scope instanceof RunningSpan ? scope.asker : undefined;
     return () => {
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
       const record: EffectRecord = {

@@ -4,7 +4,7 @@ import { readRepository } from '../../../../test/read-repository.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ToolDeclaration } from '../agent/tool/load-tool.ts';
 import { extension, manualClock, scriptedAgent, type ScriptedAgentOptions } from '../testing/index.ts';
-import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import { recordTurn } from './record-turn.ts';
 
 const echo: ToolDeclaration = {

@@ -4,10 +4,10 @@
  */
 import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ChainRecord } from './chain-record.ts';
-import { describeChain } from './describe-chain.ts';
-import type { ChainSpan, TurnObserver, WatchedChain, WatchedTurn } from './layer-span.ts';
-import { RecordedChain } from './recorded-chain.ts';
+import type { ChainRecord } from './turn-trace.ts';
+import { describeSpan } from './describe-span.ts';
+import type { ChainSpan, TurnObserver, SpanStart, WatchedTurn } from './layer-span.ts';
+import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
 export interface TurnRecorder extends TurnObserver {
@@ -21,7 +21,7 @@ export function recordTurn(clock: Clock): TurnRecorder {
 
 class TreeRecorder implements TurnRecorder {
   private readonly keeper: TurnKeeper;
-  private root: RecordedChain | undefined = undefined;
+  private root: RunningSpan | undefined = undefined;
   private locate: LocateThrown | undefined = undefined;
 
   constructor(clock: Clock) {
@@ -33,8 +33,8 @@ class TreeRecorder implements TurnRecorder {
     this.keeper.start();
   }
 
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
-    const outer = parent instanceof RecordedChain ? parent : this.root;
+  chain(chain: SpanStart, parent: ChainSpan | undefined): RunningSpan | undefined {
+    const outer = parent instanceof RunningSpan ? parent : this.root;
     const recorded = this.keeper.open(chain, outer);
     if (recorded === undefined) return undefined;
     if (outer === undefined) this.root = recorded;
@@ -46,9 +46,9 @@ class TreeRecorder implements TurnRecorder {
     return this.root && this.describe(this.root);
   }
 
-  private describe(recorded: RecordedChain): ChainRecord {
+  private describe(recorded: RunningSpan): ChainRecord {
     const inside = (recorded.inside ?? []).map((each) => this.describe(each));
-    return { ...describeChain(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate }), inside };
+    return { ...describeSpan(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate }), inside };
   }
 }
 

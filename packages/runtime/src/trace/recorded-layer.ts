@@ -1,12 +1,12 @@
 /**
  * One layer while it is watched. Called between every two layers of every chain, so it does the least that will do:
- * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-chain.ts`.
+ * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-span.ts`.
  */
 import type { MessageEvent } from '@goondan/types';
-import type { LayerStage } from './chain-record.ts';
+import type { LayerStage } from './turn-trace.ts';
 import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
-import type { RecordedChain } from './recorded-chain.ts';
+import type { RunningSpan } from './running-span.ts';
 
 /** Emitted events kept for one layer; past it they are only counted. */
 const MOST_EMITTED = 100;
@@ -40,7 +40,7 @@ export class RecordedLayer implements LayerSpan {
 
   constructor(
     readonly layer: WatchedLayer,
-    private readonly chain: RecordedChain,
+    private readonly chain: RunningSpan,
     readonly startedAt: number,
   ) {
     this.resumedAt = startedAt;

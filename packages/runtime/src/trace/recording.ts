@@ -4,10 +4,10 @@
  * process that went on with it.
  */
 import type { AgentEvent } from '@goondan/types';
-import type { ChainRecord } from './chain-record.ts';
+import type { ChainRecord } from './turn-trace.ts';
 import type { Draw } from './draw-scope.ts';
 import type { EffectRecord, ThrownRecord } from './effect-record.ts';
-import type { TakenUp } from './taken-up.ts';
+import type { ResumePoint } from './resume-point.ts';
 
 export interface TurnBeginning {
   readonly event: StoredEvent;
@@ -33,7 +33,7 @@ export interface Recording extends TurnBeginning {
   /** This run. */
   readonly startedAt: string;
   /** What it went on from; absent of one that began the turn. */
-  readonly takenUp?: TakenUp;
+  readonly resumePoint?: ResumePoint;
   /** Of one that was halted: as it was then. Chains that ran are unfinished, and their layers have stages. */
   readonly chain: ChainRecord;
   /** Of one that was halted: those that had been asked for. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { madeChain as chain, madeLayer } from '../testing/made-trace.ts';
+import { madeRecord as chain, madeLayer } from '../testing/made-trace.ts';
 import type { TurnTrace } from './turn-trace.ts';
 import { renderMermaid } from './render-mermaid.ts';
 

@@ -2,11 +2,10 @@
  * Turns as a sequence diagram of Mermaid: who asked whom, model and tool calls with their times, and beside each step
  * what its layers did. For pages that draw such diagrams.
  */
-import { childrenOf, isTurn } from './chain-children.ts';
-import type { ChainRecord } from './chain-record.ts';
+import { childrenOf, isTurn } from './children-of.ts';
 import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
 
 /** Arrows and notes; past it one says that there was more. A larger diagram nobody can read, or draw. */
 const MOST_LINES = 400;

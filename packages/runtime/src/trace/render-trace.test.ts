@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
 import { madeLayer as layer } from '../testing/made-trace.ts';
-import type { ChainRecord } from './chain-record.ts';
 import { assembleTrace } from './assemble-trace.ts';
 import { renderTrace } from './render-trace.ts';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
 
 function chain(kind: string, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
   return { kind, label, id: 'id', startMs: 0, totalMs: 3, layers: [], inside: [], ...more };

@@ -4,11 +4,10 @@
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
-import type { ChainRecord, LayerRecord } from './chain-record.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { shortLine, wholeText } from './show-value.ts';
-import { childrenOf, isTurn } from './chain-children.ts';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import { childrenOf, isTurn } from './children-of.ts';
+import type { ChainRecord, LayerRecord, TracedChain, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
   /** Paints a piece of the text; plain when absent. */

@@ -6,7 +6,7 @@ import type { EffectKind } from './effect-record.ts';
 import type { Recording, RecordedHalt } from './recording.ts';
 
 /** What an agent's process needs to run one turn, or one run of it, again. */
-export interface ReplayStart {
+export interface ReplaySource {
   readonly recording: Recording;
   /** The conversation as the turn found it. */
   readonly messages: readonly StoredMessage[];

@@ -4,11 +4,11 @@
  * there last.
  */
 import type { AgentEventSource, CodePlace, ExtensionStatusChanged, TurnResult } from '@goondan/types';
-import type { ChainRecord } from './chain-record.ts';
+import type { ChainRecord } from './turn-trace.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { HaltRecord } from './halt-record.ts';
 import type { TurnBeginning } from './recording.ts';
-import type { TakenUp } from './taken-up.ts';
+import type { ResumePoint } from './resume-point.ts';
 
 export const TRACE_FORMAT = 1;
 
@@ -51,7 +51,7 @@ export interface BeginningLine extends TurnBeginning {
 export interface ResumeLine {
   readonly type: 'resume';
   /** Absent when it was too long to be kept. */
-  readonly takenUp?: TakenUp;
+  readonly takenUp?: ResumePoint;
 }
 
 /** The run was cancelled, or left. Effects that ended before are in lines before it. */

@@ -3,8 +3,8 @@
  * kept. A chain is handed on when it begins, when it is over, and when something new is known about it after that.
  */
 import type { Clock } from '../ports/clock.ts';
-import type { WatchedChain } from './layer-span.ts';
-import { type ChainKeeper, RecordedChain } from './recorded-chain.ts';
+import type { SpanStart } from './layer-span.ts';
+import { type SpanKeeper, RunningSpan } from './running-span.ts';
 
 export interface TraceLimits {
   readonly chains: number;
@@ -13,7 +13,7 @@ export interface TraceLimits {
 
 export const defaultTraceLimits: TraceLimits = { chains: 5_000, layers: 5_000 };
 
-export class TurnKeeper implements ChainKeeper {
+export class TurnKeeper implements SpanKeeper {
   layersLeft: number;
   chainsMore = 0;
   /** On the clock that only grows; below 0 until then. */
@@ -23,7 +23,7 @@ export class TurnKeeper implements ChainKeeper {
 
   constructor(
     readonly clock: Clock,
-    private readonly onChanged: (chain: RecordedChain) => void,
+    private readonly onChanged: (chain: RunningSpan) => void,
     private readonly limits: TraceLimits = defaultTraceLimits,
   ) {
     this.layersLeft = limits.layers;
@@ -35,19 +35,19 @@ export class TurnKeeper implements ChainKeeper {
   }
 
   /** `by`: the layer that asks for it. Undefined past the bound, and for what begins when the turn is over. */
-  open(chain: WatchedChain, parent: RecordedChain | undefined, by = parent?.active?.layer): RecordedChain | undefined {
+  open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
     if (this.isOver) return undefined;
     if (this.count >= this.limits.chains) {
       this.chainsMore++;
       return undefined;
     }
-    const opened = new RecordedChain(chain, this.count++, parent, this, by);
+    const opened = new RunningSpan(chain, this.count++, parent, this, by);
     if (this.startedAt < 0) this.startedAt = opened.startedAt;
     this.onChanged(opened);
     return opened;
   }
 
-  settled(chain: RecordedChain): void {
+  settled(chain: RunningSpan): void {
     // A layer that hung may wake up and go on when its turn was given up long ago.
     if (!this.isOver) this.onChanged(chain);
   }

@@ -7,7 +7,8 @@ import type {
   TurnEnding,
   TurnResult,
 } from '@goondan/types';
-import type { ChainRecord } from './chain-record.ts';
+import type { Change } from '../json/diff-json.ts';
+import type { Draw } from './draw-scope.ts';
 
 export interface TurnSummary extends AgentAddress {
   readonly turnId: string;
@@ -58,4 +59,95 @@ export interface MissingRecords {
   readonly lines: number;
   /** The file was full: what came after is not there. */
   readonly isCut: boolean;
+}
+
+export interface LayerRecord {
+  readonly extension: string;
+  readonly name: string;
+  readonly kind: string;
+  /** Since its turn began. */
+  readonly startMs: number;
+  /** Without what is inside it. */
+  readonly ownMs: number;
+  readonly totalMs: number;
+  readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
+  /** Of one that runs: how far it is. */
+  readonly stage?: LayerStage;
+  /** Of one that failed: it had not called `next()`. */
+  readonly isBeforeNext?: true;
+  /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
+  readonly changed: readonly Change[];
+  /** What it changed in the result that came from inside. */
+  readonly resultChanged: readonly Change[];
+  /** Message events, in short: `append system <id>`. */
+  readonly emitted: readonly string[];
+  /** Emitted beyond those listed. */
+  readonly emittedMore: number;
+  /** How many of those listed came after what is inside it. */
+  readonly emittedAfter?: number;
+  /** What those events put into messages, by the message's id. */
+  readonly messages: readonly Change[];
+  /** There were more changes than are listed. */
+  readonly isCut?: true;
+  /** Digests of all it did on the way in and out, where what is listed does not say all. */
+  readonly marks?: LayerMarks;
+  /** What its code drew from the clock and from chance, in order. */
+  readonly drew?: readonly Draw[];
+  /** Drawn beyond those. */
+  readonly drewMore?: number;
+  readonly error?: string;
+  /** It has that error because its turn was cancelled: it did not fail. */
+  readonly isCancelled?: true;
+  /** Where its code threw. */
+  readonly place?: CodePlace;
+  /** A line for each frame of its code; frames of goondan are counted in one line. */
+  readonly stack?: string;
+}
+
+/** On its way in, before `next()`; with what is inside it running; on its way out. */
+export type LayerStage = 'in' | 'inside' | 'out';
+
+export interface LayerMarks {
+  readonly in: string;
+  readonly out: string;
+}
+
+export interface ChainRecord {
+  /** `turn`, `step`, `model` or `toolCall`. */
+  readonly kind: string;
+  readonly label: string;
+  readonly id: string;
+  /** Absent in what an earlier version recorded of a model call. */
+  readonly spanId?: string;
+  /** The layer whose code asked for it; absent when the runtime did. */
+  readonly by?: { readonly extension: string; readonly name: string };
+  /** Since its turn began. */
+  readonly startMs: number;
+  readonly totalMs: number;
+  /** Outermost first. */
+  readonly layers: readonly LayerRecord[];
+  /** Layers beyond those listed. */
+  readonly layersMore?: number;
+  /** Chains that ran inside this one, in the order they started. */
+  readonly inside: readonly ChainRecord[];
+  /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
+  readonly input?: string;
+  /** Of what a layer asked for: a digest of all it asked with. */
+  readonly asked?: string;
+  /** What came of it: how a model or a turn finished, the status of a tool call. */
+  readonly outcome?: string;
+  /** Of a model call. */
+  readonly tokens?: { readonly input: number; readonly output: number };
+  /** What it threw, or the error a tool answered with. */
+  readonly error?: string;
+  /** It has that error because its turn was cancelled: it did not fail. */
+  readonly isCancelled?: true;
+  /** Where code of the bundle threw: of a layer, or the handler of the tool. */
+  readonly place?: CodePlace;
+  /** The stack of a tool whose handler threw, as of a layer. */
+  readonly stack?: string;
+  /** It failed, and was tried again after so long. */
+  readonly retryMs?: number;
+  /** Nothing was written down of its end: it runs, or a crash interrupted it. */
+  readonly isUnfinished?: true;
 }

@@ -3,8 +3,8 @@
  * the same ones.
  */
 import type { Clock } from '../ports/clock.ts';
-import type { ChainSpan, TurnObserver, WatchedChain, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
-import { RecordedChain } from './recorded-chain.ts';
+import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
+import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
 /** Told while the turn runs, so it does the least that will do. Must not throw. */
@@ -12,7 +12,7 @@ export interface TurnListener {
   /** `startedAt` is on the clock that only grows. */
   started(turn: WatchedTurn, startedAt: number): void;
   /** A chain begins, is over, or there is something new about one that is. Only after `started`. */
-  changed(chain: RecordedChain): void;
+  changed(chain: RunningSpan): void;
   asked?(key: string): void;
   effect?(effect: WatchedEffect): void;
   cancelled?(reason: Error): void;
@@ -49,8 +49,8 @@ class SharedTurn implements TurnObserver {
     for (const listener of this.#listeners) listener.started(turn, this.#keeper.startedAt);
   }
 
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): RecordedChain | undefined {
-    return this.#keeper.open(chain, parent instanceof RecordedChain ? parent : undefined);
+  chain(chain: SpanStart, parent: ChainSpan | undefined): RunningSpan | undefined {
+    return this.#keeper.open(chain, parent instanceof RunningSpan ? parent : undefined);
   }
 
   asked(key: string): void {

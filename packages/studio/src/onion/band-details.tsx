@@ -2,7 +2,7 @@
 import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
-import type { Band, ChainBand, Layer } from './bands.ts';
+import type { Band, SpanBand, Layer } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 
 const outcomes: Readonly<Record<Layer['outcome'], string>> = {
@@ -26,7 +26,7 @@ export function BandDetails({ band }: { readonly band: Band }) {
       {band.type === 'layer' ? (
         <LayerDetails band={band.layer} kind={band.kind} title={band.title} />
       ) : (
-        <ChainDetails band={band} />
+        <SpanDetails band={band} />
       )}
     </section>
   );
@@ -80,7 +80,7 @@ function LayerDetails({
   );
 }
 
-function ChainDetails({ band }: { readonly band: ChainBand }) {
+function SpanDetails({ band }: { readonly band: SpanBand }) {
   const { chain, turn, kind, title, totalMs } = band;
   const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled } = chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { madeChain as chain, madeLayer } from '../../../runtime/src/testing/made-trace.ts';
+import { madeRecord as chain, madeLayer } from '../../../runtime/src/testing/made-trace.ts';
 import { type Band, bandsOf, type Chain, countChanges, listBands, type TurnTrace } from './bands.ts';
 
 const layer = (extension: string, name = 'step') => madeLayer(extension, { name });

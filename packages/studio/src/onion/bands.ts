@@ -21,7 +21,7 @@ interface BandOfAny {
   readonly inside: readonly Band[];
 }
 
-export interface ChainBand extends BandOfAny {
+export interface SpanBand extends BandOfAny {
   readonly type: 'chain';
   readonly chain: Chain;
   /** Of the chain of a turn. */
@@ -33,18 +33,18 @@ export interface LayerBand extends BandOfAny {
   readonly layer: Layer;
 }
 
-export type Band = ChainBand | LayerBand;
+export type Band = SpanBand | LayerBand;
 
-export function bandsOf(turn: TurnTrace): ChainBand {
+export function bandsOf(turn: TurnTrace): SpanBand {
   return turnBand(turn, '0', 0);
 }
 
 /** `offsetMs`: when the turn began, counted from the outermost one's beginning. */
-function turnBand(turn: TurnTrace, id: string, offsetMs: number): ChainBand {
-  return { ...chainBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
+function turnBand(turn: TurnTrace, id: string, offsetMs: number): SpanBand {
+  return { ...spanBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
 }
 
-function chainBand(chain: Chain, id: string, offsetMs: number, turnStart: number): ChainBand {
+function spanBand(chain: Chain, id: string, offsetMs: number, turnStart: number): SpanBand {
   return {
     type: 'chain',
     id,
@@ -89,7 +89,7 @@ function coreBands(chain: Chain, id: string, offsetMs: number, turnStart: number
   return started.map((each, index) =>
     'turn' in each
       ? turnBand(each.turn, `${id}.${index}`, offsetMs + Math.max(0, each.at))
-      : chainBand(each.child, `${id}.${index}`, offsetMs, turnStart),
+      : spanBand(each.child, `${id}.${index}`, offsetMs, turnStart),
   );
 }
 

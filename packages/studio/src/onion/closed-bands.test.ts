@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Band, ChainBand } from './bands.ts';
+import type { Band, SpanBand } from './bands.ts';
 import { closedAtFirst, seenBands } from './closed-bands.ts';
 import { type BandStep, stepToBand } from './step-to-band.ts';
 
@@ -53,7 +53,7 @@ function describeStep(made: BandStep | undefined): string | undefined {
   return made && Object.entries(made).map(([what, { id }]: [string, Band]) => `${what} ${id}`)[0];
 }
 
-function band(id: string, kind: ChainBand['kind'], inside: readonly Band[] = []): ChainBand {
+function band(id: string, kind: SpanBand['kind'], inside: readonly Band[] = []): SpanBand {
   const chain = { kind, label: id, id, startMs: 0, totalMs: 1, layers: [], inside: [], called: [] };
   return { type: 'chain', id, kind, title: id, startMs: 0, totalMs: 1, inside, chain };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Band, ChainBand, Layer } from './bands.ts';
+import type { Band, SpanBand, Layer } from './bands.ts';
 import { describeBand, hasFailed, marksOf } from './describe-band.ts';
 
 const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
@@ -34,7 +34,7 @@ test('F-30 a band that was cancelled has not failed', () => {
   expect(bands.map((band) => marksOf(band).map(({ tone }) => tone))).toEqual([['plain'], ['plain'], ['bad'], ['bad']]);
 });
 
-function chain(kind: Band['kind'], title: string, more: Partial<ChainBand['chain']> = {}): Band {
+function chain(kind: Band['kind'], title: string, more: Partial<SpanBand['chain']> = {}): Band {
   const times = { startMs: 0, totalMs: 321.4, layers: [], inside: [], called: [] };
   return {
     ...place,

@@ -9,7 +9,7 @@
  */
 import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
-import type { TakenUpStep } from '../../trace/taken-up.ts';
+import type { ResumedStep } from '../../trace/resume-point.ts';
 
 /** Who made a change, for blame and replay. */
 export type EventAuthor =
@@ -54,7 +54,7 @@ export type TurnRecord =
   /** `isExcused`: what interrupted it was not its event's fault. */
   | { readonly type: 'resumed'; readonly isExcused?: true };
 
-export interface StepRecord extends TakenUpStep {
+export interface StepRecord extends ResumedStep {
   readonly type: 'step';
   readonly metadata: Record<string, JsonValue>;
   readonly extensionState: Record<string, JsonValue>;

@@ -1,10 +1,10 @@
 /** A replay in a process of its own. The conversation, the engine and people are those of the recording. */
 import type { AgentStart } from '../../config/agent-start.ts';
-import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ProcessHost } from './process-host.ts';
 
-export function replayInstance(start: AgentStart, replay: ReplayStart, host: ProcessHost): Promise<ReplayOutcome> {
+export function replayInstance(start: AgentStart, replay: ReplaySource, host: ProcessHost): Promise<ReplayOutcome> {
   host.moveTo(start.cwd);
   host.answerOwnPackages();
   host.watchDraws();

@@ -13,7 +13,7 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { ReplayStart } from '../../trace/replay.ts';
+import type { ReplaySource } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import { describeAgent } from './describe-agent.ts';
@@ -123,7 +123,7 @@ class AgentProcess {
     }
   }
 
-  async #replay(start: AgentStart, replay: ReplayStart): Promise<void> {
+  async #replay(start: AgentStart, replay: ReplaySource): Promise<void> {
     const { replayInstance } = await import('./replay-instance.ts');
     await this.#channel.send({ type: 'replayed', outcome: await replayInstance(start, replay, this.#host) });
     await this.#end(0);

@@ -8,12 +8,12 @@ import { shortenMasked } from '../../json/shorten-masked.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { describeChain } from '../../trace/describe-chain.ts';
+import { describeSpan } from '../../trace/describe-span.ts';
 import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
-import type { RecordedChain } from '../../trace/recorded-chain.ts';
+import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
-import type { TakenUp } from '../../trace/taken-up.ts';
+import type { ResumePoint } from '../../trace/resume-point.ts';
 import { recordThrown } from '../../trace/thrown-record.ts';
 import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
@@ -78,7 +78,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
 /** Characters of what a run goes on from; when it is more, the turn cannot be replayed. */
-const LONGEST_TAKEN_UP = 2_000_000;
+const LONGEST_RESUME_POINT = 2_000_000;
 
 /** Statuses written in one run: a server that comes and goes all the time fills no file. */
 const MOST_STATUSES = 200;
@@ -101,10 +101,10 @@ class WrittenRun implements TurnListener {
   #mask: Mask = noSecrets;
   #locate: LocateThrown | undefined;
   /** Chains that run, and how many there were. */
-  readonly #open = new Set<RecordedChain>();
+  readonly #open = new Set<RunningSpan>();
   #begun = 0;
   /** Chains of which a line says that they run: how many layers had gone in by then. */
-  readonly #written = new Map<RecordedChain, number>();
+  readonly #written = new Map<RunningSpan, number>();
   #statuses = 0;
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
@@ -135,7 +135,7 @@ class WrittenRun implements TurnListener {
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
     this.#addMasked({ type: 'beginning', event: stored, extensions: this.#deps.extensions });
-    if (turn.takenUp !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.takenUp?.()));
+    if (turn.resumePoint !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
     for (const status of this.#deps.statuses?.() ?? []) this.statusChanged(status);
     this.#deps.onRunning(this);
   }
@@ -176,7 +176,7 @@ class WrittenRun implements TurnListener {
     if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
-  changed(chain: RecordedChain): void {
+  changed(chain: RunningSpan): void {
     const { outcome, number } = chain;
     if (number >= this.#begun) {
       this.#begun = number + 1;
@@ -205,7 +205,7 @@ class WrittenRun implements TurnListener {
     });
   }
 
-  #close(chain: RecordedChain): void {
+  #close(chain: RunningSpan): void {
     this.#open.delete(chain);
     this.#written.delete(chain);
   }
@@ -223,9 +223,9 @@ class WrittenRun implements TurnListener {
     }
   }
 
-  #resume(takenUp: TakenUp | undefined): TraceLine {
-    const line = { type: 'resume', ...(takenUp === undefined ? {} : { takenUp }) } as const;
-    if (JSON.stringify(line).length > LONGEST_TAKEN_UP) return { type: 'resume' };
+  #resume(resumePoint: ResumePoint | undefined): TraceLine {
+    const line = { type: 'resume', ...(resumePoint === undefined ? {} : { takenUp: resumePoint }) } as const;
+    if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
     // A line is JSON, and stays what it is.
     return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
   }
@@ -237,15 +237,15 @@ class WrittenRun implements TurnListener {
     if (this.#turn !== undefined) this.#add(this.#turn, true, masked);
   }
 
-  #describe(recorded: RecordedChain): TraceLine {
+  #describe(recorded: RunningSpan): TraceLine {
     const { parent, number } = recorded;
     if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
-    const chain = packChain(describeChain(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate }));
+    const chain = packChain(describeSpan(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate }));
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }
 
-function goneIn({ layers }: RecordedChain): number {
+function goneIn({ layers }: RunningSpan): number {
   return layers.filter(({ stage }) => stage !== 'in').length;
 }
 

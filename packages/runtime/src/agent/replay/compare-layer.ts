@@ -3,7 +3,7 @@
  * lies all that is inside. Times are not compared.
  */
 import type { Change } from '../../json/diff-json.ts';
-import type { LayerMarks, LayerRecord } from '../../trace/chain-record.ts';
+import type { LayerMarks, LayerRecord } from '../../trace/turn-trace.ts';
 import type { Divergence } from '../../trace/replay.ts';
 
 export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;

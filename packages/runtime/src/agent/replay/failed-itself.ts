@@ -1,4 +1,4 @@
-import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
 
 /** Whether a layer that failed threw by itself: nothing inside it had failed with the same. */

@@ -5,7 +5,7 @@ import { extension } from '../../testing/index.ts';
 import { assembleRecording } from '../../trace/assemble-recording.ts';
 import { assembleTurn } from '../../trace/assemble-turn.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
-import type { ReplayStart } from '../../trace/replay.ts';
+import type { ReplaySource } from '../../trace/replay.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import { replayTurn } from './replay-turn.ts';
@@ -109,7 +109,7 @@ test('a recording of format 1 is replayed without a divergence', async () => {
   if ('problem' in recording) throw new Error(recording.problem);
   const unwatch = watchDraws();
   // The file has what this version wrote.
-  const start = { ...around, recording: recording.last.recording } as unknown as ReplayStart;
+  const start = { ...around, recording: recording.last.recording } as unknown as ReplaySource;
   const outcome = await replayTurn(plan, start).finally(unwatch);
   const served = { model: 2, tool: 1, agent: 0, approval: 0 };
   expect(outcome).toEqual({ others: 0, layers: 8, steps: 2, served });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goondan/types';
 import { extension, fakeApprover } from '../../testing/index.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
-import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -128,7 +128,7 @@ async function cancel(input: string, then: Layers, wait: { promise: Promise<void
   void wait.promise.then(() => controller.abort(cancelled()));
   const { result, starts } = await recordRuns(input, [{ plan: planOf(then, wait.hang), signal: controller.signal }]);
   expect(result.error?.code).toBe('E_CANCELLED');
-  return (now: Layers) => replayTurn(planOf(now), starts[0] as ReplayStart);
+  return (now: Layers) => replayTurn(planOf(now), starts[0] as ReplaySource);
 }
 
 /** Nobody did anything else. */
@@ -267,12 +267,12 @@ describe('a turn that was cancelled', () => {
     const busy = await recordRuns('busy', [{ plan, signal: controller.signal }]);
     const replayed = await replayTurn(
       planOf({ watching, say: saying('be kind') }, undefined, policy),
-      busy.starts[0] as ReplayStart,
+      busy.starts[0] as ReplaySource,
     );
     expect(same(replayed)).toMatchObject({ others: 0, steps: 1, layers: 1, halted: { how: 'cancelled', place: [] } });
 
     const early = await recordRuns('look', [{ plan: planOf(layers), signal: AbortSignal.abort(cancelled()) }]);
-    const nothingRan = await replayTurn(planOf(layers), early.starts[0] as ReplayStart);
+    const nothingRan = await replayTurn(planOf(layers), early.starts[0] as ReplaySource);
     expect(same(nothingRan)).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
   });
 
@@ -286,7 +286,7 @@ describe('a turn that was cancelled', () => {
         await Bun.sleep(100);
         return ctx.next().finally(() => reasons.push((ctx.signal.reason as GoondanError).code));
       });
-    const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplayStart);
+    const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplaySource);
     expect(same(outcome)).toMatchObject({
       others: 0,
       halted: { how: 'cancelled', error: expect.stringMatching(/^E_TURN_TIMEOUT/) },
@@ -298,9 +298,9 @@ describe('a turn that was cancelled', () => {
 describe('a turn that went on in another process', () => {
   const first = (outcomes: readonly ReplayOutcome[]) => outcomes.map((outcome) => outcome.first?.extension);
 
-  async function replayAll(starts: readonly (ReplayStart | undefined)[], now: Layers): Promise<ReplayOutcome[]> {
+  async function replayAll(starts: readonly (ReplaySource | undefined)[], now: Layers): Promise<ReplayOutcome[]> {
     const outcomes: ReplayOutcome[] = [];
-    for (const start of starts) outcomes.push(await replayTurn(planOf(now), start as ReplayStart));
+    for (const start of starts) outcomes.push(await replayTurn(planOf(now), start as ReplaySource));
     return outcomes;
   }
 
@@ -423,7 +423,7 @@ describe('a turn that went on in another process', () => {
       { plan: idempotent(planOf(layers, again.hang)), signal: controller.signal },
     ]);
     expect(result.error?.code).toBe('E_CANCELLED');
-    const outcome = await replayTurn(idempotent(planOf(layers)), starts[1] as ReplayStart);
+    const outcome = await replayTurn(idempotent(planOf(layers)), starts[1] as ReplaySource);
     expect(same(outcome)).toMatchObject({
       others: 0,
       served: nothing,

@@ -2,10 +2,10 @@
  * When a replay of a run that was halted has come to where that was: everything that had been asked for has been asked
  * for, what was over is over, and the layers that ran are as far as they were. Nothing is compared from there on.
  */
-import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
 import type { Recording } from '../../trace/recording.ts';
-import type { ReplayedChain } from './replayed-chain.ts';
+import type { ReplayedSpan } from './replayed-span.ts';
 
 export class Halting {
   /** Keys of effects that are still to be asked for. */
@@ -14,7 +14,7 @@ export class Halting {
   readonly #running: Set<ChainRecord>;
   /** Chains that ran then. */
   readonly #open: ChainRecord[];
-  readonly #found = new Map<ChainRecord, ReplayedChain>();
+  readonly #found = new Map<ChainRecord, ReplayedSpan>();
 
   /** `halt` is there. */
   constructor({ chain, effects, halt }: Pick<Recording, 'chain' | 'effects' | 'halt'>) {
@@ -31,7 +31,7 @@ export class Halting {
     this.#unasked.delete(key);
   }
 
-  began(then: ChainRecord, now: ReplayedChain): void {
+  began(then: ChainRecord, now: ReplayedSpan): void {
     this.#found.set(then, now);
   }
 

@@ -13,7 +13,7 @@ import {
 import fc from 'fast-check';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { recordRuns, type RunOfTurn } from '../../testing/record-runs.ts';
-import type { ChainRecord } from '../../trace/chain-record.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';

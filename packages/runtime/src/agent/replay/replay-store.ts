@@ -1,6 +1,6 @@
 /** The conversation as a turn found it, for that turn alone. Nothing of it is written anywhere. */
 import type { JsonValue, Message } from '@goondan/types';
-import type { ReplayStart } from '../../trace/replay.ts';
+import type { ReplaySource } from '../../trace/replay.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 
 export interface ReplayStore extends ConversationStore {
@@ -8,7 +8,7 @@ export interface ReplayStore extends ConversationStore {
   readonly stateAfter: Readonly<Record<string, JsonValue>> | undefined;
 }
 
-export function replayStore({ messages: stored, extensionState }: ReplayStart): ReplayStore {
+export function replayStore({ messages: stored, extensionState }: ReplaySource): ReplayStore {
   // Written by the journal, and read again by it.
   const messages = stored.map((message): Message => ({ ...message, createdAt: new Date(message.createdAt) }));
   let stateAfter: Readonly<Record<string, JsonValue>> | undefined;

@@ -7,11 +7,11 @@ import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { StoredEvent } from '../../trace/recording.ts';
-import type { ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
-import { fromTakenUp } from '../conversation/take-up.ts';
+import { fromResumePoint } from '../conversation/resume-point.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { type ReplayStore, replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
@@ -32,7 +32,11 @@ const CLEAN_UP_MS = 5_000;
  *
  * **Errors** — those with which an agent fails to start.
  */
-export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: ReplayPorts = {}): Promise<ReplayOutcome> {
+export async function replayTurn(
+  plan: AgentPlan,
+  start: ReplaySource,
+  ports: ReplayPorts = {},
+): Promise<ReplayOutcome> {
   const clock = ports.clock ?? systemClock;
   const watch = new ReplayWatch(start.recording, start.ignored, clock);
   const store = replayStore(start);
@@ -59,11 +63,11 @@ export async function replayTurn(plan: AgentPlan, start: ReplayStart, ports: Rep
   return outcome;
 }
 
-function replayOf({ recording, times, events }: ReplayStart, watch: ReplayWatch): TurnReplay {
-  const { takenUp, startedAt } = recording;
+function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch): TurnReplay {
+  const { resumePoint, startedAt } = recording;
   return {
     startedAt: new Date(startedAt),
-    before: takenUp && fromTakenUp(takenUp, events.map(reviveEvent)),
+    before: resumePoint && fromResumePoint(resumePoint, events.map(reviveEvent)),
     timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
     async serve(effect): Promise<JsonValue> {
       const served = watch.serve(effect);
@@ -104,7 +108,7 @@ function revive({ createdAt, ...event }: StoredEvent): AgentEvent {
 
 /** What each extension keeps after the turn. */
 function compareStates(
-  { stateAfter: then }: ReplayStart,
+  { stateAfter: then }: ReplaySource,
   { stateAfter: now = {} }: ReplayStore,
   watch: ReplayWatch,
 ): void {

@@ -8,13 +8,13 @@ import { digestJson } from '../../json/digest-json.ts';
 import { type Change, diffJson } from '../../json/diff-json.ts';
 import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
-import { describeChain } from '../../trace/describe-chain.ts';
+import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
+import { describeSpan } from '../../trace/describe-span.ts';
 import { currentScope } from '../../trace/draw-scope.ts';
 import type { EffectKind, EffectRecord, RecordedOutcome } from '../../trace/effect-record.ts';
-import type { ChainSpan, TurnObserver, WatchedChain, WatchedTurn } from '../../trace/layer-span.ts';
+import type { ChainSpan, TurnObserver, SpanStart, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
-import type { RecordedChain } from '../../trace/recorded-chain.ts';
+import type { RunningSpan } from '../../trace/running-span.ts';
 import type { Recording } from '../../trace/recording.ts';
 import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
@@ -22,7 +22,7 @@ import { TurnKeeper } from '../../trace/turn-keeper.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
 import type { LayerDifference } from './compare-layer.ts';
 import { Halting } from './halting.ts';
-import { type Doer, ReplayedChain, whom } from './replayed-chain.ts';
+import { type Doer, ReplayedSpan, whom } from './replayed-span.ts';
 import { ServedDraws } from './served-draws.ts';
 import type { AskedEffect } from '../turn-state/turn-replay.ts';
 
@@ -46,7 +46,7 @@ export class ReplayWatch implements TurnObserver {
   readonly #cancel = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
-  readonly #chains: ReplayedChain[] = [];
+  readonly #chains: ReplayedSpan[] = [];
   /** Keys of effects. */
   readonly #asked = new Set<string>();
   #mask: Mask = noSecrets;
@@ -103,15 +103,15 @@ export class ReplayWatch implements TurnObserver {
     this.look();
   }
 
-  chain(chain: WatchedChain, parent: ChainSpan | undefined): ReplayedChain | undefined {
+  chain(chain: SpanStart, parent: ChainSpan | undefined): ReplayedSpan | undefined {
     if (this.#isHalted) return undefined;
-    const outer = parent instanceof ReplayedChain ? parent : undefined;
+    const outer = parent instanceof ReplayedSpan ? parent : undefined;
     const now = this.#keeper.open(chain, outer?.now, outer?.activeLayer);
     if (now === undefined) return undefined;
     const { by } = now;
     const then = outer === undefined ? this.#recording.chain : outer.findInside(chain.kind, chain.id);
     outer?.coreBegins(by);
-    const opened = new ReplayedChain(this, now, then, outer, by);
+    const opened = new ReplayedSpan(this, now, then, outer, by);
     this.#chains.push(opened);
     if (then !== undefined) this.#compareAsked(opened, then);
     else if (!opened.isBeyondHalt) this.#tellUnasked(opened, by);
@@ -120,7 +120,7 @@ export class ReplayWatch implements TurnObserver {
     return opened;
   }
 
-  chainEnded({ then }: ReplayedChain): void {
+  chainEnded({ then }: ReplayedSpan): void {
     if (then !== undefined) this.#halting?.ended(then);
     this.look();
   }
@@ -145,7 +145,7 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /** What code of this layer draws; `then`: the layer as it was. */
-  drawsFor(chain: RecordedChain, layer: Doer, then: LayerRecord | undefined, run: number): ServedDraws {
+  drawsFor(chain: RunningSpan, layer: Doer, then: LayerRecord | undefined, run: number): ServedDraws {
     const { turnId, startedAt } = this.#recording;
     const now = Date.parse(startedAt) + (then?.startMs ?? this.#atMs);
     const seed = [turnId, chain.chain.kind, chain.chain.id, layer?.extension, layer?.name, run].join('\0');
@@ -179,7 +179,7 @@ export class ReplayWatch implements TurnObserver {
     if (this.#isHalted) return 'when cancelled';
     const { key, kind, asked } = effect;
     const chain = currentScope();
-    const here = chain instanceof ReplayedChain ? chain : undefined;
+    const here = chain instanceof ReplayedSpan ? chain : undefined;
     here?.coreBegins(here.activeLayer);
     const now = this.#describe.describe(kind, asked, this.#mask);
     const then = this.#effects.get(key);
@@ -209,7 +209,7 @@ export class ReplayWatch implements TurnObserver {
     });
   }
 
-  #stopAt(here: ReplayedChain | undefined, kind: EffectKind, then: EffectRecord | undefined, now: JsonValue): void {
+  #stopAt(here: ReplayedSpan | undefined, kind: EffectKind, then: EffectRecord | undefined, now: JsonValue): void {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
@@ -279,9 +279,9 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /** What a layer asks with, before the layers of what it asks for. */
-  #compareAsked({ place, now, by }: ReplayedChain, then: ChainRecord): void {
+  #compareAsked({ place, now, by }: ReplayedSpan, then: ChainRecord): void {
     this.#atMs = Math.max(this.#atMs, then.startMs);
-    const { asked, input = '' } = describeChain(now, { turnStartedAt: 0 });
+    const { asked, input = '' } = describeSpan(now, { turnStartedAt: 0 });
     if (asked === then.asked) return;
     const message = `asks for a ${then.kind} of ${then.label} with something else`;
     const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];
@@ -298,7 +298,7 @@ export class ReplayWatch implements TurnObserver {
     return owner === undefined ? undefined : { extension: owner, name: '' };
   }
 
-  #tellUnasked({ place, now }: ReplayedChain, by: Doer): void {
+  #tellUnasked({ place, now }: ReplayedSpan, by: Doer): void {
     const { kind, label } = now.chain;
     const asks = kind === 'step' ? 'runs another step' : `asks for a ${kind} of ${label}, which it had not`;
     this.differs(place.slice(0, -1), by, { what: 'asked', message: asks, changes: [{ path: kind, after: label }] });

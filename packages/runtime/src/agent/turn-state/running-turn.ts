@@ -10,7 +10,7 @@ import {
   type ToolCallResult,
   type Turn,
 } from '@goondan/types';
-import type { ChainSpan, TurnObserver, WatchedChain } from '../../trace/layer-span.ts';
+import type { ChainSpan, TurnObserver, SpanStart } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
@@ -67,7 +67,7 @@ export interface TurnBounds {
 export interface RunningTurn extends TurnIdentity, TurnWriting, TurnBounds {}
 
 /** A span for a chain of this turn, when somebody watches. */
-export function watch(turn: TurnIdentity, chain: WatchedChain, parent: ChainSpan | undefined): ChainSpan | undefined {
+export function watch(turn: TurnIdentity, chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined {
   return turn.observer?.chain(chain, parent);
 }
 

@@ -13,7 +13,7 @@ import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
-import { toTakenUp } from '../conversation/take-up.ts';
+import { toResumePoint } from '../conversation/resume-point.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
@@ -251,7 +251,7 @@ function tellEnd(turn: TurnIdentity & TurnWriting, { result, stepCount, usage }:
 function watched({ agent, turnId, event, spanIds, shown, resumed, before }: TurnIdentity): WatchedTurn {
   const { mask, locate } = agent;
   const about = { ...agent.address, turnId, event, spanIds, startedAt: shown.startedAt, mask, locate, resumed };
-  return resumed ? { ...about, takenUp: () => toTakenUp(before) } : about;
+  return resumed ? { ...about, resumePoint: () => toResumePoint(before) } : about;
 }
 
 function named({ agent: { address, clock }, turnId, spanIds }: TurnIdentity) {

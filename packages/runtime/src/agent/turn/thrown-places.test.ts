@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MiddlewareKind } from '@goondan/types';
 import { extensionFile, type ScriptedAgentOptions, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
-import type { LayerRecord } from '../../trace/chain-record.ts';
+import type { LayerRecord } from '../../trace/turn-trace.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-places-')));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -27,7 +27,7 @@ import { addressKey, isSameAddress } from '../address/address-key.ts';
 import type { CallAction, CalleeTimes, CallFrame, CallMoment } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
-import { formatChain } from './format-chain.ts';
+import { formatCallers } from './format-callers.ts';
 import { type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
@@ -189,7 +189,7 @@ export class CallBroker {
     const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
     const circle = findCircle(awaited, caller, to);
     if (circle === undefined) return undefined;
-    const message = `A request that could never be answered, because each of these would wait for the next: ${formatChain(circle)}.`;
+    const message = `A request that could never be answered, because each of these would wait for the next: ${formatCallers(circle)}.`;
     return { code: 'E_AGENT_DEADLOCK', message };
   }
 

@@ -5,8 +5,8 @@ import { isSameAddress } from '../address/address-key.ts';
 import { findAgentProblem } from '../address/find-agent-problem.ts';
 import { findKeyProblem } from '../address/find-key-problem.ts';
 import type { CalleeTimes, CallFrame, CallLimits } from './call.ts';
-import { formatChain } from './format-chain.ts';
-import { chainOf } from './stamp-event.ts';
+import { formatCallers } from './format-callers.ts';
+import { callersOf } from './stamp-event.ts';
 
 export interface CallRules {
   /** The names of the swarm's agents. */
@@ -31,7 +31,7 @@ export function checkCall(
   if (kind === 'send') return undefined;
 
   if (timeoutMs !== undefined && !(timeoutMs > 0)) return wrong(`its timeoutMs is ${timeoutMs}, not above 0`);
-  const chain = chainOf(caller, during);
+  const chain = callersOf(caller, during);
   if (chain.some((waiting) => isSameAddress(waiting, to))) return cycle([...chain, to]);
   if (chain.length > limits.depth) return tooDeep([...chain, to], limits.depth);
   return undefined;
@@ -42,10 +42,10 @@ function wrong(problem: string): FrameError {
 }
 
 function cycle(chain: readonly AgentAddress[]): FrameError {
-  return { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${formatChain(chain)}.` };
+  return { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${formatCallers(chain)}.` };
 }
 
 function tooDeep(chain: readonly AgentAddress[], depth: number): FrameError {
-  const message = `Requests may be nested ${depth} deep, this one is deeper: ${formatChain(chain)}.`;
+  const message = `Requests may be nested ${depth} deep, this one is deeper: ${formatCallers(chain)}.`;
   return { code: 'E_AGENT_DEPTH', message };
 }

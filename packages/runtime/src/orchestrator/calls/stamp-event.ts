@@ -25,12 +25,12 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     ...(during.isSampled === undefined ? {} : { isSampled: during.isSampled }),
     ...(frame.kind === 'send'
       ? {}
-      : { callChain: chainOf(caller, during), replyTo: { target: caller.agentName, correlationId: id } }),
+      : { callChain: callersOf(caller, during), replyTo: { target: caller.agentName, correlationId: id } }),
   };
 }
 
 /** The instances that wait while `during` is handled, the caller last. A `send` ends it: nobody waits for one. */
-export function chainOf(caller: AgentAddress, during: AgentEvent): AgentAddress[] {
+export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddress[] {
   const { agentName, instanceKey } = caller;
   return [...(during.callChain ?? []), { agentName, instanceKey }];
 }

@@ -9,7 +9,7 @@ import { extensionDigest } from '../../config/extension-digest.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Divergence, ReplayOutcome, ReplayStart } from '../../trace/replay.ts';
+import type { Divergence, ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import type { RecordedRun } from '../../trace/assemble-recording.ts';
 import type { RecordedHalt, Recording } from '../../trace/recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
@@ -88,7 +88,7 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
     const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, agent, changed);
     runs.push({ ...about, how: recording.halt?.how ?? 'finished', ...replayed });
   }
-  const isInRuns = kept.runs.length > 1 || kept.runs.some(({ recording }) => recording?.takenUp !== undefined);
+  const isInRuns = kept.runs.length > 1 || kept.runs.some(({ recording }) => recording?.resumePoint !== undefined);
   return { ...reportOf(kept.turn, runs), ...(isInRuns && { runs }) };
 }
 
@@ -173,7 +173,7 @@ function replayAs(
   const { agentName, instanceKey } = turn;
   const messages = found.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
   const stateAfter = isLast ? kept.stateAfter : {};
-  const replay: ReplayStart = { recording, messages, events, extensionState, stateAfter, times, ignored };
+  const replay: ReplaySource = { recording, messages, events, extensionState, stateAfter, times, ignored };
   const start = { address: { agentName, instanceKey }, replay };
   return runLoneAgent({ plan, agent, start, signal, clock, timeoutMs: LONGEST_MS }, (message) =>
     message.type === 'replayed' ? message.outcome : undefined,

@@ -96,7 +96,7 @@ async function readAround(
 }
 
 function keptRun(run: RecordedRun, after: RecordedRun | undefined, { events }: ArchivedTurn): KeptRun {
-  const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.takenUp?.events ?? 0);
+  const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.resumePoint?.events ?? 0);
   const end = after === undefined ? Number.POSITIVE_INFINITY : Date.parse(after.startedAt);
   // A message that a later run made again has the id it had: the one counts that was there by then.
   const made = events.flatMap(({ event, at }) => (at.getTime() <= end && 'message' in event ? [event.message] : []));

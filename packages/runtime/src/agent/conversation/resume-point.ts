@@ -3,10 +3,10 @@
  * again, so what was answered in them is left out.
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
-import type { TakenUp, TakenUpStep } from '../../trace/taken-up.ts';
+import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
-export function toTakenUp({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): TakenUp {
+export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): ResumePoint {
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The first part of a key is the step, or the part of the turn's own chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
@@ -16,7 +16,7 @@ export function toTakenUp({ events, inputId, effects, intents, steps, restorePoi
     effects: Object.fromEntries([...effects].filter(([key]) => !isOver(key))),
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
-    steps: steps.map(({ type: _type, metadata: _metadata, extensionState: _state, ...step }): TakenUpStep => step),
+    steps: steps.map(({ type: _type, metadata: _metadata, extensionState: _state, ...step }): ResumedStep => step),
     ...(restorePoint && {
       restored: { metadata: { ...restorePoint.metadata }, extensionState: statesOf(restorePoint) },
     }),
@@ -24,8 +24,8 @@ export function toTakenUp({ events, inputId, effects, intents, steps, restorePoi
 }
 
 /** `events`: those that counted. */
-export function fromTakenUp(
-  { inputId, effects, intents, steps, restored }: TakenUp,
+export function fromResumePoint(
+  { inputId, effects, intents, steps, restored }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {

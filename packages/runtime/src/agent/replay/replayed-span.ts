@@ -1,13 +1,13 @@
 /** One chain that is run again, with its layers: recorded as the first time, and compared with what was recorded then. */
 import type { MessageEvent } from '@goondan/types';
-import type { ChainRecord, LayerRecord } from '../../trace/chain-record.ts';
+import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import { cutJson } from '../../json/diff-json.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
-import { describeOneLayer } from '../../trace/describe-chain.ts';
+import { describeOneLayer } from '../../trace/describe-span.ts';
 import type { DrawKind, DrawnValues } from '../../trace/draw-scope.ts';
 import type { ChainSpan, LayerSpan, WatchedLayer } from '../../trace/layer-span.ts';
 import { markLayer } from '../../trace/mark-layer.ts';
-import type { RecordedChain } from '../../trace/recorded-chain.ts';
+import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedLayer } from '../../trace/recorded-layer.ts';
 import {
   asIfItDidNothing,
@@ -33,7 +33,7 @@ export const whom = {
   approval: 'a person',
 } as const;
 
-export class ReplayedChain implements ChainSpan {
+export class ReplayedSpan implements ChainSpan {
   readonly place: readonly string[];
   readonly scope = this;
   readonly #foundLayers = new Map<LayerRecord, ReplayedLayer>();
@@ -45,10 +45,10 @@ export class ReplayedChain implements ChainSpan {
 
   constructor(
     readonly watch: ReplayWatch,
-    readonly now: RecordedChain,
+    readonly now: RunningSpan,
     /** As it was. Undefined: there was none. */
     readonly then: ChainRecord | undefined,
-    outer: ReplayedChain | undefined,
+    outer: ReplayedSpan | undefined,
     /** The layer whose code asked for it. */
     readonly by: Doer,
   ) {
@@ -171,7 +171,7 @@ function placeOf({ kind, label }: Pick<ChainRecord, 'kind' | 'label'>): string {
 
 class ReplayedLayer implements LayerSpan {
   constructor(
-    private readonly chain: ReplayedChain,
+    private readonly chain: ReplayedSpan,
     readonly now: RecordedLayer,
     /** As it was. Undefined: it was not there. */
     private readonly then: LayerRecord | undefined,

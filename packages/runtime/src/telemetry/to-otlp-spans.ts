@@ -1,17 +1,17 @@
 /** A chain that is over, as spans: one for itself, one for each of its layers below it. Pure. */
 import type { ModelReply, TokenUsage, ToolCallResult } from '@goondan/types';
 import type { Mask } from '../log/mask-secrets.ts';
-import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { RunningSpan } from '../trace/running-span.ts';
 import type { RecordedLayer } from '../trace/recorded-layer.ts';
 import { errorType, failedStatus } from './failure.ts';
 import { type AttributeValue, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
-import type { SeenChain } from './seen-chain.ts';
+import type { EndedSpan } from './ended-span.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** A step, a model call or a tool call. */
-export function spansOfChain(seen: SeenChain, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
+export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
   const { recorded, leftAt } = seen;
   const { chain, startedAt, totalMs } = recorded;
   const { spanId, parentSpanId } = chain.spanIds.fields;
@@ -38,7 +38,7 @@ export function spansOfChain(seen: SeenChain, place: TurnPlace, hasContent: bool
 }
 
 /** What it threw, or the error that a tool answered with; in a chain that was given up, why that was. */
-function whatWentWrong({ recorded, leftAt }: SeenChain): unknown {
+function whatWentWrong({ recorded, leftAt }: EndedSpan): unknown {
   if (leftAt !== undefined) return leftAt.error ?? {};
   if (recorded.outcome === 'failed') return recorded.error ?? {};
   if (recorded.chain.kind !== 'toolCall') return undefined;
@@ -47,7 +47,7 @@ function whatWentWrong({ recorded, leftAt }: SeenChain): unknown {
   return status === 'error' ? (error ?? {}) : undefined;
 }
 
-function describe(seen: SeenChain, place: TurnPlace): { name: string; kind: number; attributes: Attributes } {
+function describe(seen: EndedSpan, place: TurnPlace): { name: string; kind: number; attributes: Attributes } {
   const { chain } = seen.recorded;
   switch (chain.kind) {
     case 'model':
@@ -63,7 +63,7 @@ function describe(seen: SeenChain, place: TurnPlace): { name: string; kind: numb
   }
 }
 
-function describeModelCall({ recorded, modelRef, params }: SeenChain, place: TurnPlace) {
+function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: TurnPlace) {
   const { chain, layers, result, outcome } = recorded;
   const { mask } = chain;
   const named = describeModel(place, modelRef, mask);
@@ -115,7 +115,7 @@ export function describeUsage(usage: TokenUsage): Attributes {
   };
 }
 
-function describeToolCall({ chain }: RecordedChain, place: TurnPlace) {
+function describeToolCall({ chain }: RunningSpan, place: TurnPlace) {
   const tool = nameText(chain.label, chain.mask);
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',
@@ -135,12 +135,12 @@ interface LayersPlace {
 }
 
 /** Each below the chain itself: which is inside which is seen by when they began and ended. */
-export function spansOfLayers(recorded: RecordedChain, where: LayersPlace): OtlpSpan[] {
+export function spansOfLayers(recorded: RunningSpan, where: LayersPlace): OtlpSpan[] {
   return recorded.layers.map((layer, index) => spanOfLayer(recorded, layer, index, where));
 }
 
 function spanOfLayer(
-  { chain }: RecordedChain,
+  { chain }: RunningSpan,
   recorded: RecordedLayer,
   index: number,
   { place, endedAt, hasContent }: LayersPlace,

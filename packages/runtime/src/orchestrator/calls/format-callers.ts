@@ -5,7 +5,7 @@ import type { AgentAddress } from '@goondan/types';
  *
  * @example 'coder → reviewer → coder (instance "default")'
  */
-export function formatChain(chain: readonly AgentAddress[]): string {
+export function formatCallers(chain: readonly AgentAddress[]): string {
   const keys = new Set(chain.map(({ instanceKey }) => instanceKey));
   const [key, ...others] = keys;
   if (key === undefined) return '';

@@ -8,9 +8,9 @@ import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
-import type { ChainRecord, LayerRecord } from './chain-record.ts';
+import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
-import type { RecordedChain } from './recorded-chain.ts';
+import type { RunningSpan } from './running-span.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 export interface DescribeOptions {
@@ -32,7 +32,7 @@ const LONGEST_ERROR = 1_000;
 const CUT = /…(?: \(\d+ characters\))?$/;
 
 /** Without the chains inside it. */
-export function describeChain(recorded: RecordedChain, options: DescribeOptions): Omit<ChainRecord, 'inside'> {
+export function describeSpan(recorded: RunningSpan, options: DescribeOptions): Omit<ChainRecord, 'inside'> {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
   const writer = new ChangeWriter(mask, options);
@@ -96,7 +96,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
   };
 }
 
-function describeOutcome(recorded: RecordedChain, writer: ChangeWriter): Partial<ChainRecord> {
+function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<ChainRecord> {
   if (recorded.outcome === 'running') return { isUnfinished: true };
   if (recorded.outcome === 'failed') return { error: writer.error(recorded.error), ...writer.place(recorded.error) };
   // The chain has just checked what its kind of result is.

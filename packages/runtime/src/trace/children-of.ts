@@ -1,6 +1,5 @@
 /** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
-import type { ChainRecord } from './chain-record.ts';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
 
 /** `turnStart`: when the chain's own turn began, in milliseconds. */
 export function childrenOf(

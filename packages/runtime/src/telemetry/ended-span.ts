@@ -1,11 +1,11 @@
 /** What has to be looked at the moment a chain ends, because later it may be changed: the rest is put into words when it is sent. */
 import { isPlainObject } from '../json/copy-json.ts';
-import type { RecordedChain } from '../trace/recorded-chain.ts';
+import type { RunningSpan } from '../trace/running-span.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
 import type { AttributeValue } from './otlp.ts';
 
-export interface SeenChain {
-  readonly recorded: RecordedChain;
+export interface EndedSpan {
+  readonly recorded: RunningSpan;
   /** Of a model call: who was asked in the end. */
   readonly modelRef: string;
   /** Of a model call: with which parameters. */
@@ -15,7 +15,7 @@ export interface SeenChain {
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
 }
 
-export function seeChain(recorded: RecordedChain, hasContent: boolean, leftAt?: SeenChain['leftAt']): SeenChain {
+export function endedSpan(recorded: RunningSpan, hasContent: boolean, leftAt?: EndedSpan['leftAt']): EndedSpan {
   const { kind, label } = recorded.chain;
   const fields = kind === 'model' || (kind === 'toolCall' && hasContent) ? fieldsOf(recorded) : {};
   const { modelRef, params } = fields;
@@ -31,7 +31,7 @@ export function seeChain(recorded: RecordedChain, hasContent: boolean, leftAt?: 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A layer may have left anything there; what cannot be looked at is not told. */
-function fieldsOf({ chain }: RecordedChain): Fields {
+function fieldsOf({ chain }: RunningSpan): Fields {
   try {
     return chain.inspect?.() ?? {};
   } catch {
@@ -47,7 +47,7 @@ function paramsOf(params: unknown): Fields {
   }
 }
 
-function contentOf({ chain, result, outcome }: RecordedChain, fields: Fields) {
+function contentOf({ chain, result, outcome }: RunningSpan, fields: Fields) {
   try {
     const given = outcome === 'ended' ? result : undefined;
     if (chain.kind === 'model') return contentOfModelCall(fields, given, chain.mask);

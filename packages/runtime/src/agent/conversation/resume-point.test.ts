@@ -1,7 +1,7 @@
 import { createUserMessage, type MessageEvent } from '@goondan/types';
 import { expect, test } from 'bun:test';
 import type { StepRecord, TurnRecord } from './conversation-store.ts';
-import { fromTakenUp, toTakenUp } from './take-up.ts';
+import { fromResumePoint, toResumePoint } from './resume-point.ts';
 import { readTurnLog } from './turn-log.ts';
 
 const step = (stepIndex: number): StepRecord => ({
@@ -29,16 +29,16 @@ test('what is kept of a log is all that is looked at of it, and no more: steps t
     effect('1/model'),
     { type: 'intent', key: '1/call/b', kind: 'tool' },
   ]);
-  const takenUp = toTakenUp(log);
-  expect(takenUp).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
-  expect(Object.keys(takenUp.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
+  const resumePoint = toResumePoint(log);
+  expect(resumePoint).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
+  expect(Object.keys(resumePoint.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
   // As it comes from a file.
-  const again = fromTakenUp(JSON.parse(JSON.stringify(takenUp)) as typeof takenUp, log.events);
+  const again = fromResumePoint(JSON.parse(JSON.stringify(resumePoint)) as typeof resumePoint, log.events);
   const { metadata: _metadata, extensionState: _state, ...rest } = step(0);
   expect(again).toEqual({
     events: [input],
     inputId: 'i',
-    effects: new Map(Object.entries(takenUp.effects)),
+    effects: new Map(Object.entries(resumePoint.effects)),
     intents: new Set(['1/call/b']),
     steps: [{ ...rest, metadata: {}, extensionState: {} }],
     restorePoint: { metadata: { step: 0 }, extensionState: { memory: { step: 0 } } },
@@ -48,6 +48,6 @@ test('what is kept of a log is all that is looked at of it, and no more: steps t
 
 test('a turn that never got into its steps begins with the first, and has nothing to go back to', () => {
   const log = readTurnLog([{ type: 'message', event: input, author: { kind: 'input' } }]);
-  expect(toTakenUp(log)).toEqual({ events: 1, inputId: 'i', effects: {}, intents: [], nextStep: 0, steps: [] });
-  expect(fromTakenUp(toTakenUp(log), log.events).restorePoint).toBeUndefined();
+  expect(toResumePoint(log)).toEqual({ events: 1, inputId: 'i', effects: {}, intents: [], nextStep: 0, steps: [] });
+  expect(fromResumePoint(toResumePoint(log), log.events).restorePoint).toBeUndefined();
 });

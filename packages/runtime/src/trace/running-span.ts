@@ -12,21 +12,21 @@ import type { Clock } from '../ports/clock.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
-import type { ChainSpan, WatchedChain, WatchedLayer } from './layer-span.ts';
+import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 
 /** What the chains of one turn share. */
-export interface ChainKeeper {
+export interface SpanKeeper {
   readonly clock: Clock;
   /** Layers that may still be kept. */
   layersLeft: number;
   /** It is over, or there is something new about it. */
-  settled(chain: RecordedChain): void;
+  settled(chain: RunningSpan): void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export class RecordedChain implements ChainSpan {
+export class RunningSpan implements ChainSpan {
   readonly layers: RecordedLayer[] = [];
   totalMs = 0;
   outcome: 'running' | 'ended' | 'failed' = 'running';
@@ -39,17 +39,17 @@ export class RecordedChain implements ChainSpan {
   declare error?: unknown;
   declare retryMs?: number | undefined;
   /** For whoever keeps all of them. */
-  declare inside?: RecordedChain[];
+  declare inside?: RunningSpan[];
   /** Its own, unless it runs in that of the chain around it. */
-  declare readonly scope?: RecordedChain;
+  declare readonly scope?: RunningSpan;
   /** What a layer asked with, before any layer of this chain. */
   declare readonly asked?: Fields | undefined;
   /** Absent: nobody has looked yet. */
   declare private fields?: Fields | undefined;
   /** The chain in whose scope it runs. */
-  private readonly owner: RecordedChain;
+  private readonly owner: RunningSpan;
   /** Of those in its scope, the one that runs. */
-  private running: RecordedChain = this;
+  private running: RunningSpan = this;
   /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
   private enteredAt: number;
   private leftAt = -1;
@@ -57,10 +57,10 @@ export class RecordedChain implements ChainSpan {
   private kept: unknown = undefined;
 
   constructor(
-    readonly chain: WatchedChain,
+    readonly chain: SpanStart,
     readonly number: number,
-    readonly parent: RecordedChain | undefined,
-    private readonly keeper: ChainKeeper,
+    readonly parent: RunningSpan | undefined,
+    private readonly keeper: SpanKeeper,
     /** The layer whose code asked for it. */
     readonly by?: WatchedLayer,
   ) {

@@ -4,28 +4,28 @@
  */
 import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
 
-export interface TakenUp {
+export interface ResumePoint {
   /** How many of the turn's message events counted: its first ones. */
   readonly events: number;
   /** The id of the message with its input. */
   readonly inputId?: string;
   /** How effects had ended that are asked for again. */
-  readonly effects: Readonly<Record<string, TakenUpOutcome>>;
+  readonly effects: Readonly<Record<string, ResumedOutcome>>;
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
-  readonly steps: readonly TakenUpStep[];
+  readonly steps: readonly ResumedStep[];
   /** The index of the first step that is run. */
   readonly nextStep: number;
   /** As the last step left them, or the turn's layers on their way in. Absent: it had not got into its steps. */
   readonly restored?: { readonly metadata: JsonObject; readonly extensionState: JsonObject };
 }
 
-export type TakenUpOutcome =
+export type ResumedOutcome =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
 /** A step that is over, and not run again. */
-export interface TakenUpStep {
+export interface ResumedStep {
   readonly stepId: string;
   readonly stepIndex: number;
   /** `kept`: it failed and is retried, but a tool had started, so its events stay. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { formatChain } from './format-chain.ts';
+import { formatCallers } from './format-callers.ts';
 
 test('a key from outside is shown quoted and cut', () => {
-  const chain = formatChain([
+  const chain = formatCallers([
     { agentName: 'a', instanceKey: 'x\ny' },
     { agentName: 'b', instanceKey: 'k'.repeat(100) },
   ]);
@@ -10,5 +10,5 @@ test('a key from outside is shown quoted and cut', () => {
 });
 
 test('nobody is nothing', () => {
-  expect(formatChain([])).toBe('');
+  expect(formatCallers([])).toBe('');
 });
