@@ -117,14 +117,7 @@ export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderMermaid } from './trace/render-mermaid.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
-export type {
-  ChainRecord,
-  LayerRecord,
-  MissingRecords,
-  TracedChain,
-  TurnSummary,
-  TurnTrace,
-} from './trace/turn-trace.ts';
+export type { ChainRecord, LayerRecord, MissingRecords, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
 export { newTraceId } from './trace/span-id.ts';
 export {
   type LoadedAgent,

@@ -1,4 +1,4 @@
-import type { TracedChain } from '@goondan/runtime';
+import type { ChainRecord } from '@goondan/runtime';
 import type { TurnReport } from '../run/turn-report.ts';
 
 /** What `gdn demo --json` prints. Fields are added, never renamed. */
@@ -7,5 +7,5 @@ export interface DemoRun extends TurnReport {
    * The chain of the turn, the turns of called agents in `called` of the calls that asked for them. Absent when nothing
    * was recorded: `GOONDAN_TRACE=off`.
    */
-  readonly trace: TracedChain | undefined;
+  readonly trace: ChainRecord | undefined;
 }

@@ -36,8 +36,8 @@ import type {
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
-export type { Acceptance, InstanceAddress } from '@goondan/runtime';
-export type { CodePlace, ExtensionStatusChanged } from '@goondan/types';
+export type { Acceptance, ChainRecord, InstanceAddress, LayerRecord, TurnTrace } from '@goondan/runtime';
+export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 /** How a value arrives on the other side: dates are texts there. */

@@ -13,6 +13,7 @@ import type {
   TurnResult,
 } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
+import { middlewareKinds } from '../ports/middleware-kinds.ts';
 import type { ReplayOutcome } from '../trace/replay.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
 import { codePlace } from './check/code-place.ts';
@@ -145,7 +146,7 @@ export type FromAgent =
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
 const layerSummary: Check<LayerSummary> = object({
-  kind: oneOf('turn', 'step', 'toolCall', 'model'),
+  kind: oneOf(...middlewareKinds),
   extension: name,
   name,
   tier: oneOf('swarm', 'agent', 'hook'),

@@ -10,7 +10,7 @@ import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } fr
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** A step, a model call or a tool call. */
+/** A step, a model call or a tool call; `spansOfTurn` describes turns. */
 export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
   const { recorded, leftAt } = seen;
   const { chain, startedAt, totalMs } = recorded;
@@ -54,9 +54,10 @@ function describe(seen: EndedSpan, place: TurnPlace): { name: string; kind: numb
       return describeModelCall(seen, place);
     case 'toolCall':
       return describeToolCall(seen.recorded, place);
-    default:
+    case 'turn':
+    case 'step':
       return {
-        name: `step ${chain.label}`,
+        name: `${chain.kind} ${chain.label}`,
         kind: spanKinds.internal,
         attributes: { 'goondan.step': Number(chain.label), 'goondan.retry_ms': seen.recorded.retryMs },
       };

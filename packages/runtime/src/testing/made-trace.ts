@@ -1,5 +1,6 @@
 /** Pieces of a trace as if they had been recorded, for tests of whoever shows them. */
-import type { LayerRecord, TracedChain } from '../trace/turn-trace.ts';
+import type { MiddlewareKind } from '@goondan/types';
+import type { ChainRecord, LayerRecord } from '../trace/turn-trace.ts';
 
 /** A layer of a step that did nothing. */
 export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
@@ -20,6 +21,6 @@ export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): L
   };
 }
 
-export function madeRecord(kind: string, label: string, more: Partial<TracedChain> = {}): TracedChain {
+export function madeRecord(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
   return { kind, label, id: label, startMs: 0, totalMs: 2, layers: [], inside: [], called: [], ...more };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { assembleRecording, type TurnRuns } from './assemble-recording.ts';
-import type { BeginningLine, ChainLine, EffectLine, EndLine, HaltLine, StartLine, TraceLine } from './trace-lines.ts';
+import { madeLayer, madeRecord } from '../testing/made-trace.ts';
+import type { LineOf, TraceLine } from './trace-lines.ts';
 
-const start: StartLine = {
+const start: LineOf<'start'> = {
   type: 'start',
   format: 1,
   time: '2026-01-01T00:00:00.000Z',
@@ -12,7 +13,7 @@ const start: StartLine = {
   traceId: 'a'.repeat(32),
   spanId: '1'.repeat(16),
 };
-const beginning: BeginningLine = {
+const beginning: LineOf<'beginning'> = {
   type: 'beginning',
   event: {
     id: '1',
@@ -24,19 +25,19 @@ const beginning: BeginningLine = {
   },
   extensions: [{ name: 'guard', digest: 'd' }],
 };
-const effect: EffectLine = {
+const effect: LineOf<'effect'> = {
   type: 'effect',
   key: '0/model',
   kind: 'model',
   asked: {},
   outcome: { ok: true, value: 'hello' },
 };
-const chain: ChainLine = {
+const chain: LineOf<'chain'> = {
   type: 'chain',
   n: 0,
-  chain: { kind: 'turn', label: 'host', id: 'turn-1', startMs: 0, totalMs: 1 },
+  chain: madeRecord('turn', 'host', { id: 'turn-1', totalMs: 1 }),
 };
-const end: EndLine = {
+const end: LineOf<'end'> = {
   type: 'end',
   time: '2026-01-01T00:00:01.000Z',
   durationMs: 1,
@@ -66,7 +67,7 @@ test('the lines of a turn are its recording', () => {
 
 describe('a turn in several runs', () => {
   const resumePoint = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3 };
-  const again: StartLine = { ...start, time: '2026-01-01T01:00:00.000Z', resumed: true };
+  const again: LineOf<'start'> = { ...start, time: '2026-01-01T01:00:00.000Z', resumed: true };
   const last = [
     again,
     beginning,
@@ -75,7 +76,7 @@ describe('a turn in several runs', () => {
     chain,
     end,
   ] as const;
-  const running: ChainLine = { ...chain, chain: { ...chain.chain, isUnfinished: true } };
+  const running: LineOf<'chain'> = { ...chain, chain: { ...chain.chain, isUnfinished: true } };
 
   test('has a recording of each, with nothing of the others', () => {
     const { earlier, last: finished } = assembleRecording([start, beginning, effect, running, ...last]) as TurnRuns;
@@ -102,7 +103,7 @@ describe('a turn in several runs', () => {
 });
 
 test('of a run that was halted, what came after is left out, and what ran is as far as it was', () => {
-  const layer = { extension: 'guard', name: 'guard', kind: 'turn' };
+  const layer = madeLayer('guard', { name: 'guard', kind: 'turn' });
   const failed = { outcome: 'failed', error: 'E_CANCELLED: no' } as const;
   const turn = {
     ...chain.chain,
@@ -120,13 +121,13 @@ test('of a run that was halted, what came after is left out, and what ran is as 
       { ...layer, name: 'late' },
     ],
   } as const;
-  const step: ChainLine = {
+  const step: LineOf<'chain'> = {
     type: 'chain',
     n: 1,
     parent: 0,
     chain: { ...chain.chain, kind: 'step', label: '0', id: 's' },
   };
-  const halt: HaltLine = {
+  const halt: LineOf<'halt'> = {
     type: 'halt',
     error: { message: 'no', code: 'E_CANCELLED' },
     begun: 2,

@@ -3,7 +3,7 @@ import { assembleTurn, summarise } from './assemble-turn.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
-import type { BeginningLine, EffectLine, ResumeLine, StartLine, TraceLine } from './trace-lines.ts';
+import type { LineOf, TraceLine } from './trace-lines.ts';
 
 /** Why a turn cannot be replayed: `unfinished` may change. */
 export interface NoRecording {
@@ -68,11 +68,11 @@ function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording 
   if (missing.chains > 0 || hasMoreLayers(chain)) {
     return { problem: 'it had more chains and layers than are recorded' };
   }
-  const beginning = lines.find((line): line is BeginningLine => line.type === 'beginning');
+  const beginning = lines.find((line) => line.type === 'beginning');
   if (beginning === undefined) return { problem: 'a version of goondan recorded it that could not replay' };
   const resumePoint = resumePointOf(lines);
   if ('problem' in resumePoint) return resumePoint;
-  const effects = lines.filter((line): line is EffectLine => line.type === 'effect');
+  const effects = lines.filter((line) => line.type === 'effect');
   const long = effects.find(({ outcome, key }) => outcome === undefined && halt?.asked.includes(key) !== true);
   if (long !== undefined) return { problem: `an answer is too long to be kept (${long.kind} ${long.key})` };
   const { event, extensions } = beginning;
@@ -104,12 +104,12 @@ function firstStepOf(lines: readonly TraceLine[]): number {
   return resumeOf(lines)?.takenUp?.nextStep ?? 0;
 }
 
-function startOf(lines: readonly TraceLine[]): StartLine | undefined {
-  return lines.find((line): line is StartLine => line.type === 'start');
+function startOf(lines: readonly TraceLine[]): LineOf<'start'> | undefined {
+  return lines.find((line) => line.type === 'start');
 }
 
-function resumeOf(lines: readonly TraceLine[]): ResumeLine | undefined {
-  return lines.find((line): line is ResumeLine => line.type === 'resume');
+function resumeOf(lines: readonly TraceLine[]): LineOf<'resume'> | undefined {
+  return lines.find((line) => line.type === 'resume');
 }
 
 function hasMoreLayers({ layersMore = 0, inside }: ChainRecord): boolean {

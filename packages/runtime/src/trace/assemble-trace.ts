@@ -1,20 +1,20 @@
 /** The turns of one trace, each hung under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another agent. */
 import { isCancellation } from '@goondan/types';
-import type { TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
 /** Those that hang under none, oldest first; with `only`, the span id of a turn, that one, whoever asked for it. Pure. */
 export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnTrace[] {
   const ordered = turns.toSorted((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
   const places = findPlaces(ordered);
   const callers = new Map(ordered.map((turn) => [turn, places.get(turn.parentSpanId ?? '')]));
-  const children = new Map<TracedChain, TurnTrace[]>();
+  const children = new Map<ChainRecord, TurnTrace[]>();
   const roots: TurnTrace[] = [];
   for (const turn of ordered) {
     const caller = callers.get(turn);
     if (caller === undefined || isInside(caller.turn, turn, callers)) roots.push(turn);
     else children.set(caller.chain, [...(children.get(caller.chain) ?? []), turn]);
   }
-  const hang = (chain: TracedChain): TracedChain => ({
+  const hang = (chain: ChainRecord): ChainRecord => ({
     ...chain,
     ...markCancelled(chain),
     layers: chain.layers.map((layer) => ({ ...layer, ...markCancelled(layer) })),
@@ -32,13 +32,13 @@ function markCancelled({ error }: { readonly error?: string }): { readonly isCan
 
 interface Place {
   readonly turn: TurnTrace;
-  readonly chain: TracedChain;
+  readonly chain: ChainRecord;
 }
 
 /** By span id. */
 function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
-  const add = (turn: TurnTrace, chain: TracedChain): void => {
+  const add = (turn: TurnTrace, chain: ChainRecord): void => {
     if (chain.spanId !== undefined) places.set(chain.spanId, { turn, chain });
     for (const inside of chain.inside) add(turn, inside);
   };

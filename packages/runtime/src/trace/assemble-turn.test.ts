@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test';
+import type { MiddlewareKind } from '@goondan/types';
+import { madeRecord } from '../testing/made-trace.ts';
 import { assembleTurn } from './assemble-turn.ts';
-import type { StoredChain, TraceLine } from './trace-lines.ts';
+import type { TraceLine } from './trace-lines.ts';
+import type { ChainRecord } from './turn-trace.ts';
 
 const start = (second: number, resumed = false): TraceLine => ({
   type: 'start',
@@ -13,11 +16,16 @@ const start = (second: number, resumed = false): TraceLine => ({
   spanId: '1111111111111111',
   ...(resumed ? { resumed } : {}),
 });
-const chain = (n: number, parent: number | undefined, kind: string, more: Partial<StoredChain> = {}): TraceLine => ({
+const chain = (
+  n: number,
+  parent: number | undefined,
+  kind: MiddlewareKind,
+  more: Partial<ChainRecord> = {},
+): TraceLine => ({
   type: 'chain',
   n,
   ...(parent === undefined ? {} : { parent }),
-  chain: { kind, label: `${kind} ${n}`, id: `${kind} ${n}`, startMs: n, totalMs: 1, ...more },
+  chain: madeRecord(kind, `${kind} ${n}`, { startMs: n, totalMs: 1, ...more }),
 });
 const end = (second: number): TraceLine => ({
   type: 'end',

@@ -1,8 +1,7 @@
 /** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
-import type { ChainLine, EndLine, StartLine, TraceLine } from './trace-lines.ts';
-import { unpackChain } from './trace-lines.ts';
-import type { TracedChain, TurnSummary, TurnTrace } from './turn-trace.ts';
+import type { LineOf, TraceLine } from './trace-lines.ts';
+import type { ChainRecord, TurnSummary, TurnTrace } from './turn-trace.ts';
 
 /** `undefined` when its beginning is not there. */
 export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined {
@@ -30,7 +29,7 @@ function newestStatuses(lines: readonly TraceLine[]): readonly ExtensionStatusCh
 
 /** Also of a few of its lines: the first and the last ones will do. */
 export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined {
-  const starts = lines.filter((line): line is StartLine => line.type === 'start');
+  const starts = lines.filter((line) => line.type === 'start');
   const [first] = starts;
   if (first === undefined) return undefined;
   const { turnId, agentName, instanceKey, traceId, spanId, parentSpanId, source, input } = first;
@@ -50,7 +49,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
   };
 }
 
-function summariseEnd(first: StartLine, end: EndLine) {
+function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
   // Of the last run alone; after a crash the calendar knows better.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
@@ -67,9 +66,9 @@ function summariseEnd(first: StartLine, end: EndLine) {
 }
 
 interface Run {
-  readonly start: StartLine;
+  readonly start: LineOf<'start'>;
   /** By number, as each was written last. */
-  readonly chains: Map<number, ChainLine>;
+  readonly chains: Map<number, LineOf<'chain'>>;
 }
 
 function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
@@ -82,49 +81,39 @@ function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
 }
 
 /** One chain for the turn: that of its last run, and inside it what ran in all of them. */
-function joinRuns(runs: readonly Run[], { turnId, agentName, spanId, startedAt }: TurnSummary): TracedChain {
+function joinRuns(runs: readonly Run[], { turnId, agentName, spanId, startedAt }: TurnSummary): ChainRecord {
   const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt)));
-  const last = roots.at(-1)?.root;
-  const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, startMs: 0, totalMs: 0, layers: [] };
-  return {
-    ...(last ?? { ...unknown, isUnfinished: true }),
-    startMs: 0,
-    inside: roots.flatMap(({ inside }) => inside),
-    called: [],
-  };
+  const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, totalMs: 0, layers: [], called: [] } as const;
+  const last = roots.at(-1)?.root ?? { ...unknown, isUnfinished: true };
+  return { ...last, startMs: 0, inside: roots.flatMap(({ inside }) => inside) };
 }
 
 interface Nested {
   /** The turn's own chain, when it was written. */
-  readonly root: Omit<TracedChain, 'inside' | 'called'> | undefined;
-  readonly inside: readonly TracedChain[];
+  readonly root: ChainRecord | undefined;
+  readonly inside: readonly ChainRecord[];
 }
 
 /** `offsetMs`: how long after the turn's first run this one began. */
 function nest({ chains }: Run, offsetMs: number): Nested {
-  const inside = new Map<number, ChainLine[]>();
+  const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
     // What holds it may be missing, when the file was full or the disk failed. It began before.
     const { n, parent = ROOT } = line;
     const at = parent < n && chains.has(parent) ? parent : ROOT;
-    if (n !== ROOT) inside.set(at, [...(inside.get(at) ?? []), line]);
+    if (n !== ROOT) children.set(at, [...(children.get(at) ?? []), line]);
   }
-  const build = (line: ChainLine): TracedChain => ({
-    ...moved(line, offsetMs),
-    inside: (inside.get(line.n) ?? []).map(build),
-    called: [],
-  });
-  const root = chains.get(ROOT);
-  return { root: root && moved(root, offsetMs), inside: (inside.get(ROOT) ?? []).map(build) };
+  const inside = (n: number): ChainRecord[] =>
+    (children.get(n) ?? []).map(({ n: own, chain }) => ({
+      ...chain,
+      startMs: chain.startMs + offsetMs,
+      inside: inside(own),
+    }));
+  return { root: chains.get(ROOT)?.chain, inside: inside(ROOT) };
 }
 
 /** The turn's own chain is the first of a run. */
 const ROOT = 0;
-
-function moved({ chain }: ChainLine, offsetMs: number) {
-  const unpacked = unpackChain(chain);
-  return { ...unpacked, startMs: unpacked.startMs + offsetMs };
-}
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);

@@ -3,32 +3,30 @@
  * this everybody leans on the shapes of `trace-lines.ts`.
  */
 import { isPlainObject } from '../json/copy-json.ts';
+import { isMiddlewareKind } from '../ports/middleware-kinds.ts';
 import type { TraceLine } from './trace-lines.ts';
 
 export function isTraceLine(line: Fields): line is Fields & TraceLine {
-  switch (line['type']) {
-    case 'start':
-      return has(line, isText, ['turnId', 'agentName', 'instanceKey', 'traceId', 'spanId']) && isStart(line);
-    case 'chain':
-      return isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isChain(line['chain']);
-    case 'beginning':
-      return has(line, isPlainObject, ['event']) && 'extensions' in line;
-    case 'effect':
-      return has(line, isText, ['key', 'kind']) && 'asked' in line && mayHave(line, isPlainObject, ['by', 'outcome']);
-    case 'end':
-      return has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line);
-    case 'resume':
-      return mayHave(line, isResumePoint, ['takenUp']);
-    case 'halt':
-      return has(line, isWhole, ['begun']) && isHalt(line);
-    case 'status':
-      return isStatus(line['status']);
-    case 'dropped':
-      return has(line, isWhole, ['count']);
-    default:
-      return line['type'] === 'cut';
-  }
+  return isTraceLineType(line['type']) && checks[line['type']](line);
 }
+
+export function isTraceLineType(type: unknown): type is TraceLine['type'] {
+  return typeof type === 'string' && Object.hasOwn(checks, type);
+}
+
+const checks: Readonly<Record<TraceLine['type'], (line: Fields) => boolean>> = {
+  start: (line) => has(line, isText, ['turnId', 'agentName', 'instanceKey', 'traceId', 'spanId']) && isStart(line),
+  chain: (line) => isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isSpan(line['chain']),
+  beginning: (line) => has(line, isPlainObject, ['event']) && 'extensions' in line,
+  effect: (line) =>
+    has(line, isText, ['key', 'kind']) && 'asked' in line && mayHave(line, isPlainObject, ['by', 'outcome']),
+  end: (line) => has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line),
+  resume: (line) => mayHave(line, isResumePoint, ['takenUp']),
+  halt: (line) => has(line, isWhole, ['begun']) && isHalt(line),
+  status: (line) => isStatus(line['status']),
+  dropped: (line) => has(line, isWhole, ['count']),
+  cut: () => true,
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -81,10 +79,11 @@ function isEnd(line: Fields): boolean {
   );
 }
 
-function isChain(chain: unknown): boolean {
+function isSpan(chain: unknown): boolean {
   return (
     isPlainObject(chain) &&
-    has(chain, isText, ['kind', 'label', 'id']) &&
+    has(chain, isMiddlewareKind, ['kind']) &&
+    has(chain, isText, ['label', 'id']) &&
     has(chain, isNumber, ['startMs', 'totalMs']) &&
     mayHave(chain, isText, ['spanId', 'input', 'asked', 'outcome', 'error', 'stack']) &&
     mayHave(chain, isPlace, ['place']) &&
@@ -97,7 +96,8 @@ function isChain(chain: unknown): boolean {
 function isLayer(layer: unknown): boolean {
   return (
     isPlainObject(layer) &&
-    has(layer, isText, ['extension', 'name', 'kind']) &&
+    has(layer, isMiddlewareKind, ['kind']) &&
+    has(layer, isText, ['extension', 'name']) &&
     mayHave(layer, isText, ['outcome', 'error', 'stack']) &&
     mayHave(layer, isPlace, ['place']) &&
     mayHave(layer, isNumber, ['startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore']) &&

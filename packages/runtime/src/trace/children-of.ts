@@ -1,20 +1,16 @@
 /** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
-import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
 /** `turnStart`: when the chain's own turn began, in milliseconds. */
-export function childrenOf(
-  chain: ChainRecord | TracedChain,
-  turnStart: number,
-): readonly (ChainRecord | TracedChain | TurnTrace)[] {
-  const called = 'called' in chain ? chain.called : [];
-  if (called.length === 0) return chain.inside;
+export function childrenOf({ inside, called }: ChainRecord, turnStart: number): readonly (ChainRecord | TurnTrace)[] {
+  if (called.length === 0) return inside;
   const placed = [
-    ...chain.inside.map((child) => ({ child, at: turnStart + child.startMs })),
+    ...inside.map((child) => ({ child, at: turnStart + child.startMs })),
     ...called.map((child) => ({ child, at: Date.parse(child.startedAt) })),
   ];
   return placed.toSorted((one, other) => one.at - other.at).map(({ child }) => child);
 }
 
-export function isTurn(one: ChainRecord | TracedChain | TurnTrace): one is TurnTrace {
+export function isTurn(one: ChainRecord | TurnTrace): one is TurnTrace {
   return 'turnId' in one;
 }

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { madeLayer } from '../testing/made-trace.ts';
+import type { MiddlewareKind } from '@goondan/types';
+import { madeLayer, madeRecord } from '../testing/made-trace.ts';
 import { assembleTrace } from './assemble-trace.ts';
 import { assembleTurn } from './assemble-turn.ts';
 import { decodeTraceLines } from './decode-trace-lines.ts';
+import { encodeTraceLine } from './encode-trace-line.ts';
 import { renderMermaid } from './render-mermaid.ts';
 import { renderTrace } from './render-trace.ts';
-import type { StoredChain, TraceLine } from './trace-lines.ts';
+import type { TraceLine } from './trace-lines.ts';
+import type { ChainRecord } from './turn-trace.ts';
 
 const time = '1970-01-01T00:00:01.000Z';
 const ids = {
@@ -16,9 +19,9 @@ const ids = {
   traceId: 'a'.repeat(32),
   spanId: 'b'.repeat(16),
 };
-const chain = (kind: string, more: Partial<StoredChain> = {}): StoredChain => {
+const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) => {
   const busy = madeLayer('guard', { changed: [{ path: 'x', before: '1', after: '2' }], emitted: ['append user 1'] });
-  return { kind, label: kind, id: kind, startMs: 0, totalMs: 1, layers: [busy], ...more };
+  return madeRecord(kind, kind, { totalMs: 1, layers: [busy, madeLayer('idle')], ...more });
 };
 const start: TraceLine = {
   type: 'start',
@@ -39,9 +42,17 @@ const lines: readonly TraceLine[] = [
 ];
 const write = (...written: readonly unknown[]) => written.map((line) => `${JSON.stringify(line)}\n`).join('');
 
+test('encodeTraceLine leaves out what is empty, and the chains inside', () => {
+  const idle = madeRecord('step', '0', { layers: [madeLayer('idle')], inside: [chain('model')] });
+  const encoded = JSON.parse(encodeTraceLine({ type: 'chain', n: 1, parent: 0, chain: idle })) as unknown;
+  const layers = [{ extension: 'idle', name: 'step', kind: 'step', startMs: 0, ownMs: 1, totalMs: 2 }];
+  const written = { kind: 'step', label: '0', id: '0', startMs: 0, totalMs: 2, layers };
+  expect(encoded).toEqual({ type: 'chain', n: 1, parent: 0, chain: written });
+});
+
 describe('decodeTraceLines', () => {
   test('gives what was written', () => {
-    expect(decodeTraceLines(write(...lines))).toEqual([...lines]);
+    expect(decodeTraceLines(lines.map(encodeTraceLine).join('\n'))).toEqual([...lines]);
   });
 
   test.each(['{', 'null', '7', '{"type":"start"}', '{"type":7}', '{"type":"chain","n":1,"chain":null}'])(

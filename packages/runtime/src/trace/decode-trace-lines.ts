@@ -1,11 +1,10 @@
 /** The text of a turn's file as its lines. Pure; what cannot be read is counted, like what was not written. */
 import { isPlainObject } from '../json/copy-json.ts';
-import { isTraceLine } from './check-trace-line.ts';
-import type { TraceLine } from './trace-lines.ts';
+import { isTraceLine, isTraceLineType } from './check-trace-line.ts';
+import type { LineOf, TraceLine } from './trace-lines.ts';
+import type { ChainRecord } from './turn-trace.ts';
 
-/**
- * Of a whole file or of a part. The last line may be on its way. What a later version adds is left alone.
- */
+/** Decodes a whole file or a part. The last line may be on its way. Line types of a later version are left out. */
 export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
   return decoded.flatMap((line, index) => {
@@ -19,21 +18,29 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
   try {
     const line: unknown = JSON.parse(text);
     if (!isPlainObject(line)) return 'damaged';
-    if (isTraceLine(line)) return line;
-    return typeof line['type'] === 'string' && !known.has(line['type']) ? undefined : 'damaged';
+    if (isTraceLine(line)) return line.type === 'chain' ? withEmpty(line) : line;
+    return typeof line['type'] === 'string' && !isTraceLineType(line['type']) ? undefined : 'damaged';
   } catch {
     return 'damaged';
   }
 }
 
-const known: ReadonlySet<string> = new Set<TraceLine['type']>([
-  'start',
-  'beginning',
-  'resume',
-  'effect',
-  'chain',
-  'halt',
-  'end',
-  'dropped',
-  'cut',
-]);
+/** Puts back the lists and counts that `encodeTraceLine` leaves out. */
+function withEmpty(line: LineOf<'chain'>): TraceLine {
+  // A chain in a file has no empty lists.
+  const { layers = [] } = line.chain as Partial<ChainRecord>;
+  const whole = layers.map(({ extension, name, kind, ...rest }) => ({ extension, name, kind, ...emptyLayer, ...rest }));
+  return { ...line, chain: { ...line.chain, layers: whole, inside: [], called: [] } };
+}
+
+const emptyLayer = {
+  startMs: 0,
+  ownMs: 0,
+  totalMs: 0,
+  outcome: 'passed',
+  changed: [],
+  resultChanged: [],
+  emitted: [],
+  emittedMore: 0,
+  messages: [],
+} as const;

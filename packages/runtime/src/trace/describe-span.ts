@@ -31,13 +31,13 @@ const LONGEST_ERROR = 1_000;
 /** What `markCut` leaves at the end. A text that ends so by itself is taken for one that was cut, which does no harm. */
 const CUT = /…(?: \(\d+ characters\))?$/;
 
-/** Without the chains inside it. */
-export function describeSpan(recorded: RunningSpan, options: DescribeOptions): Omit<ChainRecord, 'inside'> {
+/** Without the chains inside it: the caller knows those. */
+export function describeSpan(recorded: RunningSpan, options: DescribeOptions): ChainRecord {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
   const writer = new ChangeWriter(mask, options);
   const input = chain.input?.();
-  const described: Omit<ChainRecord, 'inside'> = {
+  const described: ChainRecord = {
     kind,
     label,
     id,
@@ -47,6 +47,8 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): O
     totalMs,
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
     ...(layersMore === undefined ? {} : { layersMore }),
+    inside: [],
+    called: [],
     ...(input === undefined ? {} : { input }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
@@ -114,7 +116,7 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
       const { finishReason, usage } = recorded.result as ModelReply;
       return { outcome: finishReason, tokens: { input: usage.inputTokens, output: usage.outputTokens } };
     }
-    default:
+    case 'step':
       return {};
   }
 }

@@ -11,13 +11,11 @@ export interface HaltRecord {
   /** How many of its chains had begun. */
   readonly begun: number;
   /** Those that ran, by their numbers, with how far each of their layers was. */
-  readonly open: readonly OpenChain[];
+  readonly open: readonly {
+    readonly n: number;
+    /** In the order in which they began; null of one that was over. */
+    readonly stages: readonly (LayerStage | null)[];
+  }[];
   /** Keys of the effects that were asked for and had not ended. */
   readonly asked: readonly string[];
-}
-
-export interface OpenChain {
-  readonly n: number;
-  /** In the order in which they began; null of one that was over. */
-  readonly stages: readonly (LayerStage | null)[];
 }

@@ -5,7 +5,7 @@
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import type { HaltRecord } from './halt-record.ts';
 import type { RecordedHalt } from './recording.ts';
-import { type ChainLine, type HaltLine, packChain, type TraceLine, unpackChain } from './trace-lines.ts';
+import type { LineOf, TraceLine } from './trace-lines.ts';
 
 export interface HaltedRun {
   readonly lines: readonly TraceLine[];
@@ -18,7 +18,7 @@ export function haltRun(
   error: string | undefined,
 ): HaltedRun | { readonly problem: string } {
   const at = lines.findIndex(({ type }) => type === 'halt');
-  const halt = lines[at] as HaltLine | undefined;
+  const halt = lines[at] as LineOf<'halt'> | undefined;
   if (error === undefined) return halt === undefined ? crashed(lines) : halted(lines, at, halt, 'left');
   if (!/^(E_CANCELLED|E_TURN_TIMEOUT)\b/.test(error)) return { lines };
   if (halt?.error === undefined) return { problem: 'it was cancelled or out of time, and where was not recorded then' };
@@ -58,10 +58,10 @@ function crashed(lines: readonly TraceLine[]): HaltedRun {
 type StageOf = (layer: LayerRecord, place: number) => LayerRecord['stage'];
 
 /** `most`: so many of its layers had begun. */
-function stopped(line: ChainLine, stageOf: StageOf, most?: number): ChainLine {
-  const { outcome: _outcome, error: _error, retryMs: _retry, tokens: _tokens, ...chain } = unpackChain(line.chain);
+function stopped(line: LineOf<'chain'>, stageOf: StageOf, most?: number): TraceLine {
+  const { outcome: _outcome, error: _error, retryMs: _retry, tokens: _tokens, ...chain } = line.chain;
   const layers = chain.layers.slice(0, most).map((layer, place) => asItWas(layer, stageOf(layer, place)));
-  return { ...line, chain: packChain({ ...chain, layers, isUnfinished: true }) };
+  return { ...line, chain: { ...chain, layers, isUnfinished: true } };
 }
 
 /** Without what it did after that; of one on its way in, nothing is known for good. */

@@ -2,7 +2,7 @@
  * What watches a turn while it runs. The runtime calls these when somebody watches, and nothing when nobody does.
  * Times are the watcher's business: it is called at the moments that matter.
  */
-import type { AgentAddress, AgentEvent, MessageEvent, TokenUsage, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind, TokenUsage, TurnResult } from '@goondan/types';
 import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { EffectKind } from './effect-record.ts';
@@ -12,13 +12,13 @@ import type { ResumePoint } from './resume-point.ts';
 
 /** The layer as a watcher needs to know it. */
 export interface WatchedLayer {
-  readonly kind: string;
+  readonly kind: MiddlewareKind;
   readonly extension: string;
   readonly name: string;
 }
 
 export interface SpanStart {
-  readonly kind: string;
+  readonly kind: MiddlewareKind;
   /** What this chain is about: a step's number, a tool's name, a model's reference. */
   readonly label: string;
   readonly id: string;

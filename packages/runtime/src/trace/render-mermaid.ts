@@ -2,10 +2,19 @@
  * Turns as a sequence diagram of Mermaid: who asked whom, model and tool calls with their times, and beside each step
  * what its layers did. For pages that draw such diagrams.
  */
+import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
 import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
-import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TurnTrace } from './turn-trace.ts';
+
+/** What has an arrow of its own; the others are drawn as what is inside them. */
+const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
+  turn: undefined,
+  step: undefined,
+  model: 'model call',
+  toolCall: 'tool call',
+};
 
 /** Arrows and notes; past it one says that there was more. A larger diagram nobody can read, or draw. */
 const MOST_LINES = 400;
@@ -45,20 +54,20 @@ class Diagram {
     this.#add(`deactivate ${who}`);
   }
 
-  #inside(chain: TracedChain | ChainRecord, who: string, turnStart: number): void {
+  #inside(chain: ChainRecord, who: string, turnStart: number): void {
     this.#layers(chain, who);
     for (const child of childrenOf(chain, turnStart)) {
       if (isTurn(child)) this.turn(child, who);
-      else if (child.kind === 'model' || child.kind === 'toolCall') this.#call(child, who, turnStart);
+      else if (calls[child.kind] !== undefined) this.#call(child, who, turnStart);
       else this.#inside(child, who, turnStart);
     }
   }
 
-  #call(chain: TracedChain | ChainRecord, who: string, turnStart: number): void {
+  #call(chain: ChainRecord, who: string, turnStart: number): void {
     const { kind, label, totalMs, error, isUnfinished, tokens } = chain;
     const what = this.#participant(`${kind} ${label}`, plain(label));
     const used = tokens === undefined ? '' : `, ${tokens.input} → ${tokens.output} tokens`;
-    this.#add(`${who}->>${what}: ${kind === 'model' ? 'model call' : 'tool call'}`);
+    this.#add(`${who}->>${what}: ${calls[kind]}`);
     this.#inside(chain, what, turnStart);
     const end = isUnfinished === true ? 'unfinished' : `${milliseconds(totalMs)}${used}`;
     this.#add(`${what}-${error === undefined ? '->>' : '-x'}${who}: ${error === undefined ? end : plain(error)}`);

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
-import { madeLayer as layer } from '../testing/made-trace.ts';
+import type { MiddlewareKind } from '@goondan/types';
+import { madeLayer as layer, madeRecord } from '../testing/made-trace.ts';
 import { assembleTrace } from './assemble-trace.ts';
 import { renderTrace } from './render-trace.ts';
-import type { ChainRecord, TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-function chain(kind: string, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
-  return { kind, label, id: 'id', startMs: 0, totalMs: 3, layers: [], inside: [], ...more };
+function chain(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
+  return madeRecord(kind, label, { id: 'id', totalMs: 3, ...more });
 }
 
 test('P-03 layers are nested as the onion is, and hold what ran inside them', () => {
@@ -135,7 +136,7 @@ function traced(agentName: string, more: Partial<TurnTrace> = {}): TurnTrace {
   };
 }
 
-function inTurn({ inside, ...own }: ChainRecord, called: readonly TurnTrace[] = []): TracedChain {
+function inTurn({ inside, ...own }: ChainRecord, called: readonly TurnTrace[] = []): ChainRecord {
   return { ...own, inside: inside.map((each) => inTurn(each)), called };
 }
 

@@ -7,7 +7,7 @@ import type { Change } from '../json/diff-json.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { shortLine, wholeText } from './show-value.ts';
 import { childrenOf, isTurn } from './children-of.ts';
-import type { ChainRecord, LayerRecord, TracedChain, TurnTrace } from './turn-trace.ts';
+import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
   /** Paints a piece of the text; plain when absent. */
@@ -38,12 +38,7 @@ class Renderer {
   }
 
   /** `turnStart`: in milliseconds, to put called turns in their place. */
-  chain(
-    chain: ChainRecord | TracedChain,
-    turnStart: number,
-    instanceKey = '',
-    notes: readonly string[] = [],
-  ): string[] {
+  chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): string[] {
     const { kind, label, totalMs, isUnfinished } = chain;
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
     const time = isUnfinished === true ? 'unfinished' : milliseconds(totalMs);
@@ -54,7 +49,7 @@ class Renderer {
   }
 
   /** Each layer holds the ones inside it; the innermost holds what the core did. */
-  private layers(layers: readonly LayerRecord[], chain: ChainRecord | TracedChain, turnStart: number): string[] {
+  private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): string[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
     const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
@@ -67,7 +62,7 @@ class Renderer {
     ];
   }
 
-  private core(chain: ChainRecord | TracedChain, turnStart: number): string[] {
+  private core(chain: ChainRecord, turnStart: number): string[] {
     const { layersMore = 0 } = chain;
     const more = layersMore === 0 ? [] : [this.paint('time', `… ${layersMore} more layers, not recorded`)];
     return [

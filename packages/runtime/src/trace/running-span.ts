@@ -8,6 +8,7 @@
  * A turn's chain, its step's and the model's are nested as well, and one of them runs at a time: they share a scope.
  * What may run beside something else, a tool call or what a layer asks for, has its own.
  */
+import type { MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
@@ -23,6 +24,14 @@ export interface SpanKeeper {
   /** It is over, or there is something new about it. */
   settled(chain: RunningSpan): void;
 }
+
+/** Tool calls of one reply may run together. */
+const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
+  turn: false,
+  step: false,
+  model: false,
+  toolCall: true,
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -67,7 +76,7 @@ export class RunningSpan implements ChainSpan {
     this.startedAt = keeper.clock.elapsed();
     this.enteredAt = this.startedAt;
     if (by !== undefined) this.asked = this.look();
-    const isBeside = parent === undefined || by !== undefined || chain.kind === 'toolCall';
+    const isBeside = parent === undefined || by !== undefined || mayRunBeside[chain.kind];
     if (isBeside) this.scope = this;
     this.owner = isBeside ? this : parent.owner;
     this.owner.running = this;

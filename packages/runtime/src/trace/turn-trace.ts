@@ -4,6 +4,7 @@ import type {
   AgentEventSource,
   CodePlace,
   ExtensionStatusChanged,
+  MiddlewareKind,
   TurnEnding,
   TurnResult,
 } from '@goondan/types';
@@ -39,16 +40,10 @@ export interface TurnSummary extends AgentAddress {
 }
 
 export interface TurnTrace extends TurnSummary {
-  readonly chain: TracedChain;
+  readonly chain: ChainRecord;
   /** How things were that its extensions need, MCP servers for example: each as it was last in this turn. */
   readonly extensions?: readonly ExtensionStatusChanged[];
   readonly missing: MissingRecords;
-}
-
-export interface TracedChain extends ChainRecord {
-  readonly inside: readonly TracedChain[];
-  /** Turns of other agents that it asked for, in the order they started. */
-  readonly called: readonly TurnTrace[];
 }
 
 /** What is not in a trace although it happened. */
@@ -64,7 +59,7 @@ export interface MissingRecords {
 export interface LayerRecord {
   readonly extension: string;
   readonly name: string;
-  readonly kind: string;
+  readonly kind: MiddlewareKind;
   /** Since its turn began. */
   readonly startMs: number;
   /** Without what is inside it. */
@@ -112,9 +107,9 @@ export interface LayerMarks {
   readonly out: string;
 }
 
+/** One chain, the same in memory, on disk and on the wire: what ran, what its layers did, what came of it. */
 export interface ChainRecord {
-  /** `turn`, `step`, `model` or `toolCall`. */
-  readonly kind: string;
+  readonly kind: MiddlewareKind;
   readonly label: string;
   readonly id: string;
   /** Absent in what an earlier version recorded of a model call. */
@@ -130,6 +125,8 @@ export interface ChainRecord {
   readonly layersMore?: number;
   /** Chains that ran inside this one, in the order they started. */
   readonly inside: readonly ChainRecord[];
+  /** Turns of other agents that it asked for, in the order they started. */
+  readonly called: readonly TurnTrace[];
   /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
   readonly input?: string;
   /** Of what a layer asked for: a digest of all it asked with. */

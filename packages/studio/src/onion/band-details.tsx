@@ -1,11 +1,12 @@
 /** What one band did: its times, and the diff of everything it changed. */
+import type { LayerRecord } from '@goondan/cli/studio';
 import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
-import type { Band, SpanBand, Layer } from './bands.ts';
+import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 
-const outcomes: Readonly<Record<Layer['outcome'], string>> = {
+const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   passed: '',
   running: 'It was running when this was written down.',
   short_circuit: 'It did not call next(): what is inside did not run.',
@@ -37,7 +38,7 @@ function LayerDetails({
   kind,
   title,
 }: {
-  readonly band: Layer;
+  readonly band: LayerRecord;
   readonly kind: Band['kind'];
   readonly title: string;
 }) {

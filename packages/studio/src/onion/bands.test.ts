@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { madeRecord as chain, madeLayer } from '../../../runtime/src/testing/made-trace.ts';
-import { type Band, bandsOf, type Chain, countChanges, listBands, type TurnTrace } from './bands.ts';
+import type { ChainRecord, TurnTrace } from '@goondan/cli/studio';
+import { type Band, bandsOf, countChanges, listBands } from './bands.ts';
 
 const layer = (extension: string, name = 'step') => madeLayer(extension, { name });
 
@@ -63,7 +64,7 @@ function shape(band: Band): Shape {
   return { [band.title]: inside };
 }
 
-function turn(agentName: string, startedAt: string, of: Chain): TurnTrace {
+function turn(agentName: string, startedAt: string, of: ChainRecord): TurnTrace {
   return {
     agentName,
     instanceKey: 'default',

@@ -2,18 +2,12 @@
  * A recorded turn as nested bands: each layer holds the layers inside it, the innermost holds what the core did, and a
  * call of another agent holds that agent's turn.
  */
-import type { TraceView } from '@goondan/cli/studio';
-
-export type TurnTrace = TraceView['turns'][number];
-export type Chain = TurnTrace['chain'];
-export type Layer = Chain['layers'][number];
-
-export type BandKind = 'turn' | 'step' | 'model' | 'toolCall';
+import type { ChainRecord, LayerRecord, MiddlewareKind, TurnTrace } from '@goondan/cli/studio';
 
 interface BandOfAny {
   /** Where it is in the onion, `0.2.1`: the same at every look at the same turn. */
   readonly id: string;
-  readonly kind: BandKind;
+  readonly kind: MiddlewareKind;
   readonly title: string;
   /** Since the outermost turn began. */
   readonly startMs: number;
@@ -23,14 +17,14 @@ interface BandOfAny {
 
 export interface SpanBand extends BandOfAny {
   readonly type: 'chain';
-  readonly chain: Chain;
+  readonly chain: ChainRecord;
   /** Of the chain of a turn. */
   readonly turn?: TurnTrace;
 }
 
 export interface LayerBand extends BandOfAny {
   readonly type: 'layer';
-  readonly layer: Layer;
+  readonly layer: LayerRecord;
 }
 
 export type Band = SpanBand | LayerBand;
@@ -44,11 +38,11 @@ function turnBand(turn: TurnTrace, id: string, offsetMs: number): SpanBand {
   return { ...spanBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
 }
 
-function spanBand(chain: Chain, id: string, offsetMs: number, turnStart: number): SpanBand {
+function spanBand(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): SpanBand {
   return {
     type: 'chain',
     id,
-    kind: kindOf(chain.kind),
+    kind: chain.kind,
     title: chain.kind === 'step' ? `step ${chain.label}` : chain.label,
     startMs: offsetMs + chain.startMs,
     totalMs: chain.totalMs,
@@ -58,8 +52,8 @@ function spanBand(chain: Chain, id: string, offsetMs: number, turnStart: number)
 }
 
 function layerBands(
-  [outermost, ...inner]: readonly Layer[],
-  chain: Chain,
+  [outermost, ...inner]: readonly LayerRecord[],
+  chain: ChainRecord,
   id: string,
   offsetMs: number,
   turnStart: number,
@@ -70,7 +64,7 @@ function layerBands(
     {
       type: 'layer',
       id: own,
-      kind: kindOf(chain.kind),
+      kind: chain.kind,
       title: titleOf(outermost),
       startMs: offsetMs + outermost.startMs,
       totalMs: outermost.totalMs,
@@ -81,7 +75,7 @@ function layerBands(
 }
 
 /** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
-function coreBands(chain: Chain, id: string, offsetMs: number, turnStart: number): readonly Band[] {
+function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): readonly Band[] {
   const started = [
     ...chain.inside.map((child) => ({ at: child.startMs, child })),
     ...chain.called.map((turn) => ({ at: Date.parse(turn.startedAt) - turnStart, turn })),
@@ -93,13 +87,8 @@ function coreBands(chain: Chain, id: string, offsetMs: number, turnStart: number
   );
 }
 
-function titleOf({ extension, name, kind }: Layer): string {
+function titleOf({ extension, name, kind }: LayerRecord): string {
   return name === kind ? extension : `${extension} · ${name}`;
-}
-
-/** A newer runtime may know more kinds; a step is what holds others. */
-function kindOf(kind: string): BandKind {
-  return kind === 'turn' || kind === 'model' || kind === 'toolCall' ? kind : 'step';
 }
 
 /** Outside first, top to bottom: the order in which the arrow keys go. */
@@ -108,6 +97,6 @@ export function listBands(band: Band): readonly Band[] {
 }
 
 /** How much a layer did, for a glance: in, messages, out. */
-export function countChanges({ changed, emitted, emittedMore, resultChanged }: Layer): number {
+export function countChanges({ changed, emitted, emittedMore, resultChanged }: LayerRecord): number {
   return changed.length + emitted.length + emittedMore + resultChanged.length;
 }

@@ -1,8 +1,8 @@
-import type { Layer } from './bands.ts';
+import type { LayerRecord } from '@goondan/cli/studio';
 
 interface ChangeListProps {
   readonly title: string;
-  readonly changes: Layer['changed'];
+  readonly changes: LayerRecord['changed'];
 }
 
 /** Each change as a diff: what was there, what is there now. */

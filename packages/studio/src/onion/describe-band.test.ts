@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Band, SpanBand, Layer } from './bands.ts';
+import type { LayerRecord } from '@goondan/cli/studio';
+import type { Band, SpanBand } from './bands.ts';
 import { describeBand, hasFailed, marksOf } from './describe-band.ts';
 
 const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
@@ -45,7 +46,7 @@ function chain(kind: Band['kind'], title: string, more: Partial<SpanBand['chain'
   };
 }
 
-function layer(more: Partial<Layer>): Band {
+function layer(more: Partial<LayerRecord>): Band {
   const changes = { changed: [], emitted: [], emittedMore: 0, messages: [], resultChanged: [] };
   const times = { startMs: 0, totalMs: 321.4, ownMs: 0.5 };
   const known = { extension: 'memory', name: 'turn', kind: 'turn', outcome: 'passed' } as const;

@@ -1,13 +1,14 @@
 /** A band in words: what is written on it, and what is read aloud of it. */
+import type { LayerRecord } from '@goondan/cli/studio';
 import { describeDuration } from '../time/describe-time.ts';
-import { type Band, countChanges, type Layer } from './bands.ts';
+import { type Band, countChanges } from './bands.ts';
 
 export interface BandMark {
   readonly text: string;
   readonly tone: 'plain' | 'change' | 'bad';
 }
 
-const outcomes: Readonly<Record<Layer['outcome'], readonly BandMark[]>> = {
+const outcomes: Readonly<Record<LayerRecord['outcome'], readonly BandMark[]>> = {
   passed: [],
   running: [{ text: 'running', tone: 'plain' }],
   short_circuit: [{ text: 'short circuit', tone: 'plain' }],

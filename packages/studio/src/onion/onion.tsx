@@ -1,8 +1,9 @@
 /** The onion of a turn: nested bands that can be walked with the arrow keys, and what the chosen one did. */
+import type { TurnTrace } from '@goondan/cli/studio';
 import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { BandBox } from './band-box.tsx';
 import { BandDetails } from './band-details.tsx';
-import { bandsOf, type Band, listBands, type TurnTrace } from './bands.ts';
+import { bandsOf, type Band, listBands } from './bands.ts';
 import { closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 

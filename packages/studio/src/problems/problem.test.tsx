@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { BandDetails } from '../onion/band-details.tsx';
-import type { Band, Layer } from '../onion/bands.ts';
+import type { LayerRecord } from '@goondan/cli/studio';
+import type { Band } from '../onion/bands.ts';
 import { Problem } from './problem.tsx';
 
 const place = { file: 'extensions/house-rules.ts', line: 14, column: 7 };
@@ -23,7 +24,7 @@ test('F-03 the card of another failure is as before', () => {
 });
 
 test('F-03 the details of a layer that failed have its place and the stack folded', () => {
-  const layer: Layer = {
+  const layer: LayerRecord = {
     extension: 'house-rules',
     name: 'step',
     kind: 'step',

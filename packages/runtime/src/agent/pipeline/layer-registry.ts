@@ -1,19 +1,18 @@
 /** Where extensions hang their layers while they register, and where chains find them afterwards. */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
+import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';
 import { type Layer, sortLayers } from './layer.ts';
-
-const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
 export class LayerRegistry {
   private readonly registered: Layer[] = [];
   private sorted: Record<MiddlewareKind, readonly Layer[]> | undefined;
 
   add(extension: string, tier: Tier, kind: unknown, run: unknown, options: MiddlewareOptions = {}): void {
-    if (!isKind(kind)) {
+    if (!isMiddlewareKind(kind)) {
       throw new GoondanError(
         'E_PIPELINE_KIND',
-        `Extension "${extension}" registered a middleware of kind "${String(kind)}". The kinds are ${kinds.join(', ')}.`,
+        `Extension "${extension}" registered a middleware of kind "${String(kind)}". The kinds are ${middlewareKinds.join(', ')}.`,
       );
     }
     if (typeof run !== 'function') {
@@ -36,10 +35,6 @@ export class LayerRegistry {
     };
     return this.sorted[kind];
   }
-}
-
-function isKind(kind: unknown): kind is MiddlewareKind {
-  return kinds.some((known) => known === kind);
 }
 
 function layerOf(

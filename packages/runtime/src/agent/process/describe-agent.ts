@@ -1,9 +1,7 @@
-import type { MiddlewareKind } from '@goondan/types';
 import type { AgentSelf, LayerSummary } from '../../ipc/from-agent.ts';
+import { middlewareKinds } from '../../ports/middleware-kinds.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
-
-const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
 /** Describes an agent: its parts, and the statuses of things it needs. `now`: when its tools were looked at. */
 export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
@@ -22,7 +20,7 @@ export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
   const unknown = told.filter((each) => each.tools === undefined).map(({ extension }) => extension);
   return {
     extensions: agent.extensions,
-    layers: kinds.flatMap((kind) => agent.layers(kind).map(summarise)),
+    layers: middlewareKinds.flatMap((kind) => agent.layers(kind).map(summarise)),
     tools: tools.map(({ name }) => name),
     ...(registered.length > 0 && { registered }),
     ...(unknown.length > 0 && { unknown }),

@@ -9,13 +9,14 @@ import type { LocateThrown } from '../../log/locate-thrown.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeSpan } from '../../trace/describe-span.ts';
+import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
 import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import type { ResumePoint } from '../../trace/resume-point.ts';
 import { recordThrown } from '../../trace/thrown-record.ts';
-import { packChain, TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
+import { TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
@@ -51,7 +52,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
     isNeeded,
     text() {
       const made = line();
-      return made && JSON.stringify(made);
+      return made && encodeTraceLine(made);
     },
   });
   const log = new GatheredLog<TurnLine>({
@@ -240,7 +241,7 @@ class WrittenRun implements TurnListener {
   #describe(recorded: RunningSpan): TraceLine {
     const { parent, number } = recorded;
     if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
-    const chain = packChain(describeSpan(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate }));
+    const chain = describeSpan(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate });
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }

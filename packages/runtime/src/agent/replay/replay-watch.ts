@@ -3,7 +3,7 @@
  * gives the layer's code what it drew then, and compares what it does at the moment it does it. The first difference is
  * the first in the order in which things happen.
  */
-import type { JsonValue, MiddlewareKind } from '@goondan/types';
+import type { JsonValue } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
 import { type Change, diffJson } from '../../json/diff-json.ts';
 import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
@@ -139,8 +139,7 @@ export class ReplayWatch implements TurnObserver {
 
   /** Whether the agent still has such a layer. */
   hasLayer({ kind, extension, name }: LayerRecord): boolean {
-    // The kind of a layer is that of its chain.
-    const layers = this.#agent?.layers(kind as MiddlewareKind) ?? [];
+    const layers = this.#agent?.layers(kind) ?? [];
     return layers.some((each) => each.extension === extension && each.name === name);
   }
 

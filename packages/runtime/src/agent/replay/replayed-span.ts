@@ -1,5 +1,5 @@
 /** One chain that is run again, with its layers: recorded as the first time, and compared with what was recorded then. */
-import type { MessageEvent } from '@goondan/types';
+import type { MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import { cutJson } from '../../json/diff-json.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
@@ -81,7 +81,7 @@ export class ReplayedSpan implements ChainSpan {
   }
 
   /** The chain inside this one that is run again now: of several with this id, the next. */
-  findInside(kind: string, id: string): ChainRecord | undefined {
+  findInside(kind: MiddlewareKind, id: string): ChainRecord | undefined {
     const found = this.then?.inside.find(
       (each) => each.kind === kind && each.id === id && !this.#foundChains.has(each),
     );

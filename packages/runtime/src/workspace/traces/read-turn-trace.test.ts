@@ -2,7 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoredChain, TraceLine } from '../../trace/trace-lines.ts';
+import type { MiddlewareKind } from '@goondan/types';
+import { madeRecord } from '../../testing/made-trace.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { listTurns, readTurnTrace } from './read-turn-trace.ts';
@@ -23,14 +26,8 @@ interface Written {
   readonly isUnfinished?: boolean;
 }
 
-const chain = (kind: string, more: Partial<StoredChain> = {}): StoredChain => ({
-  kind,
-  label: kind,
-  id: kind,
-  startMs: 0,
-  totalMs: 1,
-  ...more,
-});
+const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) =>
+  madeRecord(kind, kind, { totalMs: 1, ...more });
 
 function write(...turns: Written[]) {
   const stateRoot = mkdtempSync(join(tmpdir(), 'read-traces-'));

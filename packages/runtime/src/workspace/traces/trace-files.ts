@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
-import type { CutLine } from '../../trace/trace-lines.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TraceFileLimits } from '../limits.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
@@ -73,7 +73,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
     if (open.isCut) return undefined;
     open.isCut = true;
-    return JSON.stringify({ type: 'cut' } satisfies CutLine);
+    return JSON.stringify({ type: 'cut' } satisfies TraceLine);
   }
 
   async #write(bytes: Uint8Array): Promise<void> {

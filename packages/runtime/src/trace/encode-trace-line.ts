@@ -1,0 +1,40 @@
+/**
+ * A line of a turn's file as text. Of a chain, lists that are empty and counts of 0 are left out: most layers change
+ * nothing. The chains inside it have lines of their own.
+ */
+import type { TraceLine } from './trace-lines.ts';
+import type { ChainRecord, LayerRecord } from './turn-trace.ts';
+
+export function encodeTraceLine(line: TraceLine): string {
+  return JSON.stringify(line.type === 'chain' ? { ...line, chain: withoutEmpty(line.chain) } : line);
+}
+
+function withoutEmpty({ layers, inside: _inside, called: _called, ...chain }: ChainRecord): object {
+  const rounded = { ...chain, startMs: round(chain.startMs), totalMs: round(chain.totalMs) };
+  return layers.length === 0 ? rounded : { ...rounded, layers: layers.map(layerWithoutEmpty) };
+}
+
+function layerWithoutEmpty(layer: LayerRecord): object {
+  const { extension, name, kind, changed, resultChanged, emitted, emittedMore, messages, outcome, ...rest } = layer;
+  const { startMs, ownMs, totalMs, ...more } = rest;
+  return {
+    extension,
+    name,
+    kind,
+    startMs: round(startMs),
+    ownMs: round(ownMs),
+    totalMs: round(totalMs),
+    ...more,
+    ...(outcome === 'passed' ? {} : { outcome }),
+    ...(changed.length === 0 ? {} : { changed }),
+    ...(resultChanged.length === 0 ? {} : { resultChanged }),
+    ...(emitted.length === 0 ? {} : { emitted }),
+    ...(emittedMore === 0 ? {} : { emittedMore }),
+    ...(messages.length === 0 ? {} : { messages }),
+  };
+}
+
+/** To the microsecond. */
+function round(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}
